@@ -1,0 +1,1 @@
+"""From surface to plan, one pure function a file."""

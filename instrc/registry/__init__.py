@@ -1,0 +1,1 @@
+"""Where instructions live: `aug:` addresses, root folders, vibe files."""

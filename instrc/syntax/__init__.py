@@ -1,0 +1,1 @@
+"""The text of a program: parsed, its known mistakes named, printed again."""
