@@ -29,7 +29,7 @@ def loads(text: str | bytes) -> Json:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
-    from instrc.jsontext import read  # noqa: PLC0415  -- needed for rare documents only
+    from instrc.jsontext import read  # needed for rare documents only
 
     return read(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text).value
 
