@@ -1,0 +1,87 @@
+"""Find the names nearest to a misspelt one.
+
+Names are compared without case and separators, in any script.
+Candidates that share pairs of letters with the word are found through an index, so ten thousand names cost little,
+and the few best are then measured by edits (a letter too many, missing, wrong, or two swapped).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from unicodedata import normalize
+
+_CLOSE_ENOUGH = 0.6
+"""Share of letters that may stay as they are; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
+_SHORTLIST = 24
+_LONGEST = 200
+"""Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
+
+
+def plain(name: str) -> str:
+    """Return a name as it is compared: NFC, without case and without `_`, `-` and spaces."""
+    return normalize("NFC", name).casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
+    """Return up to `limit` candidates that a misspelt word may have meant, the likeliest first; often none."""
+    return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit)
+
+
+@lru_cache(maxsize=512)
+def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
+    keys, postings = _index(candidates)
+    key = plain(word)[:_LONGEST]
+    pairs = _pairs(key)
+    shared: Counter[int] = Counter()
+    for pair in pairs:
+        shared.update(postings.get(pair, ()))
+    ranked: list[tuple[float, int]] = []
+    by_overlap = sorted(shared.items(), key=lambda item: (-item[1] / (len(pairs) + len(keys[item[0]])), item[0]))
+    for position, overlap in by_overlap[:_SHORTLIST]:
+        score = _likeness(key, keys[position], overlap, len(pairs))
+        if score >= _CLOSE_ENOUGH:
+            ranked.append((-score, position))
+    return tuple(dict.fromkeys(candidates[position] for _, position in sorted(ranked)))[:limit]
+
+
+@lru_cache(maxsize=4)
+def _index(candidates: tuple[str, ...]) -> tuple[list[str], dict[str, list[int]]]:
+    keys = [plain(candidate)[:_LONGEST] for candidate in candidates]
+    postings: dict[str, list[int]] = {}
+    for position, key in enumerate(keys):
+        for pair in _pairs(key):
+            postings.setdefault(pair, []).append(position)
+    return keys, postings
+
+
+def _pairs(key: str) -> set[str]:
+    """Return the pairs of neighbouring letters; the first and the last letter count as pairs of their own."""
+    padded = f"\0{key}\0"
+    return {padded[start : start + 2] for start in range(len(padded) - 1)}
+
+
+def _likeness(word: str, candidate: str, overlap: int, pairs: int) -> float:
+    """Return 1.0 for equal names down to 0.0 for names with nothing in common."""
+    longest = max(len(word), len(candidate), 1)
+    score = 1 - _edits(word, candidate) / longest
+    shorter, longer = sorted((word, candidate), key=len)
+    if len(shorter) >= 3 and longer.startswith(shorter):  # `Fetch` where only `Fetch_Activity` exists
+        score = max(score, _CLOSE_ENOUGH)
+    words_swapped = 2 * overlap / (pairs + len(_pairs(candidate)))  # `SlotFinder` for `FinderSlot`
+    return max(score, words_swapped - 0.05)
+
+
+def _edits(left: str, right: str) -> int:
+    """Count the letters to insert, drop, change or swap with their neighbour (optimal string alignment)."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left):
+        earlier, before, row = before, row, [i + 1]
+        for j, b in enumerate(right):
+            cost = min(before[j + 1] + 1, row[j] + 1, before[j] + (a != b))
+            if i and j and a == right[j - 1] and b == left[i - 1]:
+                cost = min(cost, earlier[j - 1] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,63 @@
+"""The nearest names of a misspelt one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instrc.problems.suggest import nearest, plain
+
+NAMES = ("FindSlot", "fetch_availability", "identify-participants", "Draft", "Confirm_User", "найти_слот")
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("FindSlto", "FindSlot"),
+        ("find_slot", "FindSlot"),
+        ("fetchAvailabilty", "fetch_availability"),
+        ("IdentifyParticipants1", "identify-participants"),
+        ("draft_", "Draft"),
+        ("найтиСлто", "найти_слот"),
+        ("Confirm", "Confirm_User"),
+        ("SlotFind", "FindSlot"),
+    ],
+)
+def test_a_misspelt_name_finds_the_one_that_was_meant(word: str, expected: str) -> None:
+    assert nearest(word, NAMES)[0] == expected
+
+
+@pytest.mark.parametrize("word", ["", "zzz", "Weather", "ы"])
+def test_a_word_that_resembles_nothing_gets_no_suggestion(word: str) -> None:
+    assert nearest(word, NAMES) == ()
+
+
+def test_the_likeliest_comes_first_and_equal_ones_keep_their_order() -> None:
+    assert nearest("draft", ["Drafts", "Draft", "DRAFT", "Crafts"], limit=3) == ("Draft", "DRAFT", "Drafts")
+
+
+def test_no_candidates_give_no_suggestion() -> None:
+    assert nearest("Draft", []) == ()
+
+
+def test_ten_thousand_alike_candidates_still_put_the_exact_one_first() -> None:
+    names = [f"instruction_number_{n}" for n in range(10_000)]
+    assert nearest("InstructionNumber7421", names)[0] == "instruction_number_7421"
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(min_size=1, max_size=12), max_size=20), st.text(max_size=12), st.integers(0, 5))
+def test_suggestions_are_candidates_without_repetition_within_the_limit(names: list[str], word: str, limit: int) -> None:
+    found = nearest(word, names, limit)
+    assert len(found) == len(set(found)) <= limit
+    assert set(found) <= set(names)
+
+
+@settings(deadline=None)
+@given(st.text("abcdeБв", min_size=4, max_size=12), st.data())
+def test_one_slip_in_a_longer_word_is_always_found(word: str, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(word) - 1))
+    slip = word[:place] + word[place + 1 :]
+    assert word in nearest(slip, [word, "zzzzzz"])
+    assert plain(word) == plain(word.upper()) or "ß" in word
