@@ -14,14 +14,18 @@ from unicodedata import normalize
 
 _CLOSE_ENOUGH = 0.6
 """Share of letters that may stay as they are; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
+_MUCH_WORSE = 0.25
+"""A candidate that falls this far behind the best one only distracts from it."""
 _SHORTLIST = 24
 _LONGEST = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
 
 
 def plain(name: str) -> str:
-    """Return a name as it is compared: NFC, without case and without `_`, `-` and spaces."""
-    return normalize("NFC", name).casefold().replace("_", "").replace("-", "").replace(" ", "")
+    """Return a name as it is compared: NFC, without case and without `_` and `-`."""
+    if name.isascii():
+        return name.lower().replace("_", "").replace("-", "")
+    return normalize("NFC", normalize("NFC", name).casefold()).replace("_", "").replace("-", "")
 
 
 def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -43,7 +47,9 @@ def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
         score = _likeness(key, keys[position], overlap, len(pairs))
         if score >= _CLOSE_ENOUGH:
             ranked.append((-score, position))
-    return tuple(dict.fromkeys(candidates[position] for _, position in sorted(ranked)))[:limit]
+    ranked.sort()
+    good = [position for cost, position in ranked if cost <= ranked[0][0] + _MUCH_WORSE]
+    return tuple(dict.fromkeys(candidates[position] for position in good))[:limit]
 
 
 @lru_cache(maxsize=4)

@@ -1,1 +1,1 @@
-"""Where instructions live: `aug:` addresses, root folders, vibe files."""
+"""Where instructions come from: `aug:` references, root folders, vibe files."""

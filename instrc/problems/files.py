@@ -1,0 +1,210 @@
+"""Problems with names, versions and files of the registry, and with its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem
+from instrc.problems.schemas import did_you_mean
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownName(Problem):
+    """A name means nothing here.
+
+    A bare name is a local name of the file, one of its inputs, or an instruction of the registry.
+
+    ```aug letter.aug
+    "Write a letter" | DraftLetter
+    ```
+
+    Check the spelling (case, `_` and `-` do not count), or add a vibe whose file has this name,
+    say `schemas/instructions/draft-letter.vibe.json`.
+    With `--sketch`, unknown instructions become open placeholders.
+    """
+
+    name: ClassVar[str] = "unknown-name"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing is named `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "define it with `const`, or add a vibe of this name to the registry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousName(Problem):
+    """A name fits several vibes of one registry root.
+
+    Names are compared without case, `_` and `-`, and folders do not count, so two vibes can answer to one name.
+
+    ```aug letter.aug
+    "Write a letter" | Draft
+    ```
+    ```json schemas/letters/draft.vibe.json
+    { "type": "object", "properties": { "body": { "type": "string" } } }
+    ```
+    ```json schemas/posts/Draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Say which one is meant: `const Draft = aug:letters/draft`.
+    """
+
+    name: ClassVar[str] = "ambiguous-name"
+
+    word: str
+    uris: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` may be " + " or ".join(f"`{uri}`" for uri in self.uris)
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"choose one: `const {self.word} = {self.uris[0]}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVersion(Problem):
+    """A vibe exists, but not in the version that is asked for.
+
+    `:1` asks for exactly that version and `?1` for the newest that begins with 1.
+    A file without a version in its name is only found by a reference without one.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "$ref": "aug:tone:2" } } }
+    ```
+    ```json schemas/tone@1.vibe.json
+    { "type": "string" }
+    ```
+
+    Ask for a version that is there, or leave it out to follow the newest.
+    """
+
+    name: ClassVar[str] = "unknown-version"
+
+    reference: str
+    versions: tuple[str, ...]
+    """What there is, oldest first; the empty string stands for a file without a version."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no such version: `{self.reference}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        there = [f"`:{version}`" for version in self.versions if version]
+        if "" in self.versions:
+            there.append("a file without a version")
+        return "there is " + ", ".join(there)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MalformedReference(Problem):
+    """An `aug:` reference is not written as one.
+
+    The form is `aug:folder/name`, then `:1` or `?1` for a version, then `#part` for a part.
+    A leading `/`, as in `aug:/folder/name`, means the shared library only.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "$ref": "aug:tone:latest" } } }
+    ```
+
+    Versions are numbers joined by dots; leave the version out to follow the newest.
+    """
+
+    name: ClassVar[str] = "malformed-reference"
+
+    reference: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.reference}` is no `aug:` reference: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write it like `aug:folder/name`, `aug:folder/name:1` or `aug:folder/name#part`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidVibe(Problem):
+    """A file is not a vibe.
+
+    A vibe file holds one JSON object in UTF-8: a JSON Schema, or a record whose `schema` is one.
+    Each key stands once.
+
+    ```json schemas/letter.vibe.json
+    ["type", "object"]
+    ```
+
+    Mend the file at the place shown.
+    """
+
+    name: ClassVar[str] = "invalid-vibe"
+
+    reason: str
+    referrer: Span | None = None
+    """The reference that led here, if one did."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is not a vibe: {self.reason}"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.referrer is None else (Label(self.referrer, "referred to here"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidSettings(Problem):
+    """A setting under `[tool.instrc]` of the nearest `pyproject.toml` cannot be used.
+
+    ```aug letter.aug
+    @{ type: "object", properties: { body: { type: "string" } } }
+    ```
+    ```toml pyproject.toml
+    [tool.instrc]
+    root = ["vibes"]
+    ```
+
+    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"snake"` or `"camel"`)
+    and `limits` (a table of numbers).
+    """
+
+    name: ClassVar[str] = "invalid-settings"
+
+    key: str
+    """The setting, as `limits.source`; empty where the whole file cannot be read."""
+    reason: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if not self.key:
+            return f"the settings cannot be read: {self.reason}"
+        return f"the setting `{self.key}` cannot be used: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest)

@@ -1,0 +1,225 @@
+"""The registry: every vibe that can be named or referred to.
+
+A registry is a row of root folders, the workspace's first, then the shared ones, the built-in library last.
+Earlier roots win, in looking up a name as in following a reference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from instrc import resources
+from instrc.jsonvalue import Json
+from instrc.problems.files import InvalidVibe, UnknownVersion
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.schemas import ForbiddenReference, TooLarge, UnresolvedReference
+from instrc.problems.suggest import nearest, plain
+from instrc.registry.roots import Entry, LeadsOutsideError, Root, newest, read_name
+from instrc.registry.uri import AugUri, Version, parse, version_of
+from instrc.registry.vibe import MAX_BYTES, Vibe, parse_vibe
+from instrc.source import Source, Span
+
+if TYPE_CHECKING:
+    import referencing
+
+
+class Registry:
+    """Vibes by name, by reference and by path; files are read when they are first asked for and kept.
+
+    `workspace` and `shared` are root folders, earlier ones first; the built-in library follows them.
+    A registry may be used by several threads.  It does not notice files that change under it.
+    """
+
+    def __init__(
+        self,
+        workspace: Sequence[Path] = (),
+        shared: Sequence[Path] = (),
+        *,
+        library: Path | None = None,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        built_in = resources.folder("schemas") if library is None else library
+        self.roots = tuple(_distinct(workspace, [*shared, built_in]))
+        for root in self.roots:
+            root.within = self._holds
+        self.max_bytes = max_bytes
+        self.documents: Mapping[str, Json] = Documents(self)
+        """Bare schemas by reference without fragment, in any spelling; the same object for the same vibe."""
+        self._by_uri: dict[str, Vibe] = {}
+        self._by_file: dict[str, Vibe] = {}
+        self._names: tuple[str, ...] | None = None
+        self._lock = RLock()
+
+    def lookup(self, name: str) -> tuple[str, ...]:
+        """Return evergreen references of the vibes with a name, compared without case, `_` and `-`.
+
+        All are of the earliest root that has any: none if the name is unknown, several if it is ambiguous.
+        """
+        key = plain(name)
+        for root in self.roots:
+            if found := root.named(key):
+                return found
+        return ()
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of every vibe, as spelled, earlier roots first."""
+        if self._names is None:
+            self._names = tuple(dict.fromkeys(name for root in self.roots for name in root.segments()))
+        return self._names
+
+    def uris(self) -> Iterator[str]:
+        """Yield the evergreen reference of every vibe, earlier roots first."""
+        for root in self.roots:
+            yield from root.uris()
+
+    def load(self, uri: str, at: Span | None = None) -> Vibe:
+        """Return the vibe a reference means, its fragment left aside; a `CompileError`, placed at `at`, if there is none."""
+        known = self._by_uri.get(uri)
+        if known is None:
+            with self._lock:
+                root, entry = self._find(parse(uri, at), uri, at)
+                known = self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
+                self._by_uri[uri] = known
+        return known
+
+    def open(self, path: Path) -> Vibe:
+        """Return the vibe in a file given by its path, wherever it lies; `CompileError` if it cannot be one."""
+        real = os.path.realpath(path)
+        uri, segment = self._uri_of(real)
+        with self._lock:
+            return self._read(path, uri, segment, None, reference=None)
+
+    def locate(self, uri: str, pointer: str) -> Span | None:
+        """Return the place of a part of a vibe's schema; `None` if the reference leads to no vibe."""
+        try:
+            return self.load(uri).span(pointer)
+        except CompileError:
+            return None
+
+    def suggest(self, reference: str) -> tuple[str, ...]:
+        """Return the references nearest to one that leads nowhere: like names in any folder, then like folders."""
+        path = reference.partition("#")[0].rpartition("?")[0] or reference.partition("#")[0]
+        by_name: dict[str, list[str]] = {}
+        for uri in self.uris():
+            by_name.setdefault(uri.rpartition("/")[2].removeprefix("aug:"), []).append(uri)
+        wanted = path.rpartition("/")[2].removeprefix("aug:").partition(":")[0]
+        found = [uri for name in nearest(wanted, tuple(by_name)) for uri in nearest(path, by_name[name]) or by_name[name]]
+        return tuple(found[:3])
+
+    def reference_registry(self) -> referencing.Registry[Json]:
+        """Return the same vibes for `jsonschema` validators, read as they are asked for."""
+        from instrc.registry.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
+
+        return retrieving(self)
+
+    def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, Entry]:
+        there: dict[Version, Entry] = {}
+        for root in self.roots:
+            if uri.shared and not root.shared:
+                continue
+            try:
+                versions = root.versions(uri)
+            except LeadsOutsideError:
+                raise _outside(written, at) from None
+            if entry := _choose(versions, uri):
+                return root, entry
+            there |= versions
+        if there:
+            problem: Problem = UnknownVersion(
+                at=at,
+                reference=written,
+                versions=tuple(".".join(map(str, version)) for version in sorted(there)),
+            )
+        else:
+            problem = UnresolvedReference(at=at, reference=written, nearest=self.suggest(written))
+        raise CompileError([problem])
+
+    def _read(self, path: Path, uri: str, segment: str, at: Span | None, *, reference: str | None) -> Vibe:
+        real = os.path.realpath(path)
+        if reference is not None and not self._holds(real):
+            raise _outside(reference, at)
+        if known := self._by_file.get(real + "\0" + uri):
+            return known
+        name = path.as_posix()
+        try:
+            with open(real, "rb") as file:  # noqa: PTH123  -- the resolved path is a string
+                data = file.read(self.max_bytes + 1)
+                size = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            reason = "it is a folder" if os.path.isdir(real) else f"it cannot be read ({(error.strerror or 'no reason').lower()})"  # noqa: PTH112
+            raise CompileError([InvalidVibe(at=Source(name, "").whole(), reason=reason, referrer=at)]) from None
+        if len(data) > self.max_bytes:
+            place = Source(name, data[:200].decode("utf-8", "replace")).whole()
+            limit = self.max_bytes
+            raise CompileError([TooLarge(at=place, what="the vibe", size=size, limit=limit, unit="bytes", setting="vibe")])
+        vibe = parse_vibe(data, name=name, uri=uri, segment=segment, referrer=at)
+        return self._by_file.setdefault(real + "\0" + uri, vibe)
+
+    def _uri_of(self, real: str) -> tuple[str, str]:
+        """Return the canonical reference and the segment of a file; outside the roots, what its name alone says."""
+        folder, _, file = real.replace(os.sep, "/").rpartition("/")
+        segment, version = read_name(file) or (normalize("NFC", file.partition(".")[0]) or "vibe", ())
+        for root in self.roots:
+            if root.holds(real):
+                below = os.path.relpath(folder, root.real).replace(os.sep, "/")
+                return root.uri(Entry("" if below == "." else below, file, segment, version)), segment
+        return str(AugUri((segment,), version=".".join(map(str, version)) or None)), segment
+
+    def _holds(self, real: str) -> bool:
+        return any(root.holds(real) for root in self.roots)
+
+
+class Documents(Mapping[str, Json]):
+    """Bare schemas by reference; a reference that leads to none raises an error that is a `KeyError` and carries the problem."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def __getitem__(self, uri: str) -> Json:
+        try:
+            return self._registry.load(uri).schema
+        except CompileError as error:
+            raise MissingDocumentError(error.problems) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(self._registry.uris()))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class MissingDocumentError(CompileError, KeyError):
+    """No vibe is found under a reference: `problems` says why."""
+
+
+def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
+    """Pick what a reference means: the pinned version, the newest of a range, the newest of all."""
+    if not versions:
+        return None
+    if uri.version is not None:
+        return versions.get(version_of(uri.version) or ())
+    if uri.range is not None:
+        start = version_of(uri.range) or ()
+        fitting = {version: entry for version, entry in versions.items() if version and version[: len(start)] == start}
+        return newest(fitting) if fitting else None
+    return newest(versions)
+
+
+def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Root]:
+    """Yield the roots; one given twice counts where it comes first, but a shared one stays reachable as shared."""
+    seen: set[tuple[str, bool]] = set()
+    for paths, is_shared in ((workspace, False), (shared, True)):
+        for path in paths:
+            root = Root(path, shared=is_shared)
+            if (root.real, is_shared) not in seen:
+                seen.add((root.real, is_shared))
+                yield root
+
+
+def _outside(reference: str, at: Span | None) -> CompileError:
+    return CompileError([ForbiddenReference(at=at, reference=reference, reason="a link on its path leads out of the roots")])

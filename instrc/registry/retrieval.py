@@ -1,0 +1,74 @@
+"""The registry as `referencing` sees it: for validators of `jsonschema` that meet `aug:` references.
+
+Every vibe is one resource under its reference without fragment.
+Beside `$anchor`s it has one anchor for each property name that is used once in it, which is the third kind of `aug:` fragment.
+References that begin with `#` never pass through `urllib`, whose `urljoin` joins nothing under a scheme it does not know,
+and `aug:` references are absolute, so neither needs another base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import referencing
+import referencing.exceptions
+import referencing.jsonschema
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from referencing.typing import Anchor as AnchorType
+
+    from instrc.registry.registry import Registry
+
+_DIALECT = referencing.jsonschema.DRAFT202012
+_attrs: Any = referencing
+"""The same module; mypy cannot see what its attrs classes take."""
+
+
+def retrieving(registry: Registry) -> referencing.Registry[Json]:
+    """Return a `referencing.Registry` that asks ours for each `aug:` reference; anything else is not retrievable."""
+
+    def retrieve(uri: str) -> referencing.Resource[Json]:
+        try:
+            return resource(registry.load(uri).schema)
+        except CompileError as error:
+            raise _attrs.exceptions.NoSuchResource(ref=uri) from error
+
+    made: referencing.Registry[Json] = _attrs.Registry(retrieve=retrieve)
+    return made
+
+
+def resource(schema: Json) -> referencing.Resource[Json]:
+    """Return a schema as a resource whose property names serve as anchors where they are unambiguous."""
+
+    def anchors(_: referencing.Specification[Json], contents: Json) -> Iterator[AnchorType[Json]]:
+        if contents is schema:
+            for name, target in unique_properties(schema).items():
+                yield _attrs.Anchor(name=name, resource=_DIALECT.create_resource(target))
+        yield from _DIALECT.anchors_in(contents)  # a written anchor wins
+
+    specification: referencing.Specification[Json] = _attrs.Specification(
+        name="aug",
+        id_of=_DIALECT.id_of,
+        subresources_of=_DIALECT.subresources_of,
+        anchors_in=anchors,
+        maybe_in_subresource=_DIALECT.maybe_in_subresource,
+    )
+    return specification.create_resource(schema)
+
+
+def unique_properties(schema: Json) -> dict[str, Json]:
+    """Return the schemas of the properties whose name is given once in a schema, at any depth."""
+    found: dict[str, list[Json]] = {}
+    pending = [schema]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            properties = part.get("properties")
+            for name, target in properties.items() if isinstance(properties, dict) else ():
+                found.setdefault(name, []).append(target)
+        pending.extend(_DIALECT.subresources_of(part))
+    return {name: targets[0] for name, targets in found.items() if len(targets) == 1}

@@ -1,0 +1,174 @@
+"""Root folders and what lies in them, read from folder entries alone: no file is opened here.
+
+A path is walked by the names that folders list, never handed to the file system as it is written.
+So `..`, other cases of a letter and absolute paths find nothing, on every platform.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+from unicodedata import normalize
+
+from instrc.problems.suggest import plain
+from instrc.registry.uri import AugUri, Version, version_of
+
+ENDING = ".vibe.json"
+
+
+class Entry(NamedTuple):
+    """One vibe file: the path of its folder below the root, its name there, and what that name says."""
+
+    folder: str
+    file: str
+    segment: str
+    version: Version
+
+
+@dataclass(slots=True)
+class Listing:
+    """What one folder holds."""
+
+    folders: dict[str, str] = field(default_factory=dict)
+    """By NFC name: the name on disk."""
+    links: set[str] = field(default_factory=set)
+    """NFC names of the folders that are symbolic links to a folder in one of the roots."""
+    outside: set[str] = field(default_factory=set)
+    """NFC names of the folders that are symbolic links to somewhere else: they are never looked into."""
+    vibes: dict[str, dict[Version, Entry]] = field(default_factory=dict)
+    """By segment, then by version."""
+
+
+def read_name(file: str) -> tuple[str, Version] | None:
+    """Return the segment and the version that a file's name says, or `None` if it is no vibe's."""
+    stem = file.removesuffix(ENDING)
+    if stem == file or not stem or file.startswith("."):
+        return None
+    name, mark, written = stem.rpartition("@")
+    version = version_of(written) if mark and name else None
+    return (normalize("NFC", stem), ()) if version is None else (normalize("NFC", name), version)
+
+
+def newest(versions: dict[Version, Entry]) -> Entry:
+    """Return the file without a version, else the one with the highest."""
+    return versions[()] if () in versions else versions[max(versions)]
+
+
+class LeadsOutsideError(Exception):
+    """A path runs through a symbolic link that leaves the roots."""
+
+
+class Root:
+    """A folder of vibes; listings are made when they are first needed and kept."""
+
+    def __init__(self, path: Path, *, shared: bool) -> None:
+        self.path = path
+        self.shared = shared
+        self.real = os.path.realpath(path)
+        self.within: Callable[[str], bool] = self.holds
+        """Whether a resolved path is in one of the roots; a registry widens it from this root to all of its own."""
+        self._listings: dict[str, Listing] = {}
+        self._names: dict[str, tuple[str, ...]] | None = None
+        self._segments: tuple[str, ...] = ()
+
+    def holds(self, real: str) -> bool:
+        """Tell whether a resolved path is this folder or below it."""
+        return real == self.real or real.startswith(self.real.rstrip(os.sep) + os.sep)
+
+    def versions(self, uri: AugUri) -> dict[Version, Entry]:
+        """Return the files that a reference may mean, by version; `LeadsOutsideError` if its path leaves the roots."""
+        folder = ""
+        for name in uri.segments[:-1]:
+            listing = self._listing(folder)
+            if name in listing.outside:
+                raise LeadsOutsideError
+            on_disk = listing.folders.get(name)
+            if on_disk is None:
+                return {}
+            folder = f"{folder}/{on_disk}" if folder else on_disk
+        return self._listing(folder).vibes.get(uri.segment, {})
+
+    def file(self, entry: Entry) -> Path:
+        """Return the path of a vibe file, as it is shown."""
+        return self.path / entry.folder / entry.file
+
+    def uri(self, entry: Entry, *, version: bool = True) -> str:
+        """Return the canonical reference to a file, with its version or evergreen."""
+        folders = tuple(normalize("NFC", name) for name in entry.folder.split("/") if name)
+        written = ".".join(map(str, entry.version)) if version and entry.version else None
+        return str(AugUri((*folders, entry.segment), shared=self.shared, version=written))
+
+    def named(self, key: str) -> tuple[str, ...]:
+        """Return the evergreen references of the vibes whose name, made `plain`, is the key."""
+        return self._index().get(key, ())
+
+    def segments(self) -> tuple[str, ...]:
+        """Return the name of every vibe, once each, in order of their paths."""
+        self._index()
+        return self._segments
+
+    def uris(self) -> Iterator[str]:
+        """Yield the evergreen reference of every vibe, in order of name."""
+        for uris in self._index().values():
+            yield from uris
+
+    def _index(self) -> dict[str, tuple[str, ...]]:
+        if self._names is None:
+            found: dict[str, list[str]] = {}
+            segments: dict[str, None] = {}
+            for listing in self._walk():
+                for segment, versions in listing.vibes.items():
+                    found.setdefault(plain(segment), []).append(self.uri(newest(versions), version=False))
+                    segments[segment] = None
+            self._segments = tuple(segments)
+            self._names = {key: tuple(sorted(uris)) for key, uris in found.items()}
+        return self._names
+
+    def _walk(self) -> Iterator[Listing]:
+        """Yield the listing of every folder once, though links may lead to it by several paths or round in a circle."""
+        real, linked = [""], list[str]()
+        seen: set[tuple[int, int]] = set()
+        while real or linked:
+            folder = real.pop() if real else linked.pop(0)
+            try:
+                status = os.stat(os.path.join(self.real, folder))  # noqa: PTH116, PTH118  -- strings: this runs for each folder
+            except OSError:
+                continue
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            listing = self._listing(folder)
+            yield listing
+            for name, on_disk in sorted(listing.folders.items(), reverse=True):
+                below = f"{folder}/{on_disk}" if folder else on_disk
+                (linked if name in listing.links else real).append(below)
+
+    def _listing(self, folder: str) -> Listing:
+        listing = self._listings.get(folder)
+        if listing is None:
+            listing = self._listings.setdefault(folder, self._scan(folder))
+        return listing
+
+    def _scan(self, folder: str) -> Listing:
+        listing = Listing()
+        try:
+            with os.scandir(os.path.join(self.real, folder)) as entries:  # noqa: PTH118  -- scandir tells kinds without a stat
+                found = sorted((entry.name, entry.is_dir(), entry.is_symlink()) for entry in entries)
+        except OSError:  # not there, or not ours to read: it holds nothing
+            return listing
+        for file, is_folder, is_link in found:
+            if said := read_name(file):
+                segment, version = said
+                listing.vibes.setdefault(segment, {}).setdefault(version, Entry(folder, file, segment, version))
+            elif is_folder and not file.startswith("."):
+                name = normalize("NFC", file)
+                if is_link and not self.within(os.path.realpath(os.path.join(self.real, folder, file))):  # noqa: PTH118  -- as above
+                    listing.outside.add(name)
+                elif name not in listing.folders:
+                    listing.folders[name] = file
+                    if is_link:
+                        listing.links.add(name)
+        return listing

@@ -1,0 +1,134 @@
+"""The grammar of `aug:` references.
+
+`aug:` [`/`] segment { `/` segment } [ `:` version | `?` version ] [ `#` fragment ]
+
+Segments are names of folders and, last, of a vibe; a version is numbers joined by dots.
+Percent escapes are undone first, so nothing that matters can hide behind one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+from unicodedata import normalize
+
+from instrc.problems.files import MalformedReference
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import ForbiddenReference
+from instrc.source import Span
+
+SCHEME = "aug:"
+Version: TypeAlias = tuple[int, ...]
+"""The numbers of a version; empty for a file without one, which counts as the newest."""
+
+_VERSION = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}")
+_NEEDS_ESCAPE = re.compile(r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_ESCAPES = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_LONGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class AugUri:
+    """An `aug:` reference taken apart; `str()` of it is its canonical spelling."""
+
+    segments: tuple[str, ...]
+    """Folders and the vibe's own name, NFC, without escapes."""
+    shared: bool = False
+    """Whether a leading `/` keeps to the shared library."""
+    version: str | None = None
+    """`1` of `:1`."""
+    range: str | None = None
+    """`1` of `?1`."""
+    fragment: str | None = None
+    """What follows `#`, without escapes; `None` if there is no `#`."""
+
+    @property
+    def path(self) -> str:
+        """The segments joined by `/`."""
+        return "/".join(self.segments)
+
+    @property
+    def segment(self) -> str:
+        """The last segment: the name of the vibe."""
+        return self.segments[-1]
+
+    def __str__(self) -> str:
+        """Return the canonical spelling."""
+        text = SCHEME + ("/" if self.shared else "") + "/".join(map(_escape, self.segments))
+        if self.version is not None:
+            text += f":{self.version}"
+        if self.range is not None:
+            text += f"?{self.range}"
+        return text if self.fragment is None else f"{text}#{_escape(self.fragment)}"
+
+
+def parse(text: str, at: Span | None = None) -> AugUri:
+    """Read a reference; a `CompileError` says why it is none or why it is not allowed."""
+    if text[:4].lower() != SCHEME:
+        raise CompileError([ForbiddenReference(at=at, reference=_short(text), reason="only `aug:` and `#` are read")])
+    if len(text) > _LONGEST:
+        raise _malformed(text, "it is too long", at)
+    body, has_fragment, fragment = text[len(SCHEME) :].partition("#")
+    if body.startswith("~"):
+        raise CompileError([ForbiddenReference(at=at, reference=text, reason="`~` is reserved for branches to come")])
+    body, has_range, wanted = body.partition("?")
+    shared = body.startswith("/")
+    folders, slash, last = body[shared:].rpartition("/")
+    last, has_version, version = last.partition(":")
+    if has_version and has_range:
+        raise _malformed(text, "it has both `:` and `?`", at)
+    for mark, given in ((has_version, version), (has_range, wanted)):
+        if mark and not _VERSION.fullmatch(given):
+            raise _malformed(text, f"`{_short(given)}` is no version", at)
+    return AugUri(
+        segments=tuple(_segment(part, text, at) for part in [*(folders.split("/") if slash else ()), last]),
+        shared=shared,
+        version=version if has_version else None,
+        range=wanted if has_range else None,
+        fragment=_unescape(fragment) if has_fragment else None,
+    )
+
+
+def version_of(text: str) -> Version | None:
+    """Return the numbers of a version as it is written, or `None` if it is not written as one."""
+    return tuple(map(int, text.split("."))) if _VERSION.fullmatch(text) else None
+
+
+def _segment(written: str, text: str, at: Span | None) -> str:
+    segment = normalize("NFC", _unescape(written))
+    if segment == "..":
+        raise _forbidden(text, "`..` leads out of a folder", at)
+    if not segment or segment == ".":
+        raise _malformed(text, "a part of its path is empty", at)
+    if "/" in segment or "\\" in segment or ":" in segment:
+        raise _forbidden(text, f"`{_short(segment)}` is no plain name of a folder or file", at)
+    if _CONTROL.search(segment):
+        raise _forbidden(text, "it holds a control character", at)
+    if "@" in segment:
+        raise _malformed(text, "`@` has no place in it (a version follows a colon)", at)
+    return segment
+
+
+def _unescape(text: str) -> str:
+    """Undo percent escapes that are UTF-8; leave others as they are."""
+    if "%" not in text:
+        return text
+    return _ESCAPES.sub(lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)
+
+
+def _escape(text: str) -> str:
+    return _NEEDS_ESCAPE.sub(lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else text[:99] + "…"
+
+
+def _malformed(text: str, reason: str, at: Span | None) -> CompileError:
+    return CompileError([MalformedReference(at=at, reference=_short(text), reason=reason)])
+
+
+def _forbidden(text: str, reason: str, at: Span | None) -> CompileError:
+    return CompileError([ForbiddenReference(at=at, reference=_short(text), reason=reason)])

@@ -1,0 +1,172 @@
+"""Vibes: the two shapes of a vibe file, and the place of every part of one.
+
+A vibe file is a bare JSON Schema, or a record: an object whose `schema` is one, perhaps with `input` and `solution` beside it.
+The two are told apart by what stands next to `schema`: in a record no keyword of JSON Schema that says something about instances
+(`type`, `properties`, `$ref`, …) stands beside it.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from instrc.jsontext import JsonSyntaxError, JsonText, read
+from instrc.jsonvalue import Json, loads
+from instrc.problems.files import InvalidVibe
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.schemas import TooLarge
+from instrc.source import Source, Span
+
+MAX_BYTES = 16 * 1024 * 1024
+_ONLY_IN_SCHEMAS = frozenset(
+    [
+        *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$defs", "definitions", "enum", "const"),
+    ],
+)
+
+
+class Vibe:
+    """One vibe file, read.
+
+    `schema` is the bare JSON Schema, `document` the whole file, `pointer` the way from the one to the other (`""` or `/schema`).
+    `input` and `solution` are `None` where the file has none; `has_solution` tells no solution from one that is null.
+    """
+
+    __slots__ = ("_lock", "_text", "document", "input", "pointer", "schema", "segment", "solution", "source", "uri")
+
+    def __init__(self, uri: str, segment: str, source: Source, document: dict[str, Json], pointer: str) -> None:
+        self.uri = uri
+        self.segment = segment
+        self.source = source
+        self.document = document
+        self.pointer = pointer
+        self.schema: Json = document["schema"] if pointer else document
+        self.input: Json = document.get("input") if pointer else None
+        self.solution: Json = document.get("solution") if pointer else None
+        self._text: JsonText | None = None
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"Vibe({self.uri!r})"
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether a solution is written."""
+        return bool(self.pointer) and "solution" in self.document
+
+    def span(self, pointer: str = "", *, key: bool = False) -> Span:
+        """Return the place of a part of the schema, or of the innermost part on the way that exists."""
+        return self.place(self.pointer + pointer, key=key)
+
+    def place(self, pointer: str, *, key: bool = False) -> Span:
+        """Return the place of a part of the whole file: its value, or its key."""
+        with self._lock:
+            if self._text is None:
+                self._text = read(self.source.text)
+        member = self._text.place(pointer)
+        if key and member.key_end > member.key_start >= 0:
+            return Span(self.source, member.key_start, member.key_end)
+        return Span(self.source, member.start, member.end)
+
+
+def parse_vibe(
+    data: bytes,
+    *,
+    name: str,
+    uri: str,
+    segment: str,
+    max_bytes: int = MAX_BYTES,
+    referrer: Span | None = None,
+) -> Vibe:
+    """Read the bytes of a vibe file that is shown as `name`; a `CompileError` says what keeps it from being one."""
+    if len(data) > max_bytes:
+        place = Source(name, data[:200].decode("utf-8", "replace")).whole()
+        raise CompileError(
+            [TooLarge(at=place, what="the vibe", size=len(data), limit=max_bytes, unit="bytes", setting="vibe")],
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig", "replace")
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        raise _invalid(source, len(before), "a byte here is not UTF-8", referrer) from None
+    source = Source(name, text)
+    if not text.strip(" \t\r\n"):
+        raise _invalid(source, 0, "the file is empty", referrer)
+    document = _value(source, referrer)
+    if not isinstance(document, dict):
+        raise _invalid(source, _first(text), f"it holds {_kind(document)}, not an object", referrer)
+    return Vibe(uri, segment, source, document, _pointer(source, document, referrer))
+
+
+def _value(source: Source, referrer: Span | None) -> Json:
+    try:
+        value = loads(source.text)
+        if not _repeats_a_key(source.text):
+            return value
+        repeated = read(source.text).repeated
+    except JsonSyntaxError as error:
+        raise _invalid(source, error.offset, error.reason, referrer) from None
+    problems: list[Problem] = [
+        InvalidVibe(at=source.span(start, end), reason=f"the key `{key}` is written twice in one object", referrer=referrer)
+        for key, start, end in repeated
+    ]
+    raise CompileError(problems)
+
+
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def _repeats_a_key(text: str) -> bool:
+    """Tell whether some object has a key twice, which the fast reader does not notice."""
+    from json import JSONDecoder  # already loaded by the exact reader
+
+    def look(pairs: list[tuple[str, None]]) -> None:
+        if len(dict(pairs)) != len(pairs):
+            raise _RepeatedKeyError
+
+    try:
+        JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
+    except _RepeatedKeyError:
+        return True
+    except RecursionError:
+        return bool(read(text).repeated)
+    return False
+
+
+def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -> str:
+    """Return `/schema` for a record and the empty pointer for a bare schema."""
+    if "schema" not in document:
+        return ""
+    inner = document["schema"]
+    beside = sorted(_ONLY_IN_SCHEMAS & document.keys())
+    if not isinstance(inner, dict):
+        if beside:
+            return ""  # a schema with a keyword of someone's own
+        offset = read(source.text).place("/schema").start
+        raise _invalid(source, offset, f"the `schema` of a record is an object, not {_kind(inner)}", referrer)
+    if beside:
+        offset = read(source.text).place("/schema").key_start
+        reason = f"`schema` beside `{beside[0]}` could be a record or a schema; keep one of them"
+        raise _invalid(source, offset, reason, referrer)
+    return "/schema"
+
+
+def _first(text: str) -> int:
+    return len(text) - len(text.lstrip(" \t\r\n"))
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    return "an array" if isinstance(value, list) else "a text" if isinstance(value, str) else "a number"
+
+
+def _invalid(source: Source, offset: int, reason: str, referrer: Span | None) -> CompileError:
+    start = min(offset, max(len(source.text) - 1, 0))
+    return CompileError(
+        [InvalidVibe(at=source.span(start, min(start + 1, len(source.text))), reason=reason, referrer=referrer)],
+    )
