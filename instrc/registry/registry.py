@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from threading import RLock
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -17,7 +18,7 @@ from instrc import resources
 from instrc.jsonvalue import Json
 from instrc.problems.files import InvalidVibe, UnknownVersion
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.schemas import ForbiddenReference, TooLarge, UnresolvedReference
+from instrc.problems.schemas import ForbiddenReference, UnresolvedReference
 from instrc.problems.suggest import nearest, plain
 from instrc.registry.roots import Entry, LeadsOutsideError, Root, newest, read_name
 from instrc.registry.uri import AugUri, Version, parse, version_of
@@ -147,17 +148,11 @@ class Registry:
             return known
         name = path.as_posix()
         try:
-            with open(real, "rb") as file:  # noqa: PTH123  -- the resolved path is a string
-                data = file.read(self.max_bytes + 1)
-                size = os.fstat(file.fileno()).st_size
-        except OSError as error:
-            reason = "it is a folder" if os.path.isdir(real) else f"it cannot be read ({(error.strerror or 'no reason').lower()})"  # noqa: PTH112
-            raise CompileError([InvalidVibe(at=Source(name, "").whole(), reason=reason, referrer=at)]) from None
-        if len(data) > self.max_bytes:
-            place = Source(name, data[:200].decode("utf-8", "replace")).whole()
-            limit = self.max_bytes
-            raise CompileError([TooLarge(at=place, what="the vibe", size=size, limit=limit, unit="bytes", setting="vibe")])
-        vibe = parse_vibe(data, name=name, uri=uri, segment=segment, referrer=at)
+            data = _bytes(real, self.max_bytes + 1)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
+            reason = getattr(error, "strerror", None) or "its path is not one"
+            raise CompileError([InvalidVibe(at=Source(name, "").whole(), reason=reason.lower(), referrer=at)]) from None
+        vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
         return self._by_file.setdefault(real + "\0" + uri, vibe)
 
     def _uri_of(self, real: str) -> tuple[str, str]:
@@ -195,6 +190,15 @@ class Documents(Mapping[str, Json]):
 
 class MissingDocumentError(CompileError, KeyError):
     """No vibe is found under a reference: `problems` says why."""
+
+
+def _bytes(real: str, most: int) -> bytes:
+    """Read the start of a file; `OSError` with a clause for people if it is none."""
+    mode = os.stat(real).st_mode  # noqa: PTH116  -- the resolved path is a string
+    if not S_ISREG(mode):  # opening a pipe would wait for ever
+        raise OSError(0, "it is a folder" if S_ISDIR(mode) else "it is no regular file")
+    with open(real, "rb") as file:  # noqa: PTH123  -- as above
+        return file.read(most)
 
 
 def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:

@@ -78,11 +78,14 @@ def parse_vibe(
     max_bytes: int = MAX_BYTES,
     referrer: Span | None = None,
 ) -> Vibe:
-    """Read the bytes of a vibe file that is shown as `name`; a `CompileError` says what keeps it from being one."""
+    """Read the bytes of a vibe file that is shown as `name`; a `CompileError` says what keeps it from being one.
+
+    Of a file over the limit, one byte more than `max_bytes` is enough.
+    """
     if len(data) > max_bytes:
         place = Source(name, data[:200].decode("utf-8", "replace")).whole()
         raise CompileError(
-            [TooLarge(at=place, what="the vibe", size=len(data), limit=max_bytes, unit="bytes", setting="vibe")],
+            [TooLarge(at=place, what="the vibe", limit=max_bytes, unit="bytes", setting="vibe")],
         )
     try:
         text = data.decode("utf-8-sig")

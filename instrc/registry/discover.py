@@ -1,0 +1,72 @@
+"""Which roots belong to a file: those given, `schemas/` beside it, those of its project, the built-in library.
+
+A vibe that lies in a folder `schemas` (at any depth) has that folder as a root too,
+so that vibes see their neighbours when they are checked by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from instrc.problems.problem import CompileError
+from instrc.problems.rim import UnreadableFile
+from instrc.registry.registry import Registry
+from instrc.registry.settings import Settings, read_settings
+from instrc.registry.vibe import MAX_BYTES
+from instrc.source import Source
+
+
+class Surroundings:
+    """The registries and settings of many files: files with the same roots share one registry.
+
+    `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
+    """
+
+    def __init__(self, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> None:
+        self._roots = tuple(roots)
+        self._shared = tuple(shared)
+        missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
+        if missing:
+            raise CompileError(
+                [UnreadableFile(at=Source(str(folder), "").whole(), reason="it is no folder") for folder in missing]
+            )
+        self._settings: dict[Path, Settings] = {}
+        self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int], Registry] = {}
+
+    def settings(self, source: Path | None) -> Settings:
+        """Return the settings that hold for a source file; for none, those of the working folder."""
+        folder = Path() if source is None else source.parent
+        if folder not in self._settings:
+            self._settings[folder] = read_settings(folder)
+        return self._settings[folder]
+
+    def registry(self, source: Path | None) -> Registry:
+        """Return the registry that a source file sees; for none, the one of the working folder."""
+        settings = self.settings(source)
+        workspace = (*self._roots, *_beside(source), *settings.roots)
+        shared = (*self._shared, *settings.shared)
+        max_bytes = settings.limits.get("vibe", MAX_BYTES)
+        key = (workspace, shared, max_bytes)
+        if key not in self._registries:
+            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes)
+        return self._registries[key]
+
+
+def discover(source: Path | None, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> Registry:
+    """Return the registry of one source file; `None` for a program from the standard input."""
+    return Surroundings(roots, shared).registry(source)
+
+
+def _beside(source: Path | None) -> list[Path]:
+    folder = Path() if source is None else source.parent
+    found = [folder / "schemas"] if (folder / "schemas").is_dir() else []
+    if source is not None and source.name.endswith(".json"):
+        absolute = Path(os.path.abspath(folder))  # noqa: PTH100  -- as written: links are not followed
+        for steps, above in enumerate((absolute, *absolute.parents)):
+            if above.name == "schemas":
+                written = Path(*folder.parts[: len(folder.parts) - steps]) if steps < len(folder.parts) else above
+                found.append(written if os.path.abspath(written) == str(above) else above)  # noqa: PTH100
+                break
+    return found

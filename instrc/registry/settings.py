@@ -1,0 +1,156 @@
+"""Settings: what `[tool.instrc]` in the nearest `pyproject.toml` says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from instrc.problems.files import InvalidSettings
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.suggest import nearest
+from instrc.source import Source, Span
+
+KEYS = ("roots", "shared", "hint", "naming", "limits")
+LIMITS = ("source", "vibe", "schema")
+"""`source` and `vibe` count the bytes of a file, `schema` the nodes of a composed schema."""
+_PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project has set; `None` and empty where it has not."""
+
+    roots: tuple[Path, ...] = ()
+    """Workspace folders, earlier ones first, as they are shown."""
+    shared: tuple[Path, ...] = ()
+    hint: str | None = None
+    naming: Literal["snake", "camel"] | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    file: Path | None = None
+    """The `pyproject.toml` they are from."""
+
+
+def read_settings(folder: Path) -> Settings:
+    """Return the settings that hold in a folder: those of the `pyproject.toml` in it or nearest above it."""
+    here = Path(os.path.realpath(folder))
+    for above in (here, *here.parents):
+        file = above / "pyproject.toml"
+        if file.is_file():
+            return _read(file)
+    return Settings()
+
+
+def shown(path: Path) -> Path:
+    """Return a path as a person would write it here: relative if it lies below the working folder."""
+    below = os.path.relpath(path)
+    return path if below.startswith("..") else Path(below)
+
+
+def _read(file: Path) -> Settings:
+    name = shown(file).as_posix()
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
+        raise CompileError([InvalidSettings(at=Source(name, "").whole(), key="", reason=reason)]) from None
+    if "instrc" not in text:
+        return Settings(file=file)  # spares the import of the TOML reader
+    import tomllib
+
+    source = Source(name, text)
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise CompileError([_syntax(source, str(error))]) from None
+    table = document.get("tool", {})
+    table = table.get("instrc", {}) if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        raise CompileError([InvalidSettings(at=_place(source, "instrc"), key="tool.instrc", reason="it is a table")])
+    return _Reader(source, file, table).settings()
+
+
+class _Reader:
+    """One `[tool.instrc]` table; all that is wrong with it is said at once."""
+
+    def __init__(self, source: Source, file: Path, table: dict[str, Any]) -> None:
+        self.source = source
+        self.file = file
+        self.table = table
+        self.problems: list[Problem] = []
+
+    def settings(self) -> Settings:
+        for key in self.table:
+            if key not in KEYS:
+                self._wrong(key, "there is no such setting", nearest(key, KEYS))
+        naming: Literal["snake", "camel"] | None = None
+        match self.table.get("naming"):
+            case None:
+                pass
+            case "snake" | "camel" as chosen:
+                naming = "snake" if chosen == "snake" else "camel"
+            case _:
+                self._wrong("naming", 'it is `"snake"` or `"camel"`')
+        hint = self.table.get("hint")
+        if hint is not None and not isinstance(hint, str):
+            self._wrong("hint", "it is a text")
+        settings = Settings(
+            roots=self._folders("roots"),
+            shared=self._folders("shared"),
+            hint=hint,
+            naming=naming,
+            limits=self._limits(),
+            file=self.file,
+        )
+        if self.problems:
+            raise CompileError(self.problems)
+        return settings
+
+    def _folders(self, key: str) -> tuple[Path, ...]:
+        written = self.table.get(key, [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
+            self._wrong(key, "it is a list of folders")
+            return ()
+        folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
+        for item, folder in folders:
+            if not folder.is_dir():
+                self._wrong(key, f"there is no folder `{item}`", word=item)
+        return tuple(shown(folder) for _, folder in folders)
+
+    def _limits(self) -> dict[str, int]:
+        written = self.table.get("limits", {})
+        if not isinstance(written, dict):
+            self._wrong("limits", "it is a table of numbers")
+            return {}
+        for key, value in written.items():
+            if key not in LIMITS:
+                self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
+            elif isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                self._wrong(f"limits.{key}", "it is a whole number from 1", word=key)
+        return {key: value for key, value in written.items() if key in LIMITS}
+
+    def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
+        place = _place(self.source, word or key)
+        self.problems.append(InvalidSettings(at=place, key=key, reason=reason, nearest=close))
+
+
+def _place(source: Source, word: str) -> Span:
+    """Return where a word first stands after the table's header: TOML readers of the standard library keep no places."""
+    header = re.search(r"^\s*\[\s*tool\s*\.\s*instrc\b", source.text, re.MULTILINE)
+    found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
+    return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
+
+
+def _syntax(source: Source, message: str) -> Problem:
+    place = _PLACE_IN_TOML.search(message)
+    reason = message[: place.start()] if place else message
+    start = len(source.text)
+    if place and place.group(1):
+        lines = source.text.split("\n")[: int(place.group(1)) - 1]
+        start = sum(len(line) + 1 for line in lines) + int(place.group(2)) - 1
+    start = min(start, max(len(source.text) - 1, 0))
+    at = source.span(start, min(start + 1, len(source.text)))
+    return InvalidSettings(at=at, key="", reason=reason[:1].lower() + reason[1:])
