@@ -1,1 +1,58 @@
-"""The command line, one file a command."""
+"""The command line, one file a command.
+
+This module answers `--version` by itself, so that it costs no more than starting Python.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from instrc.version import __version__
+
+INTERRUPTED = 130
+"""What a shell reports of a program stopped by Ctrl-C: 128 and the number of the signal."""
+READER_GONE = 141
+"""What a shell reports of a program that wrote to a closed pipe."""
+INTERNAL_ERROR = 70
+"""A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line (by default that of the process) and return its exit code: 0 fine, 1 problems, 2 wrong use."""
+    from instrc.cli.terminal import OutputFailedError, ReaderGoneError, write
+
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        if given in (["--version"], ["-V"]):
+            write(f"instrc {__version__}\n")
+            return 0
+        from instrc.cli.app import run  # brings typer
+
+        return run(given)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except ReaderGoneError:
+        return READER_GONE
+    except OutputFailedError as error:
+        from instrc.cli.show import refuse  # brings what frames need
+
+        return refuse("standard output", error.reason)
+    except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
+        return _own_mistake(error)
+
+
+def _own_mistake(error: Exception) -> int:
+    """Say in one line that this is our mistake; show the traceback to those who ask for it."""
+    import os  # only here
+
+    from instrc.cli.terminal import tell
+
+    notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+    tell(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")
+    tell("This is a mistake in instrc, not in your files: please report it; with INSTRC_DEBUG=1 it shows where it happened.\n")
+    if os.environ.get("INSTRC_DEBUG"):
+        import traceback
+
+        tell("".join(traceback.format_exception(error)))
+    return INTERNAL_ERROR

@@ -1,0 +1,60 @@
+"""The commands and the program around them."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Annotated
+
+import typer
+
+from instrc.version import __version__
+
+COMMANDS = {
+    "compile": "compile",
+    "check": "check",
+    "flatten": "flatten",
+    "split": "split",
+    "explain": "explain",
+}
+"""A command's name and the module of this folder whose function `command` it is."""
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command line and return its exit code."""
+    program = typer.main.get_command(_app(arguments))
+    try:
+        program.main(args=arguments, prog_name="instrc")
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else 0
+    return 0
+
+
+def _app(arguments: list[str]) -> typer.Typer:
+    """Build the program; only the command that will run is loaded, all of them for the help page and completion."""
+    app = typer.Typer(
+        help="Compile compositions of LLM instructions into exact, ordered tool schemas and processes.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        rich_markup_mode=None,  # plain help: rich takes longer to load than a small program to compile
+        pretty_exceptions_enable=False,  # `instrc.cli.main` is the last net
+        no_args_is_help=True,
+    )
+    app.callback()(_options)
+    chosen = [name for name in arguments[:1] if name in COMMANDS and "_INSTRC_COMPLETE" not in os.environ]
+    for name in chosen or COMMANDS:
+        app.command(name)(import_module(f"instrc.cli.{COMMANDS[name]}").command)
+    return app
+
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001  -- typer calls it with the flag
+    if asked:
+        typer.echo(f"instrc {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,62 @@
+"""JSON that a command is given: read once, with a place for every part."""
+
+from __future__ import annotations
+
+from instrc.files import STDIN, name_of, read_bytes
+from instrc.jsontext import JsonSyntaxError, read
+from instrc.jsonvalue import Json, loads
+from instrc.problems.report import Report
+from instrc.problems.rim import InvalidJson
+from instrc.problems.schemas import TooLarge
+from instrc.source import Source, Span
+
+MAX_BYTES = 64 * 1024 * 1024
+
+
+class Document:
+    """A JSON text: `value` is what it says, `path` what the user called it."""
+
+    def __init__(self, path: str, source: Source, value: Json) -> None:
+        self.path = path
+        self.source = source
+        self.value = value
+
+    def locate(self, pointer: str = "") -> Span:
+        """Return the place of a part, or of the innermost part on the way that exists."""
+        member = read(self.source.text).place(pointer)
+        return self.source.span(member.start, member.end)
+
+
+def read_json(path: str, report: Report) -> Document | None:
+    """Read a file or the standard input (`-`); `None` with a problem if it is not JSON."""
+    data = read_bytes(path, MAX_BYTES, report)
+    if data is None:
+        return None
+    name = name_of(path)
+    if len(data) > MAX_BYTES:
+        at = Source(name, data[:200].decode("utf-8", "replace")).whole()
+        report.add(TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
+        return None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        start = len(data[: error.start].decode("utf-8-sig"))
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        report.add(InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
+        return None
+    source = Source(name, text)
+    try:
+        return Document(path, source, loads(text))
+    except JsonSyntaxError as error:
+        start = min(error.offset, max(len(text) - 1, 0))
+        report.add(InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
+        return None
+
+
+def one_stdin(*paths: str) -> None:
+    """Refuse a command line that would read the standard input twice."""
+    if paths.count(STDIN) > 1:
+        from typer import BadParameter  # already loaded by the program around the commands
+
+        message = "the standard input (-) can be read once only"
+        raise BadParameter(message)

@@ -1,0 +1,114 @@
+"""Show problems in the format that was asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+
+from instrc.cli.terminal import coloured, tell, write
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+
+FINE, PROBLEMS, WRONG_USE = 0, 1, 2
+"""Exit codes."""
+
+STYLES = {
+    "path": "bold",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "name": "dim",
+    "gutter": "blue",
+    "mark": "bold cyan",
+    "hint": "bold green",
+}
+"""How a terminal shows the styles of `instrc.problems.render`."""
+
+
+class Format(StrEnum):
+    """How problems are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
+def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -> None:
+    """Write problems: frames for people to the standard error, machine formats there too, or out if they are the product."""
+    if shape is Format.TEXT:
+        tell(_for_people(problems))
+        return
+    to: Callable[[str], None] = write if product else tell
+    to(_for_machines(problems, shape))
+
+
+def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:
+    """Return the exit code: problems if there is an error, or with `strict` even a warning."""
+    return PROBLEMS if any(strict or problem.severity == "error" for problem in problems) else FINE
+
+
+def once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return each problem once, by file and place: two programs that use one broken vibe both meet its problems."""
+    report = Report()
+    seen = set()
+    for problem in problems:
+        where = None if problem.at is None else (problem.at.source.name, problem.at.start, problem.at.end)
+        key = (problem.name, where, problem.message)
+        if key not in seen:
+            seen.add(key)
+            report.add(problem)
+    return report.ordered()
+
+
+def gather(report: Report, error: CompileError) -> None:
+    """Take down the problems of a failure that are not in the report already."""
+    known = set(map(id, report.problems))
+    for problem in error.problems:
+        if id(problem) not in known:
+            report.add(problem)
+
+
+def refuse(path: str, reason: str) -> int:
+    """Show that something cannot be written, and return the exit code."""
+    from instrc.problems.rim import UnwritableOutput  # rarely needed
+
+    show([UnwritableOutput(path=path, reason=reason)], Format.TEXT)
+    return PROBLEMS
+
+
+def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
+    from instrc.jsonvalue import dumps
+    from instrc.problems import machine
+
+    if shape is Format.GITHUB:
+        return machine.to_github(problems)
+    if shape is Format.JSON:
+        return f"{dumps(machine.to_json(problems))}\n"
+    from instrc.problems.catalogue import pages
+
+    return f"{dumps(machine.to_sarif(problems, pages()))}\n"
+
+
+def _for_people(problems: Sequence[Problem]) -> str:
+    if not problems:
+        return ""
+    from instrc.problems.render import plain, summary  # only where something is wrong
+
+    counts = f"{summary(problems)}\n"
+    return _in_colour(problems, counts) if coloured(sys.stderr) else plain(problems) + counts
+
+
+def _in_colour(problems: Iterable[Problem], counts: str) -> str:
+    from rich.console import Console
+    from rich.text import Text
+
+    from instrc.problems.render import frame
+
+    console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True, no_color=False)
+    with console.capture() as captured:
+        for problem in problems:
+            for line in frame(problem):
+                console.print(Text.assemble(*((piece.text, STYLES.get(piece.style, "")) for piece in line)))
+        console.print(Text(counts, style="bold"), end="")
+    return captured.get()

@@ -1,0 +1,81 @@
+"""Write to the two streams of a process: always UTF-8, flushed, and with no complaint at the end if a reader has gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import IO
+
+
+class ReaderGoneError(Exception):
+    """Who read the standard output has had enough, as `head` does: nothing is wrong, but there is no point in going on."""
+
+
+class OutputFailedError(Exception):
+    """The standard output takes nothing: it is closed, or its disk is full. `reason` says which."""
+
+    def __init__(self, reason: str = "it is closed") -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def write(text: str) -> None:
+    """Write results to the standard output."""
+    if sys.stdout is None:  # so it is where a shell has closed it (`>&-`)
+        raise OutputFailedError
+    try:
+        _send(sys.stdout, text)
+    except BrokenPipeError:
+        _leave_in_silence(sys.stdout)
+        raise ReaderGoneError from None
+    except (OSError, ValueError) as error:  # a full disk; a closed file
+        _leave_in_silence(sys.stdout)
+        raise OutputFailedError(getattr(error, "strerror", None) or str(error)) from error
+
+
+def tell(text: str) -> None:
+    """Write for the user to the standard error; that it is closed is no reason to fail."""
+    if sys.stderr is None:
+        return
+    try:
+        _send(sys.stderr, text)
+    except (OSError, ValueError):
+        _leave_in_silence(sys.stderr)
+
+
+def coloured(stream: IO[str] | None) -> bool:
+    """Tell whether to write colours: on a terminal; `NO_COLOR` and `FORCE_COLOR` have the last word."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Tell whether a person sees the stream as it is written."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def _send(stream: IO[str], text: str) -> None:
+    binary = getattr(stream, "buffer", None)
+    if binary is None:  # replaced by a program that runs us in its own process
+        stream.write(text)
+    else:
+        stream.flush()
+        binary.write(text.encode("utf-8", "replace"))
+    stream.flush()
+
+
+def _leave_in_silence(stream: IO[str]) -> None:
+    """Point a broken stream at nothing, or Python complains when it flushes at the end."""
+    try:
+        descriptor = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+    except (OSError, ValueError):
+        return
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

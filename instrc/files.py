@@ -1,0 +1,75 @@
+"""Read what a path or `-` stands for, without surprises: each obstacle is a problem, and nothing is read without a bound."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import IO
+
+from instrc.problems.report import Report
+from instrc.problems.rim import UnreadableFile
+from instrc.source import Source
+
+STDIN = "-"
+STDIN_NAME = "<stdin>"
+
+
+def name_of(path: str) -> str:
+    """Return the name that problems show for a path."""
+    return STDIN_NAME if path == STDIN else path
+
+
+def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
+    """Return what a file or the standard input (`-`) holds, but no more than one byte over the limit; `None` with a problem."""
+    try:
+        if path == STDIN:
+            if sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+                report.add(unreadable(path, "it is closed"))
+                return None
+            stream: IO[bytes] | IO[str] = getattr(sys.stdin, "buffer", sys.stdin)
+            return _read(stream, limit)
+        with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
+            return _read(file, limit)
+    except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
+        report.add(unreadable(path, reason(path, error)))
+        return None
+
+
+def readable(path: str, report: Report) -> bool:
+    """Tell whether a path is a file that opens; add the problem if it does not."""
+    try:
+        with open(path, "rb"):  # noqa: PTH123  -- as above
+            return True
+    except (OSError, ValueError) as error:
+        report.add(unreadable(path, reason(path, error)))
+        return False
+
+
+def reason(path: str, error: OSError | ValueError) -> str:
+    """Say in a clause why a file does not open."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if is_folder(path):
+        return "it is a folder"
+    said = getattr(error, "strerror", None) or str(error)
+    return said[:1].lower() + said[1:]
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether a path is a folder; a path that cannot be asked is none."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    except (OSError, ValueError):
+        return False
+
+
+def unreadable(path: str, reason: str) -> UnreadableFile:
+    """Return the problem, with the file as its place so that machines see it."""
+    name = name_of(path)
+    return UnreadableFile(at=Source(name, "").whole(), path=name, reason=reason)
+
+
+def _read(file: IO[bytes] | IO[str], limit: int) -> bytes:
+    data = file.read(limit + 1)
+    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data

@@ -1,0 +1,34 @@
+"""All problems by name, found where they are written: the modules of this folder."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+import instrc.problems
+from instrc.problems.problem import Problem
+
+
+@cache
+def classes() -> dict[str, type[Problem]]:
+    """Return the class of each problem by its kebab-case name, in alphabetical order."""
+    found = {}
+    for module in iter_modules(instrc.problems.__path__, "instrc.problems."):
+        for value in vars(import_module(module.name)).values():
+            own = isinstance(value, type) and issubclass(value, Problem) and value.__module__ == module.name
+            if own and isinstance(value.__dict__.get("name"), str):
+                found[value.name] = value
+    return dict(sorted(found.items()))
+
+
+def page(problem: type[Problem]) -> str:
+    """Return the explanation of a problem, as Markdown: what it means, an example, the way out."""
+    from inspect import cleandoc  # `explain` and SARIF need it, nobody else
+
+    return cleandoc(problem.__doc__ or problem.name)
+
+
+def pages() -> dict[str, str]:
+    """Return the explanations of all problems by name."""
+    return {name: page(problem) for name, problem in classes().items()}

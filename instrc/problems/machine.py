@@ -1,0 +1,161 @@
+"""Show problems to machines: plain JSON, GitHub's workflow commands, SARIF 2.1.0.
+
+Lines and columns count from 1, columns in code points; an end is the first place after the span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import Problem
+from instrc.source import Span
+from instrc.version import __version__
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class _Region(NamedTuple):
+    """A span in lines and columns."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def to_json(problems: Iterable[Problem]) -> list[Json]:
+    """Return one object a problem, all with the same keys; what is not known is `null`."""
+    return [
+        {
+            "name": problem.name,
+            "severity": problem.severity,
+            "message": _clean(problem.message),
+            "hint": None if problem.hint is None else _clean(problem.hint),
+            **_json_place(problem.at),
+            "labels": [{"text": _clean(label.text), **_json_place(label.span)} for label in problem.labels],
+        }
+        for problem in problems
+    ]
+
+
+def to_github(problems: Iterable[Problem]) -> str:
+    """Return one workflow command a line, which GitHub Actions shows beside the changed line."""
+    return "".join(f"{_github(problem)}\n" for problem in problems)
+
+
+def to_sarif(problems: Sequence[Problem], pages: dict[str, str]) -> Json:
+    """Return a SARIF log of one run; `pages` gives the explanation of each problem's name, as Markdown."""
+    names = sorted({problem.name for problem in problems})
+    severities = {problem.name: problem.severity for problem in problems}
+    return {
+        "$schema": SARIF_SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "instrc",
+                        "semanticVersion": __version__,
+                        "rules": [_rule(name, severities[name], pages.get(name, name)) for name in names],
+                    }
+                },
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(problem, names.index(problem.name)) for problem in problems],
+            }
+        ],
+    }
+
+
+def _rule(name: str, severity: str, page: str) -> Json:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in name.split("-")),
+        "shortDescription": {"text": page.partition("\n")[0]},
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": severity},
+    }
+
+
+def _result(problem: Problem, rule: int) -> Json:
+    hint = "" if problem.hint is None else f"\n{problem.hint}"
+    result: dict[str, Json] = {
+        "ruleId": problem.name,
+        "ruleIndex": rule,
+        "level": problem.severity,
+        "message": {"text": _clean(problem.message + hint)},
+    }
+    if problem.at is not None:
+        result["locations"] = [{"physicalLocation": _sarif_place(problem.at)}]
+    if problem.labels:
+        result["relatedLocations"] = [
+            {"id": number, "physicalLocation": _sarif_place(label.span), "message": {"text": _clean(label.text)}}
+            for number, label in enumerate(problem.labels)
+        ]
+    return result
+
+
+def _sarif_place(span: Span) -> Json:
+    region = _region(span)
+    return {
+        "artifactLocation": {"uri": _uri(span.source.name)},
+        "region": {
+            "startLine": region.line,
+            "startColumn": region.column,
+            "endLine": region.end_line,
+            "endColumn": region.end_column,
+        },
+    }
+
+
+def _uri(path: str) -> str:
+    """Return a URI reference for a path: relative to where the run began, or `file:` if the path is absolute."""
+    from os import fsencode
+    from pathlib import Path
+    from urllib.parse import quote  # one format needs them
+
+    if Path(path).is_absolute():
+        return Path(path).as_uri()
+    return quote(fsencode(Path(path).as_posix()), safe="/")
+
+
+def _github(problem: Problem) -> str:
+    fields = []
+    if problem.at is not None:
+        region = _region(problem.at)
+        fields.append(("file", _clean(problem.at.source.name)))
+        fields.append(("line", str(region.line)))
+        fields.append(("endLine", str(region.end_line)))
+        if region.line == region.end_line:  # GitHub has no columns for spans of several lines
+            fields.append(("col", str(region.column)))
+            fields.append(("endColumn", str(region.end_column)))
+    fields.append(("title", f"instrc {problem.name}"))
+    properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
+    hint = "" if problem.hint is None else f"\n{problem.hint}"
+    return f"::{problem.severity} {properties}::{_escape(_clean(problem.message + hint))}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _json_place(span: Span | None) -> dict[str, Json]:
+    if span is None:
+        return {"path": None, "line": None, "column": None, "end_line": None, "end_column": None}
+    return {"path": _clean(span.source.name), **_region(span)._asdict()}
+
+
+def _region(span: Span) -> _Region:
+    length = len(span.source.text)
+    start = span.source.locate(min(span.start, length))
+    return _Region(*start, *span.source.locate(min(max(span.start, span.end), length)))
+
+
+def _clean(text: str) -> str:
+    """Return what UTF-8 can hold: an odd byte in the name of a file becomes `\ufffd`."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

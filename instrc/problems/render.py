@@ -1,0 +1,140 @@
+"""Show problems to people: place, sentence, the lines with the mistake underlined, the way out.
+
+A frame is made of pieces that carry a style's name, so that one text serves a terminal with colours and a file without.
+Nothing of the input reaches the screen raw: control characters, which could drive a terminal, become visible signs.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from instrc.problems.problem import Problem
+from instrc.source import Span
+
+SHOWN_LINES = 3
+"""Lines of a long span that are shown; the rest is an ellipsis."""
+WINDOW = 100
+"""Characters of a very long line that are shown, around the mistake."""
+BEFORE = 40
+"""Characters of the window that stand before the mistake."""
+LONGEST_SENTENCE = 600
+"""Characters of a message that are shown: a name in it may be as long as the input."""
+
+_DIRECTIONS = "\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+"""Invisible characters that move the text around them: a reader would see another program than the compiler."""
+_SIGNS = (
+    {code: chr(0x2400 + code) for code in range(32)}
+    | {0x7F: "\u2421"}
+    | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+    | dict.fromkeys(map(ord, _DIRECTIONS), "\ufffd")
+    | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+)
+
+
+class Piece(NamedTuple):
+    """A run of text in one style: `path`, `error`, `warning`, `name`, `gutter`, `mark`, `hint` or nothing."""
+
+    text: str
+    style: str = ""
+
+
+def plain(problems: Iterable[Problem]) -> str:
+    """Return all frames as text without colours, each line ended."""
+    return "".join(f"{''.join(piece.text for piece in line)}\n" for problem in problems for line in frame(problem))
+
+
+def summary(problems: Iterable[Problem]) -> str:
+    """Count in words: `2 errors, 1 warning`; empty if there is nothing to count."""
+    severities = [problem.severity for problem in problems]
+    counts = ((severities.count("error"), "error"), (severities.count("warning"), "warning"))
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts if count)
+
+
+def place(span: Span) -> str:
+    """Return `path:line:column`, counted from 1 in code points."""
+    line, column = span.source.locate(min(span.start, len(span.source.text)))
+    return f"{visible(span.source.name)}:{line}:{column}"
+
+
+def visible(text: str) -> str:
+    """Return a text in which each character shows: a control character as its sign, half a surrogate pair as `\ufffd`."""
+    return text.translate(_SIGNS)
+
+
+def frame(problem: Problem) -> Iterator[list[Piece]]:
+    """Yield the lines that show one problem."""
+    head = [] if problem.at is None else [Piece(place(problem.at), "path"), Piece(": ")]
+    yield [
+        *head,
+        Piece(f"{problem.severity}: ", problem.severity),
+        Piece(f"{_sentence(problem.message)} "),
+        Piece(f"[{problem.name}]", "name"),
+    ]
+    if problem.at is not None:
+        yield from _snippet(problem.at, problem.severity)
+    for label in problem.labels:
+        yield [Piece("  "), Piece(place(label.span), "path"), Piece(f": {_sentence(label.text)}")]
+        yield from _snippet(label.span, "mark")
+    if problem.hint is not None:
+        yield [Piece("  hint: ", "hint"), Piece(_sentence(problem.hint))]
+
+
+def _sentence(text: str) -> str:
+    cut = text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
+    return visible(cut)
+
+
+def _snippet(span: Span, style: str) -> Iterator[list[Piece]]:
+    """Yield the lines of a span with marks under it."""
+    text = span.source.text
+    if not text:
+        return
+    start = min(span.start, len(text))
+    end = max(start + 1, span.end)
+    number, column = span.source.locate(start)
+    line_start = start - column + 1
+    last = number + text.count("\n", start, min(end, len(text)) - 1)
+    width = len(str(min(last, number + SHOWN_LINES - 1)))
+    for shown in range(SHOWN_LINES):
+        line_end = text.find("\n", start)
+        line_end = len(text) if line_end < 0 else line_end
+        yield from _line(text, line_start, line_end, start, end, f"{number + shown:>{width}}", style)
+        if number + shown >= last:
+            return
+        line_start = start = line_end + 1
+        while text[start : start + 1] in {" ", "\t"}:  # the indentation of a further line is no part of the mistake
+            start += 1
+    yield [Piece(f"  {'':{width}} | ", "gutter"), Piece("…")]
+
+
+def _line(text: str, line_start: int, line_end: int, start: int, end: int, number: str, style: str) -> Iterator[list[Piece]]:
+    """Yield one line of the source and its marks; of a very long line only what is around them."""
+    stop = line_end - 1 if line_end > line_start and text[line_end - 1] == "\r" else line_end
+    left, right = line_start, stop
+    if right - left > WINDOW + BEFORE:
+        left = max(line_start, min(start - BEFORE, stop - WINDOW))
+        right = min(stop, left + WINDOW)
+    before, under = text[left:start], text[start : min(end, right)]
+    shown = f"{'…' if left > line_start else ''}{_expanded(text[left:right])}{'…' if right < stop else ''}"
+    indent = _columns(before) + (1 if left > line_start else 0)
+    yield [Piece(f"  {number} | ", "gutter"), Piece(shown)]
+    if under or start >= right:
+        yield [Piece(f"  {'':{len(number)}} | ", "gutter"), Piece(" " * indent), Piece("^" * max(1, _columns(under)), style)]
+
+
+def _expanded(text: str) -> str:
+    return visible(text.replace("\t", "    "))
+
+
+def _columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide characters two, combining ones none."""
+    shown = _expanded(text)
+    return len(shown) if shown.isascii() else sum(map(_width, shown))
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

@@ -1,0 +1,146 @@
+"""Problems where the compiler meets the machine: files that cannot be read or written, documents that do not exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableFile(Problem):
+    """A file or folder cannot be read.
+
+    It does not exist, is a folder where a file is expected, or the operating system refuses to open it.
+
+    ```console
+    $ instrc check meeting.aug
+    ```
+
+    Check the path and the folder in which the command runs.
+    `instrc check` also takes folders; `instrc compile` takes files, or `-` for the standard input.
+    """
+
+    name: ClassVar[str] = "unreadable-file"
+
+    path: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.path}` cannot be read: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnwritableOutput(Problem):
+    """The result cannot be written.
+
+    The output folder is a file, may not be written to, or the disk is full.
+    All files of one run are written, or none: what was there before is still there.
+
+    ```aug greet.aug
+    "Greet the reader" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
+    ```
+    ```console
+    $ instrc compile greet.aug -o greet.aug
+    ```
+
+    Give `-o` a folder that may be written to; it is made if it does not exist.
+    """
+
+    name: ClassVar[str] = "unwritable-output"
+
+    path: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.path}` cannot be written: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSuchDocument(Problem):
+    """A document is asked for that this program does not have.
+
+    Each program has a `tool` and a `result`.
+    Only a program with steps of a server or a person has a `process` and its `flat` view,
+    and only one that ends in a server step that nobody waits for has a direct `call`.
+
+    ```aug greet.aug
+    "Greet the reader" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
+    ```
+    ```console
+    $ instrc compile greet.aug --emit process
+    ```
+
+    Leave `--emit` out to get the document that fits the program, or ask for one that it has.
+    """
+
+    name: ClassVar[str] = "no-such-document"
+
+    asked: str
+    program: str
+    """The name of the export."""
+    present: tuple[str, ...]
+    """What the program has instead."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.program}` has no `{self.asked}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"it has {' and '.join(f'`{kind}`' for kind in self.present)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingToCheck(Problem):
+    """A folder holds nothing that could be checked.
+
+    `instrc check FOLDER` looks for `.aug` and `.vibe.json` files in it and below, except in hidden folders.
+
+    ```console
+    $ instrc check .
+    ```
+
+    Check the path; a file with another ending is checked when it is named itself.
+    """
+
+    name: ClassVar[str] = "nothing-to-check"
+    severity = "warning"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "there is no `.aug` or `.vibe.json` file in this folder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidJson(Problem):
+    """A file that should be JSON is not.
+
+    It has a comma too many, a key without quotes, a comment, or ends too early.
+
+    ```json letter.json
+    { "type": "object", }
+    ```
+    ```console
+    $ instrc flatten letter.json
+    ```
+
+    Mend the text at the place that is shown; JSON allows no comments and no comma after the last member.
+    """
+
+    name: ClassVar[str] = "invalid-json"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is not JSON: {self.reason}"

@@ -1,0 +1,105 @@
+"""Machine formats: the same facts, in the forms that tools read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from instrc.problems import catalogue
+from instrc.problems.files import UnknownName
+from instrc.problems.machine import to_github, to_json, to_sarif
+from instrc.problems.problem import Label
+from instrc.problems.rim import NothingToCheck
+from instrc.problems.schemas import AmbiguousFragment
+from instrc.source import Source
+
+SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')
+UNKNOWN = UnknownName(at=SOURCE.span(17, 22), word="Serch", nearest=("Search",))
+TWO_PLACES = AmbiguousFragment(
+    at=SOURCE.span(0, 16), reference="#x", pointers=("/a", "/b"), places=(SOURCE.span(6, 7), SOURCE.span(23, 24))
+)
+
+
+def test_json_has_the_same_keys_for_every_problem() -> None:
+    keys = ["name", "severity", "message", "hint", "path", "line", "column", "end_line", "end_column", "labels"]
+    objects = to_json([UNKNOWN, TWO_PLACES, NothingToCheck()])
+    assert [list(each) for each in objects] == [keys] * 3
+    assert objects[0] == {
+        "name": "unknown-name",
+        "severity": "error",
+        "message": "nothing is named `Serch`",
+        "hint": "did you mean `Search`?",
+        "path": "dir/план: 1,2%.aug",
+        "line": 2,
+        "column": 3,
+        "end_line": 2,
+        "end_column": 8,
+        "labels": [],
+    }
+    assert objects[1]["labels"][0] == {
+        "text": "fits",
+        "path": "dir/план: 1,2%.aug",
+        "line": 1,
+        "column": 7,
+        "end_line": 1,
+        "end_column": 8,
+    }
+    assert objects[2]["path"] is objects[2]["line"] is None
+
+
+def test_github_commands_are_escaped() -> None:
+    assert to_github([UNKNOWN]) == (
+        "::error file=dir/план%3A 1%2C2%25.aug,line=2,endLine=2,col=3,endColumn=8,title=instrc unknown-name"
+        "::nothing is named `Serch`%0Adid you mean `Search`?\n"
+    )
+    assert to_github([NothingToCheck()]).startswith("::warning title=instrc nothing-to-check::")
+
+
+def test_github_gets_no_columns_for_several_lines() -> None:
+    (command,) = to_github([UnknownName(at=SOURCE.span(0, 20), word="x")]).splitlines()
+    assert "line=1,endLine=2,title" in command
+
+
+def test_sarif_names_rules_and_places() -> None:
+    log = to_sarif([TWO_PLACES, UNKNOWN], catalogue.pages())
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["ambiguous-fragment", "unknown-name"]
+    assert rules[1]["name"] == "UnknownName"
+    assert rules[1]["help"]["markdown"].startswith(rules[1]["shortDescription"]["text"])
+    first, second = run["results"]
+    assert rules[first["ruleIndex"]]["id"] == first["ruleId"] == "ambiguous-fragment"
+    assert len(first["relatedLocations"]) == 2
+    place = second["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "dir/%D0%BF%D0%BB%D0%B0%D0%BD%3A%201%2C2%25.aug"
+    assert place["region"] == {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 8}
+
+
+def test_a_run_without_problems_is_a_valid_log() -> None:
+    (run,) = to_sarif([], {})["runs"]
+    assert run["results"] == []
+    assert run["tool"]["driver"]["rules"] == []
+
+
+def test_absolute_paths_are_file_uris(tmp_path: Path) -> None:
+    problem = UnknownName(at=Source(str(tmp_path / "a b.aug"), "x").span(0, 1), word="x")
+    (run,) = to_sarif([problem], {})["runs"]
+    uri = run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri == (tmp_path / "a b.aug").as_uri()
+
+
+@pytest.mark.parametrize("name", ["a\udcff.aug", "/\udcff/a.aug", "a\ud800.aug"])  # noqa: PT014  -- they differ in which half of a pair they hold
+def test_odd_file_names_do_no_harm(name: str) -> None:
+    problem = TWO_PLACES.__class__(at=Source(name, "x").span(0, 1), reference=name, pointers=("/a",))
+    assert orjson.dumps(to_json([problem]))
+    assert to_github([problem]).encode()
+    if "\ud800" not in name:  # no such file can exist
+        assert orjson.dumps(to_sarif([problem], {}))
+
+
+def test_labels_are_those_of_the_problem() -> None:
+    assert TWO_PLACES.labels == (Label(SOURCE.span(6, 7), "fits"), Label(SOURCE.span(23, 24), "fits"))

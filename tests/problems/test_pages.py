@@ -1,0 +1,78 @@
+"""Each problem explains itself with an example that raises exactly it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+import pytest
+
+from instrc.cli import main
+from instrc.problems.catalogue import classes, page
+from instrc.problems.problem import Problem
+
+ALL = classes()
+ABOUT_THE_MACHINE: set[str] = set()
+"""Problems that no file can show; each has a test of its own in `tests/cli/`."""
+_BLOCK = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Example(NamedTuple):
+    files: dict[str, str]
+    line: list[str]
+
+
+def example(problem: type[Problem]) -> Example | None:
+    """Read the files of a page and the command line to run on them."""
+    blocks = _BLOCK.findall(page(problem))
+    files = {name: text for language, name, text in blocks if name and language != "console"}
+    for language, _, text in blocks:
+        if language == "console":
+            written = next(line for line in text.splitlines() if line.startswith("$ instrc "))
+            return Example(files, shlex.split(written)[2:])
+    return Example(files, ["check", next(iter(files))]) if files else None
+
+
+def test_there_are_problems() -> None:
+    assert len(ALL) > 20
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_names_are_kebab_case_and_belong_to_one_class(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+    assert ALL[name].name == name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_page_begins_with_one_sentence_and_goes_on(name: str) -> None:
+    first, blank, rest = page(ALL[name]).partition("\n\n")
+    assert first.endswith("."), first
+    assert "\n" not in first or "." in first
+    assert blank
+    assert rest
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_example_raises_exactly_this_problem(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = example(ALL[name])
+    if found is None:
+        assert name in ABOUT_THE_MACHINE, "a page needs an example"
+        return
+    for path, text in found.files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = main([*found.line, "--format", "json"])
+    out, err = capsys.readouterr()
+    problems = orjson.loads(err if err.strip() else out)
+    raised = [problem["name"] for problem in problems if problem["severity"] == "error" or problem["name"] == name]
+    assert set(raised) == {name}, problems
+    assert code == (1 if ALL[name].severity == "error" else 0)
+    for problem in problems:
+        assert problem["message"] == problem["message"].strip() != ""
+        assert problem["hint"] is None or problem["hint"] == problem["hint"].strip() != ""
