@@ -30,7 +30,8 @@ class Surroundings:
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
         if missing:
             raise CompileError(
-                [UnreadableFile(at=Source(str(folder), "").whole(), reason="it is no folder") for folder in missing]
+                UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is no folder")
+                for folder in missing
             )
         self._settings: dict[Path, Settings] = {}
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int], Registry] = {}

@@ -1,0 +1,130 @@
+"""Settings of a project, and the roots that belong to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from instrc.problems.files import InvalidSettings
+from instrc.problems.problem import CompileError
+from instrc.registry.discover import Surroundings, discover
+from instrc.registry.settings import Settings, read_settings
+
+Files = Callable[[str, dict[str, str]], Path]
+SCHEMA = '{"type": "object"}'
+
+
+def wrong(files: Files, toml: str) -> tuple[InvalidSettings, ...]:
+    with pytest.raises(CompileError) as caught:
+        read_settings(files("p", {"pyproject.toml": toml}))
+    found = tuple(problem for problem in caught.value.problems if isinstance(problem, InvalidSettings))
+    assert len(found) == len(caught.value.problems)
+    return found
+
+
+def test_the_nearest_pyproject_speaks_and_only_that(files: Files) -> None:
+    files("p", {"pyproject.toml": '[tool.instrc]\nnaming = "camel"', "inner/pyproject.toml": "[project]", "inner/x/a.aug": ""})
+    files("p", {"other/x/a.aug": ""})
+    inner = files("p/inner/x", {})
+    other = files("p/other/x", {})
+    assert read_settings(inner).naming is None
+    assert read_settings(other).naming == "camel"
+
+
+def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml = '[tool.instrc]\nroots = ["v", "../w"]\nshared = ["s"]\nhint = "Смотри {}."\nnaming = "snake"\nlimits = {source = 9}\n'
+    folder = files("p", {"pyproject.toml": toml, "v/x": "", "s/x": ""})
+    files("w", {"x": ""})
+    monkeypatch.chdir(folder)
+    found = read_settings(Path())
+    assert found == Settings(
+        roots=(Path("v"), folder.parent / "w"),
+        shared=(Path("s"),),
+        hint="Смотри {}.",
+        naming="snake",
+        limits={"source": 9},
+        file=folder / "pyproject.toml",
+    )
+
+
+def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
+    assert read_settings(files("q", {"pyproject.toml": "not [[ TOML at all"})).roots == ()
+
+
+@pytest.mark.parametrize(
+    ("toml", "key", "line"),
+    [
+        ('[tool.instrc]\n\nroot = ["v"]', "root", 3),
+        ('[tool.instrc]\nroots = "v"', "roots", 2),
+        ("[tool.instrc]\nroots = [1]", "roots", 2),
+        ('[tool.instrc]\nroots = ["nowhere"]', "roots", 2),
+        ("[tool.instrc]\nhint = 1", "hint", 2),
+        ('[tool.instrc]\nnaming = "kebab"', "naming", 2),
+        ("[tool.instrc]\nlimits = 3", "limits", 2),
+        ("[tool.instrc.limits]\nsource = 0", "limits.source", 2),
+        ("[tool.instrc.limits]\nsource = true", "limits.source", 2),
+        ("[tool.instrc.limits]\nsauce = 1", "limits.sauce", 2),
+        ("[tool]\ninstrc = 1", "tool.instrc", 2),
+        ("[tool.instrc]\nhint = ", "", 2),
+        ("[tool.instrc]\n\n\nhint = 'x", "", 4),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_said_with_its_place(files: Files, toml: str, key: str, line: int) -> None:
+    (problem,) = wrong(files, toml)
+    assert problem.key == key
+    assert problem.at is not None
+    assert problem.at.line == line
+    assert problem.message
+
+
+def test_a_misspelt_setting_gets_the_right_one(files: Files) -> None:
+    first, second = wrong(files, '[tool.instrc]\nroot = ["v"]\nlimits = {sources = 1}')
+    assert (first.nearest, second.nearest) == (("roots",), ("source",))
+
+
+def test_a_settings_file_that_is_not_utf_8_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_bytes(b'[tool.instrc]\nhint = "\xff"')
+    with pytest.raises(CompileError):
+        read_settings(tmp_path)
+
+
+def test_roots_come_in_order_command_line_beside_project_library(files: Files, tmp_path: Path) -> None:
+    toml = '[tool.instrc]\nroots = ["r"]\nshared = ["s"]'
+    files("p", {"pyproject.toml": toml, "r/x": "", "s/x": "", "schemas/x": "", "a.aug": ""})
+    given, common = files("given", {}), files("common", {})
+    registry = discover(tmp_path / "p" / "a.aug", [given], [common])
+    assert [root.path.name for root in registry.roots] == ["given", "schemas", "r", "common", "s", "schemas"]
+    assert [root.shared for root in registry.roots] == [False, False, False, True, True, True]
+
+
+def test_a_vibe_in_a_schemas_folder_sees_its_neighbours(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = files("p", {"schemas/a/one.vibe.json": SCHEMA, "schemas/b/c/two.vibe.json": SCHEMA})
+    monkeypatch.chdir(folder)
+    for file in (Path("schemas/b/c/two.vibe.json"), folder / "schemas/b/c/two.vibe.json"):
+        registry = discover(file)
+        assert registry.load("aug:a/one").uri == "aug:a/one"
+        assert registry.open(file).uri == "aug:b/c/two"
+    monkeypatch.chdir(folder / "schemas" / "b")
+    assert discover(Path("c/two.vibe.json")).load("aug:a/one").segment == "one"
+    assert discover(Path("schemas/x.vibe.json")).roots[0].path.name == "schemas"
+
+
+def test_files_with_the_same_roots_share_one_registry(files: Files, tmp_path: Path) -> None:
+    files("p", {"pyproject.toml": "[tool.instrc]\nroots = ['r']", "r/x": "", "a/1.aug": "", "b/2.aug": ""})
+    surroundings = Surroundings()
+    one, two = (surroundings.registry(tmp_path / "p" / file) for file in ("a/1.aug", "b/2.aug"))
+    assert one is two
+    assert surroundings.settings(tmp_path / "p" / "a" / "1.aug").file == tmp_path / "p" / "pyproject.toml"
+
+
+def test_a_root_on_the_command_line_must_be_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(CompileError) as caught:
+        discover(None, [tmp_path / "nowhere", Path("nul\0")])
+    assert [problem.name for problem in caught.value.problems] == ["unreadable-file"] * 2
+
+
+def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> None:
+    files("p", {"pyproject.toml": "[tool.instrc]\nlimits = {vibe = 7}", "a.aug": ""})
+    assert discover(tmp_path / "p" / "a.aug").max_bytes == 7
