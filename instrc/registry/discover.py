@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from instrc.problems.problem import CompileError
-from instrc.problems.rim import UnreadableFile
 from instrc.registry.registry import Registry
 from instrc.registry.settings import Settings, read_settings
 from instrc.registry.vibe import MAX_BYTES
@@ -29,6 +28,8 @@ class Surroundings:
         self._shared = tuple(shared)
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
         if missing:
+            from instrc.problems.rim import UnreadableFile  # as in `refusals`
+
             raise CompileError(
                 UnreadableFile(at=Source(str(folder), "").whole(), path=str(folder), reason="it is no folder")
                 for folder in missing

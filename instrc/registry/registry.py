@@ -16,10 +16,9 @@ from unicodedata import normalize
 
 from instrc import resources
 from instrc.jsonvalue import Json
-from instrc.problems.files import InvalidVibe, UnknownVersion
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.schemas import ForbiddenReference, UnresolvedReference
+from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
+from instrc.registry.refusals import forbidden, invalid_vibe, unknown_version, unresolved
 from instrc.registry.roots import Entry, LeadsOutsideError, Root, newest, read_name
 from instrc.registry.uri import AugUri, Version, parse, version_of
 from instrc.registry.vibe import MAX_BYTES, Vibe, parse_vibe
@@ -131,14 +130,8 @@ class Registry:
                 return root, entry
             there |= versions
         if there:
-            problem: Problem = UnknownVersion(
-                at=at,
-                reference=written,
-                versions=tuple(".".join(map(str, version)) for version in sorted(there)),
-            )
-        else:
-            problem = UnresolvedReference(at=at, reference=written, nearest=self.suggest(written))
-        raise CompileError([problem])
+            raise unknown_version(written, tuple(".".join(map(str, version)) for version in sorted(there)), at)
+        raise unresolved(written, self.suggest(written), at)
 
     def _read(self, path: Path, uri: str, segment: str, at: Span | None, *, reference: str | None) -> Vibe:
         real = os.path.realpath(path)
@@ -151,7 +144,7 @@ class Registry:
             data = _bytes(real, self.max_bytes + 1)
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
             reason = getattr(error, "strerror", None) or "its path is not one"
-            raise CompileError([InvalidVibe(at=Source(name, "").whole(), reason=reason.lower(), referrer=at)]) from None
+            raise invalid_vibe([(Source(name, "").whole(), reason.lower())], at) from None
         vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
         return self._by_file.setdefault(real + "\0" + uri, vibe)
 
@@ -226,4 +219,4 @@ def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Roo
 
 
 def _outside(reference: str, at: Span | None) -> CompileError:
-    return CompileError([ForbiddenReference(at=at, reference=reference, reason="a link on its path leads out of the roots")])
+    return forbidden(reference, "a link on its path leads out of the roots", at)

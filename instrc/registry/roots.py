@@ -71,8 +71,8 @@ class Root:
         self.within: Callable[[str], bool] = self.holds
         """Whether a resolved path is in one of the roots; a registry widens it from this root to all of its own."""
         self._listings: dict[str, Listing] = {}
-        self._names: dict[str, tuple[str, ...]] | None = None
-        self._segments: tuple[str, ...] = ()
+        self._names: dict[str, list[tuple[str, str]]] | None = None
+        """By plain name: the folders and segments of the vibes that have it."""
 
     def holds(self, real: str) -> bool:
         """Tell whether a resolved path is this folder or below it."""
@@ -95,39 +95,38 @@ class Root:
         """Return the path of a vibe file, as it is shown."""
         return self.path / entry.folder / entry.file
 
-    def uri(self, entry: Entry, *, version: bool = True) -> str:
-        """Return the canonical reference to a file, with its version or evergreen."""
-        folders = tuple(normalize("NFC", name) for name in entry.folder.split("/") if name)
-        written = ".".join(map(str, entry.version)) if version and entry.version else None
-        return str(AugUri((*folders, entry.segment), shared=self.shared, version=written))
+    def uri(self, entry: Entry) -> str:
+        """Return the canonical reference to a file, with its version if it has one."""
+        return self._uri(entry.folder, entry.segment, ".".join(map(str, entry.version)) or None)
 
     def named(self, key: str) -> tuple[str, ...]:
         """Return the evergreen references of the vibes whose name, made `plain`, is the key."""
-        return self._index().get(key, ())
+        return tuple(sorted(self._uri(folder, segment) for folder, segment in self._index().get(key, ())))
 
-    def segments(self) -> tuple[str, ...]:
-        """Return the name of every vibe, once each, in order of their paths."""
-        self._index()
-        return self._segments
+    def segments(self) -> Iterator[str]:
+        """Yield the name of every vibe, in order of their paths."""
+        for found in self._index().values():
+            yield from (segment for _, segment in found)
 
     def uris(self) -> Iterator[str]:
-        """Yield the evergreen reference of every vibe, in order of name."""
-        for uris in self._index().values():
-            yield from uris
+        """Yield the evergreen reference of every vibe, in order of their paths."""
+        for found in self._index().values():
+            yield from (self._uri(folder, segment) for folder, segment in found)
 
-    def _index(self) -> dict[str, tuple[str, ...]]:
+    def _uri(self, folder: str, segment: str, version: str | None = None) -> str:
+        folders = (normalize("NFC", name) for name in folder.split("/") if name)
+        return str(AugUri((*folders, segment), shared=self.shared, version=version))
+
+    def _index(self) -> dict[str, list[tuple[str, str]]]:
         if self._names is None:
-            found: dict[str, list[str]] = {}
-            segments: dict[str, None] = {}
-            for listing in self._walk():
-                for segment, versions in listing.vibes.items():
-                    found.setdefault(plain(segment), []).append(self.uri(newest(versions), version=False))
-                    segments[segment] = None
-            self._segments = tuple(segments)
-            self._names = {key: tuple(sorted(uris)) for key, uris in found.items()}
+            found: dict[str, list[tuple[str, str]]] = {}
+            for folder, listing in self._walk():
+                for segment in listing.vibes:
+                    found.setdefault(plain(segment), []).append((folder, segment))
+            self._names = found
         return self._names
 
-    def _walk(self) -> Iterator[Listing]:
+    def _walk(self) -> Iterator[tuple[str, Listing]]:
         """Yield the listing of every folder once, though links may lead to it by several paths or round in a circle."""
         real, linked = [""], list[str]()
         seen: set[tuple[int, int]] = set()
@@ -141,7 +140,7 @@ class Root:
                 continue
             seen.add((status.st_dev, status.st_ino))
             listing = self._listing(folder)
-            yield listing
+            yield folder, listing
             for name, on_disk in sorted(listing.folders.items(), reverse=True):
                 below = f"{folder}/{on_disk}" if folder else on_disk
                 (linked if name in listing.links else real).append(below)
@@ -154,21 +153,28 @@ class Root:
 
     def _scan(self, folder: str) -> Listing:
         listing = Listing()
+        vibes: list[str] = []
+        folders: list[tuple[str, bool]] = []
+        where = os.path.join(self.real, folder)  # noqa: PTH118  -- scandir tells kinds without a stat
         try:
-            with os.scandir(os.path.join(self.real, folder)) as entries:  # noqa: PTH118  -- scandir tells kinds without a stat
-                found = sorted((entry.name, entry.is_dir(), entry.is_symlink()) for entry in entries)
+            with os.scandir(where) as entries:
+                for entry in entries:
+                    if entry.name.endswith(ENDING):
+                        vibes.append(entry.name)
+                    elif entry.is_dir() and not entry.name.startswith("."):
+                        folders.append((entry.name, entry.is_symlink()))
         except OSError:  # not there, or not ours to read: it holds nothing
             return listing
-        for file, is_folder, is_link in found:
+        for file in sorted(vibes):
             if said := read_name(file):
                 segment, version = said
                 listing.vibes.setdefault(segment, {}).setdefault(version, Entry(folder, file, segment, version))
-            elif is_folder and not file.startswith("."):
-                name = normalize("NFC", file)
-                if is_link and not self.within(os.path.realpath(os.path.join(self.real, folder, file))):  # noqa: PTH118  -- as above
-                    listing.outside.add(name)
-                elif name not in listing.folders:
-                    listing.folders[name] = file
-                    if is_link:
-                        listing.links.add(name)
+        for file, is_link in sorted(folders):
+            name = normalize("NFC", file)
+            if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118
+                listing.outside.add(name)
+            elif name not in listing.folders:
+                listing.folders[name] = file
+                if is_link:
+                    listing.links.add(name)
         return listing

@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from instrc.problems.files import InvalidSettings
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.source import Source, Span
 
@@ -18,6 +17,8 @@ KEYS = ("roots", "shared", "hint", "naming", "limits")
 LIMITS = ("source", "vibe", "schema")
 """`source` and `vibe` count the bytes of a file, `schema` the nodes of a composed schema."""
 _PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
+"""Where, which setting, why, and what may have been meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def _read(file: Path) -> Settings:
         text = file.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
-        raise CompileError([InvalidSettings(at=Source(name, "").whole(), key="", reason=reason)]) from None
+        raise _error([(Source(name, "").whole(), "", reason, ())]) from None
     if "instrc" not in text:
         return Settings(file=file)  # spares the import of the TOML reader
     import tomllib
@@ -65,11 +66,11 @@ def _read(file: Path) -> Settings:
     try:
         document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CompileError([_syntax(source, str(error))]) from None
+        raise _error([_syntax(source, str(error))]) from None
     table = document.get("tool", {})
     table = table.get("instrc", {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
-        raise CompileError([InvalidSettings(at=_place(source, "instrc"), key="tool.instrc", reason="it is a table")])
+        raise _error([(_place(source, "instrc"), "tool.instrc", "it is a table", ())])
     return _Reader(source, file, table).settings()
 
 
@@ -80,7 +81,7 @@ class _Reader:
         self.source = source
         self.file = file
         self.table = table
-        self.problems: list[Problem] = []
+        self.wrong: list[_Wrong] = []
 
     def settings(self) -> Settings:
         for key in self.table:
@@ -105,8 +106,8 @@ class _Reader:
             limits=self._limits(),
             file=self.file,
         )
-        if self.problems:
-            raise CompileError(self.problems)
+        if self.wrong:
+            raise _error(self.wrong)
         return settings
 
     def _folders(self, key: str) -> tuple[Path, ...]:
@@ -133,8 +134,7 @@ class _Reader:
         return {key: value for key, value in written.items() if key in LIMITS}
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
-        place = _place(self.source, word or key)
-        self.problems.append(InvalidSettings(at=place, key=key, reason=reason, nearest=close))
+        self.wrong.append((_place(self.source, word or key), key, reason, close))
 
 
 def _place(source: Source, word: str) -> Span:
@@ -144,7 +144,7 @@ def _place(source: Source, word: str) -> Span:
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
 
 
-def _syntax(source: Source, message: str) -> Problem:
+def _syntax(source: Source, message: str) -> _Wrong:
     place = _PLACE_IN_TOML.search(message)
     reason = message[: place.start()] if place else message
     start = len(source.text)
@@ -153,4 +153,10 @@ def _syntax(source: Source, message: str) -> Problem:
         start = sum(len(line) + 1 for line in lines) + int(place.group(2)) - 1
     start = min(start, max(len(source.text) - 1, 0))
     at = source.span(start, min(start + 1, len(source.text)))
-    return InvalidSettings(at=at, key="", reason=reason[:1].lower() + reason[1:])
+    return at, "", reason[:1].lower() + reason[1:], ()
+
+
+def _error(wrong: list[_Wrong]) -> CompileError:
+    from instrc.problems.files import InvalidSettings  # as in `refusals`
+
+    return CompileError(InvalidSettings(at=at, key=key, reason=reason, nearest=close) for at, key, reason, close in wrong)

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from unicodedata import normalize
 
-from instrc.problems.files import MalformedReference
-from instrc.problems.problem import CompileError
-from instrc.problems.schemas import ForbiddenReference
+from instrc.registry.refusals import forbidden, malformed, short
 from instrc.source import Span
 
 SCHEME = "aug:"
@@ -67,21 +65,21 @@ class AugUri:
 def parse(text: str, at: Span | None = None) -> AugUri:
     """Read a reference; a `CompileError` says why it is none or why it is not allowed."""
     if text[:4].lower() != SCHEME:
-        raise CompileError([ForbiddenReference(at=at, reference=_short(text), reason="only `aug:` and `#` are read")])
+        raise forbidden(text, "only `aug:` and `#` are read", at)
     if len(text) > _LONGEST:
-        raise _malformed(text, "it is too long", at)
+        raise malformed(text, "it is too long", at)
     body, has_fragment, fragment = text[len(SCHEME) :].partition("#")
     if body.startswith("~"):
-        raise CompileError([ForbiddenReference(at=at, reference=text, reason="`~` is reserved for branches to come")])
+        raise forbidden(text, "`~` is reserved for branches to come", at)
     body, has_range, wanted = body.partition("?")
     shared = body.startswith("/")
     folders, slash, last = body[shared:].rpartition("/")
     last, has_version, version = last.partition(":")
     if has_version and has_range:
-        raise _malformed(text, "it has both `:` and `?`", at)
+        raise malformed(text, "it has both `:` and `?`", at)
     for mark, given in ((has_version, version), (has_range, wanted)):
         if mark and not _VERSION.fullmatch(given):
-            raise _malformed(text, f"`{_short(given)}` is no version", at)
+            raise malformed(text, f"`{short(given)}` is no version", at)
     return AugUri(
         segments=tuple(_segment(part, text, at) for part in [*(folders.split("/") if slash else ()), last]),
         shared=shared,
@@ -99,15 +97,15 @@ def version_of(text: str) -> Version | None:
 def _segment(written: str, text: str, at: Span | None) -> str:
     segment = normalize("NFC", _unescape(written))
     if segment == "..":
-        raise _forbidden(text, "`..` leads out of a folder", at)
+        raise forbidden(text, "`..` leads out of a folder", at)
     if not segment or segment == ".":
-        raise _malformed(text, "a part of its path is empty", at)
+        raise malformed(text, "a part of its path is empty", at)
     if "/" in segment or "\\" in segment or ":" in segment:
-        raise _forbidden(text, f"`{_short(segment)}` is no plain name of a folder or file", at)
+        raise forbidden(text, f"`{short(segment)}` is no plain name of a folder or file", at)
     if _CONTROL.search(segment):
-        raise _forbidden(text, "it holds a control character", at)
+        raise forbidden(text, "it holds a control character", at)
     if "@" in segment:
-        raise _malformed(text, "`@` has no place in it (a version follows a colon)", at)
+        raise malformed(text, "`@` has no place in it (a version follows a colon)", at)
     return segment
 
 
@@ -120,15 +118,3 @@ def _unescape(text: str) -> str:
 
 def _escape(text: str) -> str:
     return _NEEDS_ESCAPE.sub(lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 100 else text[:99] + "…"
-
-
-def _malformed(text: str, reason: str, at: Span | None) -> CompileError:
-    return CompileError([MalformedReference(at=at, reference=_short(text), reason=reason)])
-
-
-def _forbidden(text: str, reason: str, at: Span | None) -> CompileError:
-    return CompileError([ForbiddenReference(at=at, reference=_short(text), reason=reason)])

@@ -11,9 +11,8 @@ from threading import Lock
 
 from instrc.jsontext import JsonSyntaxError, JsonText, read
 from instrc.jsonvalue import Json, loads
-from instrc.problems.files import InvalidVibe
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.schemas import TooLarge
+from instrc.problems.problem import CompileError
+from instrc.registry.refusals import invalid_vibe, too_large
 from instrc.source import Source, Span
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -83,10 +82,7 @@ def parse_vibe(
     Of a file over the limit, one byte more than `max_bytes` is enough.
     """
     if len(data) > max_bytes:
-        place = Source(name, data[:200].decode("utf-8", "replace")).whole()
-        raise CompileError(
-            [TooLarge(at=place, what="the vibe", limit=max_bytes, unit="bytes", setting="vibe")],
-        )
+        raise too_large(name, data, max_bytes)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -110,11 +106,10 @@ def _value(source: Source, referrer: Span | None) -> Json:
         repeated = read(source.text).repeated
     except JsonSyntaxError as error:
         raise _invalid(source, error.offset, error.reason, referrer) from None
-    problems: list[Problem] = [
-        InvalidVibe(at=source.span(start, end), reason=f"the key `{key}` is written twice in one object", referrer=referrer)
-        for key, start, end in repeated
-    ]
-    raise CompileError(problems)
+    raise invalid_vibe(
+        ((source.span(start, end), f"the key `{key}` is written twice in one object") for key, start, end in repeated),
+        referrer,
+    )
 
 
 class _RepeatedKeyError(Exception):
@@ -170,6 +165,4 @@ def _kind(value: Json) -> str:
 
 def _invalid(source: Source, offset: int, reason: str, referrer: Span | None) -> CompileError:
     start = min(offset, max(len(source.text) - 1, 0))
-    return CompileError(
-        [InvalidVibe(at=source.span(start, min(start + 1, len(source.text))), reason=reason, referrer=referrer)],
-    )
+    return invalid_vibe([(source.span(start, min(start + 1, len(source.text))), reason)], referrer)

@@ -1,0 +1,61 @@
+"""The problems of the registry as errors to raise.
+
+Their classes are imported when there is a problem: defining them takes longer than reading a small registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc.problems.problem import CompileError
+from instrc.source import Source, Span
+
+_SHOWN = 100
+
+
+def short(text: str) -> str:
+    """Return a text cut to what fits a message."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
+    """Refuse a reference that could lead out of the registry."""
+    from instrc.problems.schemas import ForbiddenReference
+
+    return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
+
+
+def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
+    """Refuse a reference that is not written as one."""
+    from instrc.problems.files import MalformedReference
+
+    return CompileError([MalformedReference(at=at, reference=short(reference), reason=reason)])
+
+
+def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> CompileError:
+    """Refuse a reference that leads nowhere."""
+    from instrc.problems.schemas import UnresolvedReference
+
+    return CompileError([UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
+
+
+def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) -> CompileError:
+    """Refuse a version that does not exist; `versions` are those that do, oldest first."""
+    from instrc.problems.files import UnknownVersion
+
+    return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
+
+
+def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None) -> CompileError:
+    """Refuse a file as a vibe, for a reason at each place; `referrer` is the reference that led to it."""
+    from instrc.problems.files import InvalidVibe
+
+    return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer) for at, reason in places)
+
+
+def too_large(name: str, start: bytes, limit: int) -> CompileError:
+    """Refuse a file that is larger than `limit` bytes; `start` is how it begins."""
+    from instrc.problems.schemas import TooLarge
+
+    at = Source(name, start[:200].decode("utf-8", "replace")).whole()
+    return CompileError([TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])
