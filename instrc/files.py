@@ -32,7 +32,7 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
         with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
             return _read(file, limit)
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
-        report.add(unreadable(path, reason(path, error)))
+        report.add(unreadable(path, _reason(path, error)))
         return None
 
 
@@ -42,16 +42,12 @@ def readable(path: str, report: Report) -> bool:
         with open(path, "rb"):  # noqa: PTH123  -- as above
             return True
     except (OSError, ValueError) as error:
-        report.add(unreadable(path, reason(path, error)))
+        report.add(unreadable(path, _reason(path, error)))
         return False
 
 
-def reason(path: str, error: OSError | ValueError) -> str:
-    """Say in a clause why a file does not open."""
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
-    if is_folder(path):
-        return "it is a folder"
+def reason(error: OSError | ValueError) -> str:
+    """Say in a clause what the operating system says."""
     said = getattr(error, "strerror", None) or str(error)
     return said[:1].lower() + said[1:]
 
@@ -64,10 +60,16 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def unreadable(path: str, reason: str) -> UnreadableFile:
+def unreadable(path: str, why: str) -> UnreadableFile:
     """Return the problem, with the file as its place so that machines see it."""
     name = name_of(path)
-    return UnreadableFile(at=Source(name, "").whole(), path=name, reason=reason)
+    return UnreadableFile(at=Source(name, "").whole(), path=name, reason=why)
+
+
+def _reason(path: str, error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return "it is a folder" if is_folder(path) else reason(error)
 
 
 def _read(file: IO[bytes] | IO[str], limit: int) -> bytes:

@@ -46,7 +46,7 @@ def _app(arguments: list[str]) -> typer.Typer:
     return app
 
 
-def _print_version(asked: bool) -> None:  # noqa: FBT001  -- typer calls it with the flag
+def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"instrc {__version__}")
         raise typer.Exit

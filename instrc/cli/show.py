@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from instrc.cli.terminal import coloured, tell, write
-from instrc.problems.problem import CompileError, Problem
-from instrc.problems.report import Report
+from instrc.problems.problem import Problem
 
 FINE, PROBLEMS, WRONG_USE = 0, 1, 2
 """Exit codes."""
@@ -46,27 +45,6 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
 def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:
     """Return the exit code: problems if there is an error, or with `strict` even a warning."""
     return PROBLEMS if any(strict or problem.severity == "error" for problem in problems) else FINE
-
-
-def once(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return each problem once, by file and place: two programs that use one broken vibe both meet its problems."""
-    report = Report()
-    seen = set()
-    for problem in problems:
-        where = None if problem.at is None else (problem.at.source.name, problem.at.start, problem.at.end)
-        key = (problem.name, where, problem.message)
-        if key not in seen:
-            seen.add(key)
-            report.add(problem)
-    return report.ordered()
-
-
-def gather(report: Report, error: CompileError) -> None:
-    """Take down the problems of a failure that are not in the report already."""
-    known = set(map(id, report.problems))
-    for problem in error.problems:
-        if id(problem) not in known:
-            report.add(problem)
 
 
 def refuse(path: str, reason: str) -> int:

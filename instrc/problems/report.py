@@ -26,6 +26,18 @@ class Report:
         """Return the problems by file and place; those without a place first."""
         return tuple(sorted(self.problems, key=_place))
 
+    def once(self) -> tuple[Problem, ...]:
+        """Return the problems in order, each once: two programs that use one broken vibe both meet its problems."""
+        kept: dict[tuple[object, ...], Problem] = {}
+        for problem in self.ordered():
+            kept.setdefault((problem.name, *_place(problem), problem.message), problem)
+        return tuple(kept.values())
+
+    def take(self, error: CompileError) -> None:
+        """Take down the problems of a failure that are not here already."""
+        known = set(map(id, self.problems))
+        self.problems.extend(problem for problem in error.problems if id(problem) not in known)
+
     def stop_if_failed(self) -> None:
         """Raise a `CompileError` with everything taken down so far if there is an error among it."""
         if self.failed:

@@ -1,0 +1,115 @@
+"""`instrc compile`: the artefacts of programs and vibes, on the standard output or in a folder."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.documents import Emit, Output, exports, printed, written
+from instrc.cli.inputs import one_stdin
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.progress import watched
+from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
+from instrc.files import reason
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.problems.rim import UnwritableOutput
+from instrc.source import Source
+from instrc.workspace import Wishes, Workspace
+
+if TYPE_CHECKING:
+    from instrc.ir.artefact import Artefact
+
+
+class Naming(StrEnum):
+    """How the keys of steps are made."""
+
+    STEP = "step"
+    CAMEL = "camel"
+
+
+def command(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
+    ],
+    emit: Annotated[Emit | None, typer.Option("--emit", help="The document to print; by default the one that fits.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.KIND.json files into a folder instead.")
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--target", metavar="NAME", help="Fit the tool to a provider; see `instrc targets`.")
+    ] = None,
+    way_back: Annotated[
+        Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the way back, for `instrc lift`.")
+    ] = None,
+    batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Multiply every step for N items.")] = 1,
+    naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are made.")] = None,
+    no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    strip: Annotated[
+        list[str] | None, typer.Option("--strip", metavar="SET", help="Properties to leave out, as `references` or `all`.")
+    ] = None,
+    strict: Strict = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Compile programs into tools, processes and direct calls."""
+    one_stdin(*files)
+    _refuse_contradictions(emit, target, way_back, folder)
+    report = Report()
+    wishes = Wishes(
+        naming=None if naming is None else naming.value,
+        hints=not no_hints,
+        batch=batch,
+        sketch=sketch,
+        strip=None if strip is None else frozenset(word for each in strip for word in each.replace(",", " ").split()),
+    )
+    compiled = list(exports(_compile(files, root, shared, wishes, report)))
+    output = Output()
+    for export in compiled:
+        if folder is not None:
+            output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
+        elif not target:
+            output.documents.append(printed(export, emit, report))
+    problems = report.once()
+    code = verdict(problems, strict=strict)
+    if code == FINE:
+        try:
+            output.deliver()
+        except OSError as error:
+            where = str(folder or way_back)
+            problems = (*problems, UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
+            code = PROBLEMS
+    show(problems, shape)
+    raise typer.Exit(code)
+
+
+def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:
+    """Refuse what cannot be meant together."""
+    if target and emit not in {None, Emit.TOOL, Emit.FLAT} and folder is None:
+        wrong = f"--emit {emit} is not for models: with --target it is tool or flat"
+    elif target and len(target) > 1 and folder is None:
+        wrong = "several --target need a folder (-o)"
+    elif way_back is not None and (not target or folder is not None):
+        wrong = "--map belongs to --target on the standard output; a folder (-o) gets the map as a file"
+    else:
+        return
+    raise typer.BadParameter(wrong)
+
+
+def _compile(
+    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: Wishes, report: Report
+) -> list[tuple[str, Artefact]]:
+    compiled = []
+    try:
+        workspace = Workspace(root or (), shared or ())
+        for file in watched(files, "Compiling"):
+            compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
+    except CompileError as error:  # a root that is no folder
+        report.take(error)
+    return compiled

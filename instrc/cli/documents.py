@@ -1,0 +1,90 @@
+"""Choose what of the artefacts is printed or written, and under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from instrc.cli.terminal import write
+from instrc.files import name_of
+from instrc.ir.artefact import Artefact
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.report import Report
+from instrc.problems.rim import NoSuchDocument
+from instrc.source import Source
+
+
+class Emit(StrEnum):
+    """What to print or write."""
+
+    TOOL = "tool"
+    RESULT = "result"
+    FLAT = "flat"
+    PROCESS = "process"
+    CALL = "call"
+    ALL = "all"
+
+
+class Export(NamedTuple):
+    """An artefact, the file it is from, and the stem of its own files, unique in this run."""
+
+    file: str
+    stem: str
+    artefact: Artefact
+
+
+def exports(compiled: Iterable[tuple[str, Artefact]]) -> Iterator[Export]:
+    """Yield the artefacts of one run; a name that is taken gets `_2`, also where only the case of letters differs."""
+    taken: set[str] = set()
+    for file, artefact in compiled:
+        stem, count = artefact.name, 1
+        while stem.casefold() in taken:
+            count += 1
+            stem = f"{artefact.name}_{count}"
+        taken.add(stem.casefold())
+        yield Export(file, stem, artefact)
+
+
+def printed(export: Export, emit: Emit | None, report: Report) -> Json:
+    """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
+    documents = export.artefact.documents
+    if emit is Emit.ALL:
+        return dict(documents)
+    if emit is None:
+        return documents[export.artefact.kind]
+    for kind, document in documents.items():
+        if kind == emit.value:
+            return document
+    report.add(
+        NoSuchDocument(
+            at=Source(name_of(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
+        )
+    )
+    return None
+
+
+def written(export: Export, emit: Emit | None, report: Report) -> dict[str, Json]:
+    """Return the documents to write by the names of their files: all there are, or the one asked for."""
+    if emit is None or emit is Emit.ALL:
+        return {f"{export.stem}.{kind}.json": document for kind, document in export.artefact.documents.items()}
+    return {f"{export.stem}.{emit}.json": printed(export, emit, report)}
+
+
+@dataclass(slots=True)
+class Output:
+    """What a run delivers: documents for the standard output and for files."""
+
+    documents: list[Json] = field(default_factory=list)
+    files: dict[Path, Json] = field(default_factory=dict)
+
+    def deliver(self) -> None:
+        """Write the files, all or none (`OSError`), then print: one document as it is, several as an array."""
+        if self.files:
+            from instrc.cli.outputs import write_files  # not needed to print
+
+            write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()})
+        if self.documents:
+            write(f"{dumps(self.documents[0] if len(self.documents) == 1 else self.documents)}\n")

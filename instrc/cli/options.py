@@ -1,0 +1,18 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+from instrc.cli.show import Format
+
+Roots: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
+]
+Shared: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, behind the workspace. Repeatable.")
+]
+ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")]

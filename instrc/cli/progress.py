@@ -1,0 +1,34 @@
+"""Show how far a long run is: only to a person, only after a second."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from time import monotonic
+
+from instrc.cli.terminal import is_terminal
+
+PATIENCE = 1.0
+"""Seconds without a sign of life."""
+
+
+def watched(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:
+    """Yield each path; a bar appears on a terminal when the patience is over and goes when all is done."""
+    quiet = len(paths) < 2 or not is_terminal(sys.stderr)
+    start = monotonic()
+    for done, path in enumerate(paths):
+        if not quiet and monotonic() - start > patience:
+            yield from _with_bar(paths, done, doing)
+            return
+        yield path
+
+
+def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(doing, total=len(paths), completed=done)
+        for path in paths[done:]:
+            yield path
+            progress.advance(task)

@@ -1,0 +1,110 @@
+"""Compile and check from Python: what the commands of the same names do, as functions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.rim import NoSuchDocument
+from instrc.source import Source
+from instrc.workspace import Wishes, Workspace, find
+
+if TYPE_CHECKING:
+    from instrc.ir.artefact import Artefact, Emit
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+Program: TypeAlias = AnyPath | Source
+"""A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
+
+_PATH_ENDINGS = (".aug", ".json")
+
+
+def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compiles Python
+    program: Program,
+    *,
+    emit: Emit | Literal["auto"] = "auto",
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel"] | None = None,
+    hints: bool = True,
+    batch: int = 1,
+    sketch: bool = False,
+    strip: Iterable[str] | None = None,
+    report: Report | None = None,
+) -> list[Json]:
+    """Return one JSON document for each export of a program, in order.
+
+    `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
+    `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
+    `roots` and `shared` are registry folders beside those of the project; `naming` is that of the project unless given.
+    `CompileError` carries all problems; warnings of a program that compiles go to the `report`, if one is given.
+    """
+    found = Report() if report is None else report
+    compiled = artefacts(
+        program,
+        roots=roots,
+        shared=shared,
+        naming=naming,
+        hints=hints,
+        batch=batch,
+        sketch=sketch,
+        strip=strip,
+        report=found,
+    )
+    documents = []
+    for artefact in compiled:
+        kind = artefact.kind if emit == "auto" else emit
+        if kind in artefact.documents:
+            documents.append(artefact.documents[kind])
+        else:
+            found.add(NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
+    found.stop_if_failed()
+    return documents
+
+
+def artefacts(
+    program: Program,
+    *,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel"] | None = None,
+    hints: bool = True,
+    batch: int = 1,
+    sketch: bool = False,
+    strip: Iterable[str] | None = None,
+    report: Report | None = None,
+) -> tuple[Artefact, ...]:
+    """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
+    found = Report() if report is None else report
+    wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch, strip=None if strip is None else frozenset(strip))
+    compiled = _workspace(roots, shared).compile(_named(program), wishes, found)
+    found.stop_if_failed()
+    return compiled
+
+
+def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> tuple[Problem, ...]:
+    """Return what is wrong with programs, vibes and folders of both, by file and place; no error is raised for it."""
+    report = Report()
+    try:
+        workspace = _workspace(roots, shared)
+    except CompileError as error:
+        return error.problems
+    for path in find([os.fspath(path) for path in paths], report):
+        workspace.check(path, report)
+    return report.once()
+
+
+def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath]) -> Workspace:
+    return Workspace([os.fspath(root) for root in roots], [os.fspath(root) for root in shared])
+
+
+def _named(program: Program) -> str | Source:
+    if isinstance(program, Source):
+        return program
+    if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
+        return Source("<text>", program)
+    return os.fspath(program)

@@ -1,0 +1,136 @@
+"""Programs and vibes on disk: find them, give each the registry and the settings that lie around it, compile and check them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.problems.rim import NothingToCheck
+from instrc.registry.discover import Surroundings
+from instrc.source import Source
+
+if TYPE_CHECKING:
+    from instrc.compiler import Options
+    from instrc.ir.artefact import Artefact
+
+VIBE_ENDING = ".json"
+"""Of a vibe file; what ends otherwise is a program."""
+_CHECKED = (".aug", ".vibe.json")
+"""Endings of the files that are looked for in folders."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
+
+    naming: Literal["step", "camel"] | None = None
+    hints: bool = True
+    batch: int = 1
+    sketch: bool = False
+    strip: frozenset[str] | None = None
+
+
+class Workspace:
+    """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
+
+    `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
+    """
+
+    def __init__(self, roots: Iterable[str] = (), shared: Iterable[str] = ()) -> None:
+        self._surroundings = Surroundings([Path(root) for root in roots], [Path(root) for root in shared])
+
+    def compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
+        """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
+
+        A mistake in it is taken down; then there are none.
+        """
+        try:
+            return self._compile(program, wishes, report)
+        except CompileError as error:
+            report.take(error)
+            return ()
+
+    def check(self, path: str, report: Report) -> None:
+        """Take down what is wrong with a program or a vibe."""
+        try:
+            if _is_vibe(path):
+                self._review(path, report)
+            else:
+                self._compile(path, Wishes(), report)
+        except CompileError as error:
+            report.take(error)
+
+    def _compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
+        from instrc import compiler  # the whole of it is loaded only here
+
+        name = program.name if isinstance(program, Source) else program
+        place = None if name in {STDIN, name_of(STDIN)} else Path(name)
+        options = self._options(place, wishes)
+        if isinstance(program, str) and _is_vibe(program):
+            if not readable(program, report):
+                return ()
+            registry = self._surroundings.registry(place)
+            return compiler.compile_vibe(registry.open(Path(program)), registry, options, report)
+        source = program if isinstance(program, Source) else self._read(program, place, report)
+        if source is None:
+            return ()
+        return compiler.compile_source(source, self._surroundings.registry(place), options, report)
+
+    def _review(self, path: str, report: Report) -> None:
+        from instrc.passes.review import review  # brings the judge of schemas
+
+        if readable(path, report):
+            registry = self._surroundings.registry(Path(path))
+            review(registry.open(Path(path)), registry, report)
+
+    def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
+        from instrc.syntax.intake import MAX_BYTES, take_in
+
+        limit = self._surroundings.settings(place).limits.get("source", MAX_BYTES)
+        data = read_bytes(path, limit, report)
+        return None if data is None else take_in(name_of(path), data, limit)
+
+    def _options(self, place: Path | None, wishes: Wishes) -> Options:
+        from instrc.compiler import Options
+
+        settings = self._surroundings.settings(place)
+        chosen = {"hint": settings.hint, "naming": wishes.naming or settings.naming, "strip": wishes.strip}
+        given = {key: value for key, value in chosen.items() if value is not None}
+        return Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch, **given)  # type: ignore[arg-type]  # typed above
+
+
+def find(paths: Sequence[str], report: Report) -> list[str]:
+    """Return the files to check: each one given, and the programs and vibes in and below each folder, in order of name."""
+    found: dict[str, None] = {}
+    for path in paths:
+        if path != STDIN and is_folder(path):
+            below = list(_below(path, report))
+            if not below:
+                report.add(NothingToCheck(at=Source(path, "").whole()))
+            found |= dict.fromkeys(below)
+        else:
+            found[path] = None
+    return list(found)
+
+
+def _below(folder: str, report: Report) -> Iterator[str]:
+    """Yield what is to check below a folder, hidden folders left out, links to folders not followed."""
+
+    def closed(error: OSError) -> None:
+        report.add(unreadable(str(error.filename), reason(error)))
+
+    for where, folders, files in os.walk(folder, onerror=closed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if name.endswith(_CHECKED):
+                yield os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
+
+
+def _is_vibe(path: str) -> bool:
+    return path.endswith(VIBE_ENDING)

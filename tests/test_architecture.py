@@ -1,0 +1,66 @@
+"""A file imports lower floors only, and parts of one floor never meet."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FLOORS: dict[str, int] = {
+    part: floor
+    for floor, parts in enumerate(
+        [
+            ["source", "jsonvalue", "naming", "resources", "version"],
+            ["problems"],
+            ["ir"],
+            ["registry", "schema", "syntax"],
+            ["emit", "passes", "runtime", "targets"],
+            ["compiler", "files"],
+            ["workspace"],
+            ["cli", "library"],
+            ["__init__", "__main__"],
+        ]
+    )
+    for part in parts
+}
+ONE_PART = {"jsontext": "jsonvalue"}
+"""The quick and the exact reader of one language lean on each other."""
+FILES = sorted((ROOT / "instrc").rglob("*.py"))
+
+
+def part(module: str) -> str:
+    """Return the part that a module inside the package belongs to: `schema` for `instrc.schema.flatten`."""
+    name = module.split(".")[1] if "." in module else "__init__"
+    return ONE_PART.get(name, name)
+
+
+def imports(file: Path) -> set[str]:
+    """Return the modules of the package that a file names, wherever in it the import stands."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports are absolute"
+            from_top = node.module == "instrc"
+            names |= {f"instrc.{alias.name}" for alias in node.names} if from_top else {node.module or ""}
+    return {name for name in names if name.partition(".")[0] == "instrc"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_a_file_imports_only_lower_floors(file: Path) -> None:
+    here = part("instrc." + ".".join(file.relative_to(ROOT / "instrc").with_suffix("").parts))
+    assert here in FLOORS, f"{here} has no floor"
+    for module in imports(file):
+        there = part(module)
+        assert there == here or FLOORS[there] < FLOORS[here], f"{here} must not import {module}"
+
+
+def test_the_readme_shows_the_same_floors() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("<!-- floors -->")[1]
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", table, re.MULTILINE)
+    shown = {name: int(floor) for floor, cell in rows for name in re.findall(r"`(\w+)(?:/|\.py)?`", cell)}
+    there = {file.relative_to(ROOT / "instrc").with_suffix("").parts[0] for file in FILES}
+    assert shown == {name: FLOORS[ONE_PART.get(name, name)] for name in there}
