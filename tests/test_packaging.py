@@ -1,0 +1,85 @@
+"""What is shipped is what is meant to be shipped, and it runs from anywhere."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SHIPPED = ("instrc", "grammar", "schemas", "pyproject.toml", "README.md", "LICENSE", ".gitignore")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a wheel from a copy of the tree, with strays in it that no build may pick up."""
+    tree = tmp_path_factory.mktemp("tree")
+    for name in SHIPPED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, tree / name)
+    (tree / "instrc" / "__pycache__").mkdir()
+    (tree / "instrc" / "__pycache__" / "stray.cpython-311.pyc").write_bytes(b"")
+    (tree / "tests").mkdir()
+    (tree / "tests" / "test_stray.py").write_text("")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tree / "dist")]
+    done = subprocess.run(build, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = (tree / "dist").glob("*.whl")
+    return built
+
+
+def test_the_wheel_holds_the_package_and_both_data_folders_and_nothing_else(wheel: Path) -> None:
+    shipped = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    code = {path.relative_to(ROOT).as_posix() for path in (ROOT / "instrc").rglob("*") if path.is_file()}
+    data = {
+        f"instrc/{path.relative_to(ROOT).as_posix()}"
+        for folder in ("grammar", "schemas")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file()
+    }
+    assert {"instrc/grammar/aug.lark", "instrc/py.typed"} <= shipped
+    assert any(name.startswith("instrc/schemas/") and name.endswith(".vibe.json") for name in shipped)
+    assert shipped == {name for name in code if "__pycache__" not in name} | data
+
+
+def test_the_data_folders_hold_no_python() -> None:
+    assert not [path for folder in ("grammar", "schemas") for path in (ROOT / folder).rglob("*.py")]
+
+
+def test_the_wheel_says_what_it_is(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        text = archive.read(metadata).decode()
+        (points,) = (name for name in archive.namelist() if name.endswith("/entry_points.txt"))
+        assert "instrc = instrc.cli:main" in archive.read(points).decode()
+    assert "Requires-Python: >=3.11" in text
+    assert "License-Expression: MIT" in text
+
+
+def test_the_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    program = tmp_path / "greet.aug"
+    program.write_text('"Greet" | Introspect_Mixin(@{ title: "Hi", type: "object", properties: { text: { type: "string" } } })\n')
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); import instrc, instrc.cli; "
+        f"assert instrc.__file__.startswith({str(tmp_path)!r}); sys.exit(instrc.cli.main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "compile", str(program)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"text"' in done.stdout
+    assert '"_considerations"' in done.stdout
+
+
+def test_the_package_is_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "instrc", "--version"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("instrc ")
