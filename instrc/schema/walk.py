@@ -1,0 +1,118 @@
+"""Which keywords hold schemas, and ways to visit them.
+
+Everything that looks into a schema goes by the tables here, so that data which merely looks like a schema
+(in `const`, `enum`, `default`, `examples`, unknown keywords) is never taken for one.
+All walks keep their own stack: depth costs memory, never a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json
+
+Path: TypeAlias = tuple[str | int, ...]
+
+ONE = frozenset(
+    {
+        "additionalItems",
+        "additionalProperties",
+        "contains",
+        "contentSchema",
+        "else",
+        "if",
+        "items",
+        "not",
+        "propertyNames",
+        "then",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
+"""Keywords that hold one schema; before 2020-12 `items` may hold a list of them."""
+MANY = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
+"""Keywords that hold a list of schemas."""
+NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
+"""Keywords that hold schemas by name; values of `dependencies` may be lists of names instead."""
+HOLDERS = ONE | MANY | NAMED
+DATA = frozenset({"const", "enum", "default", "examples", "example"})
+"""Keywords that hold values, whatever these look like."""
+
+
+def subschemas(node: Json) -> Iterator[tuple[Path, Json]]:
+    """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`."""
+    if node.__class__ is not dict:
+        return
+    for keyword, value in node.items():
+        if keyword not in HOLDERS:
+            continue
+        kind = value.__class__
+        if kind is dict:
+            if keyword in NAMED:
+                for name, schema in value.items():
+                    if is_schema(schema):
+                        yield (keyword, name), schema
+            elif keyword in ONE:
+                yield (keyword,), value
+        elif kind is list:
+            if keyword in MANY:
+                for index, schema in enumerate(value):
+                    if is_schema(schema):
+                        yield (keyword, index), schema
+        elif kind is bool and keyword in ONE:
+            yield (keyword,), value
+
+
+def is_schema(value: Json) -> bool:
+    """Tell whether a value has the form of a schema: an object or a boolean."""
+    return value.__class__ is dict or value.__class__ is bool
+
+
+def walk(schema: Json) -> Iterator[tuple[Path, Json]]:
+    """Yield a schema and every schema below it with their paths, each before those below it, in written order."""
+    stack: list[tuple[Path, Json]] = [((), schema)]
+    while stack:
+        path, node = stack.pop()
+        yield path, node
+        below = [((*path, *step), child) for step, child in subschemas(node)]
+        stack.extend(reversed(below))
+
+
+def rebuild(schema: Json, change: Callable[[Json], Json]) -> Json:
+    """Return a schema with `change` applied to every schema in it, those below first; what stays equal stays the same object.
+
+    `change` gets a schema whose parts are changed already, and returns it or a new one; it must not mutate it.
+    Parts shared in the input are changed once and shared in the result.
+    """
+    done: dict[int, Json] = {}
+    stack: list[Json] = [schema]
+    while stack:
+        node = stack[-1]
+        if id(node) in done:
+            stack.pop()
+            continue
+        children = [child for _, child in subschemas(node) if child.__class__ is dict and id(child) not in done]
+        if children:
+            stack.extend(reversed(children))
+            continue
+        stack.pop()
+        done[id(node)] = change(_replace(node, done))
+    return done[id(schema)]
+
+
+def _replace(node: Json, done: dict[int, Json]) -> Json:
+    """Return a node with the schemas below it replaced by what they became."""
+    changes: dict[str, Json] = {}
+    for path, child in subschemas(node):
+        new = done.get(id(child), child) if child.__class__ is dict else child
+        if new is child:
+            continue
+        keyword = str(path[0])
+        if len(path) == 1:
+            changes[keyword] = new
+            continue
+        if keyword not in changes:
+            changes[keyword] = node[keyword].copy()
+        changes[keyword][path[1]] = new
+    return {**node, **changes} if changes else node
