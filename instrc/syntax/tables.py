@@ -1,0 +1,127 @@
+"""The tables of `grammar/aug.lark`: lark makes them once, every run reads them.
+
+Importing lark and building the tables costs more than compiling a small program, so they are kept beside the grammar
+as plain JSON, together with the grammar's text they were made of.  They are part of the package like the code: nothing is
+written while the compiler runs, nothing is unpickled, and tables of another text, or damaged ones, are simply made anew.
+
+`python -m instrc.syntax.tables` writes them after a change of the grammar; a test holds them to it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from instrc import resources
+
+GRAMMAR = "aug.lark"
+TABLES = "aug.tables.json"
+
+END = "END"
+"""The token after the last one."""
+START = "start"
+"""The rule of a whole file."""
+
+
+class Rule(NamedTuple):
+    """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
+
+    name: str
+    origin: str
+    length: int
+
+
+class Tables(NamedTuple):
+    """An LALR(1) automaton and the patterns of its tokens."""
+
+    lexer: re.Pattern[str]
+    """Matches at every offset: skips white space, then takes one token as the group of its name.
+
+    `END` is the end of the text, `STRAY` a character with which no token begins.
+    """
+    name: re.Pattern[str]
+    """A name alone, for places where `aug:` cannot begin a reference."""
+    rules: list[Rule]
+    states: list[dict[str, int]]
+    """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
+
+
+@cache
+def tables() -> Tables:
+    """Return the tables of the grammar."""
+    grammar = resources.read("grammar", GRAMMAR)
+    return _prepared(_kept(grammar) or build(grammar))
+
+
+def build(grammar: str) -> dict[str, Any]:
+    """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
+    from lark import Lark  # slow to import, and rarely needed
+    from lark.grammar import Rule as LarkRule
+    from lark.lexer import TerminalDef
+
+    parser = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
+    data, memo = cast("tuple[dict[str, Any], dict[int, dict[str, Any]]]", parser.memo_serialize([TerminalDef, LarkRule]))
+    table = data["parser"]["parser"]
+    symbols = table["tokens"]
+    rules = [entry for entry in memo.values() if entry["__type__"] == "Rule"]
+    rules.sort(key=lambda rule: (rule["origin"]["name"], rule["order"]))
+    rule_numbers = {number: rules.index(entry) for number, entry in memo.items() if entry["__type__"] == "Rule"}
+    (start,) = table["start_states"].values()
+    # lark numbers states by the order of its sets; number them by the way they are reached instead
+    order = [start]
+    numbers = {start: 0}
+    states: list[dict[str, int]] = []
+    for state in order:
+        row: dict[str, int] = {}
+        for symbol, (reduces, argument) in sorted(
+            (symbols[key].removeprefix("$"), action) for key, action in table["states"][state].items()
+        ):
+            if reduces:
+                row[symbol] = ~rule_numbers[argument["@"]]
+            else:
+                if argument not in numbers:
+                    numbers[argument] = len(order)
+                    order.append(argument)
+                row[symbol] = numbers[argument]
+        states.append(row)
+    ignored = set(data["parser"]["lexer_conf"]["ignore"])
+    terminals = sorted(  # in the order in which lark's own lexer tries them
+        parser.terminals, key=lambda term: (-term.priority, -term.pattern.max_width, -len(term.pattern.value), term.name)
+    )
+    return {
+        "grammar": grammar,
+        "skipped": [term.pattern.to_regexp() for term in terminals if term.name in ignored - {"COMMENT"}],
+        "tokens": [[term.name, term.pattern.to_regexp()] for term in terminals if term.name not in ignored - {"COMMENT"}],
+        "rules": [[rule["alias"] or rule["origin"]["name"], rule["origin"]["name"], len(rule["expansion"])] for rule in rules],
+        "states": states,
+    }
+
+
+def _kept(grammar: str) -> dict[str, Any] | None:
+    """Return the tables that are kept, if they are whole and of this very grammar."""
+    try:
+        kept = orjson.loads(resources.read("grammar", TABLES))
+        fits = kept["grammar"] == grammar and all(kept[part] for part in ("skipped", "tokens", "rules", "states"))
+    except (OSError, ValueError, TypeError, LookupError):
+        return None
+    return cast("dict[str, Any]", kept) if fits else None
+
+
+def _prepared(data: dict[str, Any]) -> Tables:
+    patterns = dict(data["tokens"])
+    skipped = "|".join(data["skipped"])
+    tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in data["tokens"])
+    return Tables(
+        lexer=re.compile(rf"(?:{skipped})?(?:{tokens}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
+        name=re.compile(patterns["NAME"]),
+        rules=[Rule(*rule) for rule in data["rules"]],
+        states=data["states"],
+    )
+
+
+if __name__ == "__main__":
+    made = build(resources.read("grammar", GRAMMAR))
+    (resources.folder("grammar") / TABLES).write_bytes(orjson.dumps(made, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,97 @@
+"""Tokens, and what strings and numbers among them are worth."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from typing import NamedTuple
+
+from instrc.problems.problem import Problem
+from instrc.source import Source
+
+
+class Token(NamedTuple):
+    """A word or a sign: the grammar's name for it and the range of its characters."""
+
+    kind: str
+    start: int
+    end: int
+    value: str | None = None
+    """What it stands for where its characters do not say it, as after the repair of a mistake."""
+
+
+_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_SUSPECT = re.compile("[\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]")
+"""What makes a string worth a second look; a tab is taken as it is."""
+_PART = re.compile(
+    r"\\u(?P<high>[Dd][89ABab][0-9A-Fa-f]{2})\\u(?P<low>[Dd][C-Fc-f][0-9A-Fa-f]{2})"
+    r"|\\u(?P<code>[0-9A-Fa-f]{4})"
+    r"|\\(?P<letter>.)"
+    "|(?P<half>[\ud800-\udfff])"
+    "|(?P<control>[\x00-\x08\x0a-\x1f])"
+    "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)",
+    re.DOTALL,
+)
+_MOST_DIGITS = 4300
+"""Python reads and writes no longer integer in one piece, and nobody counts that far."""
+
+
+def normal(text: str) -> str:
+    """Return a name as it is compared and kept, in NFC: one letter is one letter, however the keyboard made it."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a run of characters is a name: a Unicode identifier."""
+    return normal(text).isidentifier()
+
+
+def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
+    """Return what a string token says; its escapes are those of JSON and a quoted apostrophe."""
+    if token.value is not None:
+        return token.value
+    start = token.start + 1
+    body = source.text[start : token.end - 1]
+    if not _SUSPECT.search(body):
+        return body
+    from instrc.problems import text as mistakes  # problems are imported where there is one
+
+    parts: list[str] = []
+    for part in _PART.finditer(body):
+        text = part.group()
+        at = source.span(start + part.start(), start + part.end())
+        match part.lastgroup:
+            case "low":
+                high, low = int(part["high"], 16), int(part["low"], 16)
+                parts.append(chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)))
+            case "code" if not 0xD800 <= (code := int(part["code"], 16)) <= 0xDFFF:
+                parts.append(chr(code))
+            case "code" | "half":
+                problems.append(mistakes.LoneSurrogate(at=at))
+            case "letter" if text[1] in _ESCAPES:
+                parts.append(_ESCAPES[text[1]])
+            case "letter":
+                problems.append(mistakes.BadEscape(at=at))
+            case "control":
+                problems.append(mistakes.StrayCharacter(at=at, in_string=True))
+            case _:
+                parts.append(text)
+    return "".join(parts)
+
+
+def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
+    """Return what a number token says: an exact integer, or a float if it has a fraction or an exponent."""
+    text = source.text[token.start : token.end]
+    if text.removeprefix("-").isdecimal():
+        if len(text) <= _MOST_DIGITS:
+            return int(text)
+        value = math.inf
+    else:
+        value = float(text)
+    if math.isinf(value):
+        from instrc.problems.text import BadNumber  # as above
+
+        problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
+        return 0
+    return value
