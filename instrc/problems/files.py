@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.problem import Label, Problem
-from instrc.problems.schemas import did_you_mean
+from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
 
@@ -186,7 +186,7 @@ class InvalidSettings(Problem):
     root = ["vibes"]
     ```
 
-    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"snake"` or `"camel"`)
+    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`)
     and `limits` (a table of numbers).
     """
 

@@ -33,6 +33,14 @@ def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, 
     return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit)
 
 
+def did_you_mean(names: tuple[str, ...]) -> str | None:
+    """Return the hint that offers the nearest names, if there are any."""
+    if not names:
+        return None
+    *others, last = (f"`{name}`" for name in names)
+    return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
+
+
 @lru_cache(maxsize=512)
 def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     keys, postings = _index(candidates)

@@ -29,7 +29,7 @@ class Settings:
     """Workspace folders, earlier ones first, as they are shown."""
     shared: tuple[Path, ...] = ()
     hint: str | None = None
-    naming: Literal["snake", "camel"] | None = None
+    naming: Literal["step", "camel"] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     file: Path | None = None
     """The `pyproject.toml` they are from."""
@@ -87,14 +87,14 @@ class _Reader:
         for key in self.table:
             if key not in KEYS:
                 self._wrong(key, "there is no such setting", nearest(key, KEYS))
-        naming: Literal["snake", "camel"] | None = None
+        naming: Literal["step", "camel"] | None = None
         match self.table.get("naming"):
             case None:
                 pass
-            case "snake" | "camel" as chosen:
-                naming = "snake" if chosen == "snake" else "camel"
+            case "step" | "camel" as chosen:
+                naming = "step" if chosen == "step" else "camel"
             case _:
-                self._wrong("naming", 'it is `"snake"` or `"camel"`')
+                self._wrong("naming", 'it is `"step"` or `"camel"`')
         hint = self.table.get("hint")
         if hint is not None and not isinstance(hint, str):
             self._wrong("hint", "it is a text")

@@ -34,7 +34,7 @@ def test_the_nearest_pyproject_speaks_and_only_that(files: Files) -> None:
 
 
 def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    toml = '[tool.instrc]\nroots = ["v", "../w"]\nshared = ["s"]\nhint = "Смотри {}."\nnaming = "snake"\nlimits = {source = 9}\n'
+    toml = '[tool.instrc]\nroots = ["v", "../w"]\nshared = ["s"]\nhint = "Смотри {}."\nnaming = "step"\nlimits = {source = 9}\n'
     folder = files("p", {"pyproject.toml": toml, "v/x": "", "s/x": ""})
     files("w", {"x": ""})
     monkeypatch.chdir(folder)
@@ -43,7 +43,7 @@ def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         roots=(Path("v"), folder.parent / "w"),
         shared=(Path("s"),),
         hint="Смотри {}.",
-        naming="snake",
+        naming="step",
         limits={"source": 9},
         file=folder / "pyproject.toml",
     )

@@ -1,0 +1,321 @@
+"""Tell whether a schema is one: a quick gate for the many that are, the meta-schema for the few that are not.
+
+`doubtful` is a table of plain checks over the keywords of JSON Schema 2020-12.  It never lets a place pass that the
+meta-schema refuses; the places that it doubts are given to `jsonschema`, one by one, so depth and number cost little.
+A schema that names an older draft in `$schema` is judged by that draft, whole.
+The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from instrc.jsonvalue import Json, pointer
+from instrc.schema.keywords import TYPES, is_number
+from instrc.schema.walk import Path, is_schema, walk
+from instrc.source import Span
+
+if TYPE_CHECKING:
+    from instrc.problems.schemas import InvalidSchema
+
+_LATEST = "https://json-schema.org/draft/2020-12/schema"
+_MOST = 20
+"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
+_ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")
+"""What Python says of patterns that ECMA 262 refuses as well; its other complaints may be about differences of the two."""
+
+
+class Doubt(NamedTuple):
+    """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
+
+    node: Path
+    keyword: str
+    step: str | int | None
+    value: Json
+
+
+def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None) -> tuple[InvalidSchema, ...]:
+    """Return what is wrong with a schema by itself, its references aside, in the order in which it is written.
+
+    `locate` gives the place of a JSON Pointer.
+    """
+    if not is_schema(schema):
+        found: dict[Path, str] = {(): f"{_shown(schema)} is not an object or a boolean"}
+    elif next(doubtful(schema), None) is None:
+        return ()
+    else:
+        found = dict(islice(_refusals(schema), _MOST))
+    if not found:
+        return ()
+    from instrc.problems.schemas import InvalidSchema  # only where something is wrong
+
+    return tuple(
+        InvalidSchema(
+            at=locate(pointer(path)) if locate else None,
+            pointer=pointer(path),
+            reason=found[path],
+            nearest=_nearest_type(path, schema),
+        )
+        for path in sorted(found, key=lambda path: _order(path, schema))
+    )
+
+
+def doubtful(schema: Json) -> Iterator[Doubt]:
+    """Yield what keeps a schema from being sound beyond doubt, by JSON Schema 2020-12; nothing in most."""
+    for path, node in walk(schema):
+        if node.__class__ is not dict:
+            continue
+        for keyword, value in node.items():
+            sound = _SOUND.get(keyword)
+            if sound is None or sound(value):
+                continue
+            members: list[tuple[str | int, Json]] = []
+            if keyword in _MAPS and value.__class__ is dict:
+                members = [(name, item) for name, item in value.items() if not is_schema(item)]
+            elif keyword in _LISTS and value.__class__ is list:
+                members = [(index, item) for index, item in enumerate(value) if not is_schema(item)]
+            yield from (Doubt(path, keyword, step, item) for step, item in members)
+            if not members:
+                yield Doubt(path, keyword, None, value)
+
+
+@lru_cache(maxsize=1024)
+def _broken(pattern: str) -> str | None:
+    """Return why no dialect of regular expressions reads a pattern; `None` for all that one may read."""
+    if len(pattern) > 10_000 or "[]" in pattern or "[^]" in pattern:
+        return None
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return error.msg if error.msg in _BROKEN else None
+    except (RecursionError, OverflowError, FutureWarning, DeprecationWarning):
+        return None
+    return None
+
+
+def _strings(value: Json) -> bool:
+    return value.__class__ is list and all(item.__class__ is str for item in value) and len(set(value)) == len(value)
+
+
+def _types(value: Json) -> bool:
+    if value.__class__ is list:
+        return bool(value) and _strings(value) and TYPES.issuperset(value)
+    return value.__class__ is str and value in TYPES
+
+
+def _some_schemas(value: Json) -> bool:
+    return value.__class__ is list and bool(value) and all(map(is_schema, value))
+
+
+def _named_schemas(value: Json) -> bool:
+    return value.__class__ is dict and all(map(is_schema, value.values()))
+
+
+def _patterns(value: Json) -> bool:
+    return _named_schemas(value) and not any(map(_broken, value))
+
+
+def _dependencies(value: Json) -> bool:
+    return value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values())
+
+
+def _string(value: Json) -> bool:
+    return value.__class__ is str
+
+
+def _boolean(value: Json) -> bool:
+    return value.__class__ is bool
+
+
+def _count(value: Json) -> bool:
+    return value.__class__ is int and value >= 0
+
+
+def _list(value: Json) -> bool:
+    return value.__class__ is list
+
+
+def _anchor(value: Json) -> bool:
+    return value.__class__ is str and _ANCHOR.fullmatch(value) is not None
+
+
+_SOUND: dict[str, Callable[[Json], bool]] = {
+    "$id": lambda value: value.__class__ is str and "#" not in value,
+    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == _LATEST,
+    "$ref": _string,
+    "$anchor": _anchor,
+    "$dynamicRef": _string,
+    "$dynamicAnchor": _anchor,
+    "$recursiveRef": lambda _: False,
+    "$recursiveAnchor": lambda _: False,
+    "$vocabulary": lambda value: value.__class__ is dict and all(map(_boolean, value.values())),
+    "$comment": _string,
+    "type": _types,
+    "enum": _list,
+    "multipleOf": lambda value: is_number(value) and value > 0,
+    "maximum": is_number,
+    "exclusiveMaximum": is_number,
+    "minimum": is_number,
+    "exclusiveMinimum": is_number,
+    "uniqueItems": _boolean,
+    "pattern": lambda value: value.__class__ is str and not _broken(value),
+    "patternProperties": _patterns,
+    "required": _strings,
+    "dependentRequired": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
+    "dependencies": _dependencies,
+    "title": _string,
+    "description": _string,
+    "deprecated": _boolean,
+    "readOnly": _boolean,
+    "writeOnly": _boolean,
+    "examples": _list,
+    "format": _string,
+    "contentEncoding": _string,
+    "contentMediaType": _string,
+}
+_SOUND |= dict.fromkeys(
+    ("minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"),
+    _count,
+)
+_MAPS = frozenset({"$defs", "definitions", "properties", "patternProperties", "dependentSchemas"})
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_SOUND |= dict.fromkeys(_MAPS - {"patternProperties"}, _named_schemas)
+_SOUND |= dict.fromkeys(_LISTS, _some_schemas)
+_SOUND |= dict.fromkeys(
+    (
+        *("items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"),
+        *("if", "then", "else", "not", "contentSchema"),
+    ),
+    is_schema,
+)
+
+
+def _refusals(schema: Json) -> Iterator[tuple[Path, str]]:
+    """Yield where the meta-schema refuses a schema, each place once, and why."""
+    seen: set[Path] = set()
+    for path, reason in _judged(schema):
+        if path not in seen:
+            seen.add(path)
+            yield path, reason
+
+
+def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
+    import jsonschema.validators as drafts  # only where the gate has a doubt
+
+    older = _older_draft(schema, drafts)
+    if older is not None:
+        try:
+            yield from _errors(older, schema)
+        except RecursionError:  # nested deeper than any schema for a model; whether it is sound remains unsaid
+            return
+    else:
+        for doubt in doubtful(schema):
+            member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
+            probe = {doubt.keyword: doubt.value if doubt.step is None else member}
+            for path, reason in _errors(drafts.Draft202012Validator, probe):
+                step = () if doubt.step is None else (doubt.step,)
+                yield (*doubt.node, doubt.keyword, *step, *path[1 + len(step) :]), reason
+    for place, node in walk(schema):
+        for below, written in _patterns_in(node):
+            if why := _broken(written):
+                yield (*place, *below), f"it is no regular expression ({why})"
+
+
+def _errors(draft: Any, schema: Json) -> Iterator[tuple[Path, str]]:
+    """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
+    found: dict[Path, str] = {}
+    for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), 10_000):
+        deeper = [inner for inner in error.context or () if inner.path]  # an item of a list of types
+        best = deeper[0] if deeper else error
+        found.setdefault(tuple(best.absolute_path), _reason(best))
+    yield from sorted(found.items(), key=lambda item: _order(item[0], schema))
+
+
+def _patterns_in(node: Json) -> Iterator[tuple[Path, str]]:
+    if node.__class__ is not dict:
+        return
+    if (pattern := node.get("pattern")).__class__ is str:
+        yield ("pattern",), pattern
+    if (named := node.get("patternProperties")).__class__ is dict:
+        yield from ((("patternProperties", name), name) for name in named)
+
+
+def _older_draft(schema: Json, drafts: Any) -> Any:
+    """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
+    name = schema.get("$schema") if schema.__class__ is dict else None
+    if name.__class__ is not str:
+        return None
+    older = ("Draft3", "Draft4", "Draft6", "Draft7", "Draft201909")
+    classes = [getattr(drafts, f"{draft}Validator") for draft in older]
+    by_name = {str(draft.META_SCHEMA.get("$id") or draft.META_SCHEMA["id"]).rstrip("#"): draft for draft in classes}
+    plain = name.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")  # a common slip
+    return by_name.get(plain)
+
+
+def _reason(error: Any) -> str:
+    """Say in a clause what a meta-schema found; `error` is a `jsonschema` error."""
+    value, wanted = error.instance, error.validator_value
+    match error.validator:
+        case "type":
+            names = [wanted] if isinstance(wanted, str) else list(wanted)
+            return f"{_shown(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
+        case "enum" | "anyOf" if "type" in list(error.absolute_path)[-2:]:
+            return "it is empty" if value == [] else f"{_shown(value)} is not a type"
+        case "minItems":
+            return "it is empty"
+        case "uniqueItems":
+            return "it says something twice"
+        case "minimum" | "exclusiveMinimum":
+            return f"{_shown(value)} is too small"
+        case "pattern":
+            return f"{_shown(value)} is not written as this keyword wants it"
+    return f"{_shown(value)} is not what this keyword holds"
+
+
+_NOUNS = {
+    "array": "an array",
+    "boolean": "a boolean",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+
+
+def _shown(value: Json) -> str:
+    if value.__class__ is dict:
+        return "an object"
+    if value.__class__ is list:
+        return "an array"
+    if value.__class__ is str:
+        return f"'{value}'" if len(value) <= 40 else f"'{value[:39]}…'"
+    if value is None or value.__class__ is bool:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)[:40]
+
+
+def _nearest_type(path: Path, schema: Json) -> tuple[str, ...]:
+    """Return the types nearest to a misspelt one."""
+    value = schema
+    for step in path:
+        value = value[step]
+    if "type" not in path[-2:] or value.__class__ is not str:
+        return ()
+    from instrc.problems.suggest import nearest
+
+    return nearest(value, tuple(sorted(TYPES)))
+
+
+def _order(path: Path, schema: Json) -> list[int]:
+    """Return a key that sorts paths as they are written."""
+    value, order = schema, list[int]()
+    for step in path:
+        order.append(step if isinstance(step, int) else list(value).index(step))
+        value = value[step]
+    return order
