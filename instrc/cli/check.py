@@ -18,7 +18,7 @@ from instrc.workspace import Workspace, find
 def command(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program."),
+        typer.Argument(metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program."),
     ],
     shape: ProblemFormat = Format.TEXT,
     root: Roots = None,

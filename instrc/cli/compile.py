@@ -34,7 +34,7 @@ class Naming(StrEnum):
 def command(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
+        typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
     ],
     emit: Annotated[Emit | None, typer.Option("--emit", help="The document to print; by default the one that fits.")] = None,
     folder: Annotated[

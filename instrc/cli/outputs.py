@@ -19,18 +19,19 @@ _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
 
 def write_files(files: Mapping[Path, str]) -> None:
     """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before."""
-    with _signals_held(), ExitStack() as scratch, ExitStack() as undo:
+    with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
         staged = []
         for path, text in files.items():
             if path.exists() and not path.is_file() and not path.is_dir():  # `/dev/null`, a pipe: nothing to replace
                 path.write_text(text, encoding="utf-8")
                 continue
             place = Path(os.path.realpath(path))  # through a link, to what it stands for
-            _make_folder(place.parent, undo)
+            _make_folder(place.parent, folders)
             staged.append((_stage(place, text.encode(), scratch), place))
         for temporary, place in staged:
             _put_in_place(temporary, place, scratch, undo)
-        undo.pop_all()  # all is done, nothing is undone
+        undo.pop_all()  # all is done: nothing is put back, and the folders stay
+        folders.pop_all()
 
 
 @contextmanager

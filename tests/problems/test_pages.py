@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from instrc.cli import main
+from instrc.problems import problem
 from instrc.problems.catalogue import classes, page
 from instrc.problems.problem import Problem
 
@@ -25,9 +26,9 @@ class Example(NamedTuple):
     line: list[str]
 
 
-def example(problem: type[Problem]) -> Example | None:
+def example(kind: type[Problem]) -> Example | None:
     """Read the files of a page and the command line to run on them."""
-    blocks = _BLOCK.findall(page(problem))
+    blocks = _BLOCK.findall(page(kind))
     files = {name: text for language, name, text in blocks if name and language != "console"}
     for language, _, text in blocks:
         if language == "console":
@@ -38,6 +39,12 @@ def example(problem: type[Problem]) -> Example | None:
 
 def test_there_are_problems() -> None:
     assert len(ALL) > 20
+
+
+def test_no_two_classes_share_a_name() -> None:
+    written = re.compile(r'name: ClassVar\[str\] = "(.*)"')
+    names = [name for file in Path(problem.__file__).parent.glob("*.py") for name in written.findall(file.read_text("utf-8"))]
+    assert sorted(names) == list(ALL)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -70,9 +77,9 @@ def test_the_example_raises_exactly_this_problem(
     code = main([*found.line, "--format", "json"])
     out, err = capsys.readouterr()
     problems = orjson.loads(err if err.strip() else out)
-    raised = [problem["name"] for problem in problems if problem["severity"] == "error" or problem["name"] == name]
+    raised = [each["name"] for each in problems if each["severity"] == "error" or each["name"] == name]
     assert set(raised) == {name}, problems
     assert code == (1 if ALL[name].severity == "error" else 0)
-    for problem in problems:
-        assert problem["message"] == problem["message"].strip() != ""
-        assert problem["hint"] is None or problem["hint"] == problem["hint"].strip() != ""
+    for each in problems:
+        assert each["message"] == each["message"].strip() != ""
+        assert each["hint"] is None or each["hint"] == each["hint"].strip() != ""

@@ -1,0 +1,117 @@
+"""Files are written whole or not at all, all of a run or none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.cli.outputs import write_files
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.is_file()}
+
+
+def test_files_are_written_with_the_folders_they_need(tmp_path: Path) -> None:
+    write_files({tmp_path / "a" / "b" / "x.json": "1\n", tmp_path / "a" / "план.json": "Ж\n"})
+    assert tree(tmp_path) == {"a/b/x.json": "1\n", "a/план.json": "Ж\n"}
+
+
+def test_new_files_have_the_rights_that_the_user_gives_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_files({tmp_path / "x.json": "1\n"})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o640
+
+
+def test_replaced_files_keep_their_rights(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("old")
+    (tmp_path / "x.json").chmod(0o600)
+    write_files({tmp_path / "x.json": "new"})
+    assert tree(tmp_path) == {"x.json": "new"}
+    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o600
+
+
+def test_a_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "link.json").symlink_to("real.json")
+    write_files({tmp_path / "link.json": "new"})
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "real.json").read_text() == "new"
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    write_files({Path(os.devnull): "x"})
+    assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize("broken", ["open", "replace"])
+@pytest.mark.parametrize("at", [1, 2, 3])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"])
+def test_whatever_breaks_nothing_has_happened(
+    broken: str, at: int, error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.json").write_text("old a")
+    (folder / "c.json").write_text("old c")
+    before = tree(tmp_path)
+    calls = 0
+
+    def breaking(original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: object, **kwargs: object) -> object:
+            nonlocal calls
+            calls += 1
+            if calls == at:
+                raise error
+            return original(*args, **kwargs)
+
+        return call
+
+    with monkeypatch.context() as patch:
+        if broken == "open":
+            patch.setattr("builtins.open", breaking(open))
+        else:
+            patch.setattr(Path, "replace", breaking(Path.replace))
+        with pytest.raises(type(error)):
+            write_files({folder / "a.json": "new", folder / "b.json": "new", folder / "sub" / "c.json": "new"})
+    assert calls >= at
+    assert tree(tmp_path) == before
+    assert not (folder / "sub").exists()
+
+
+def test_a_folder_in_the_way_undoes_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("old")
+    (tmp_path / "b.json").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_files({tmp_path / "a.json": "new", tmp_path / "b.json": "new"})
+    assert tree(tmp_path) == {"a.json": "old"}
+
+
+def test_a_file_in_the_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("I am a file")
+    with pytest.raises(OSError, match="directory"):
+        write_files({tmp_path / "out" / "a.json": "new"})
+    assert tree(tmp_path) == {"out": "I am a file"}
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are not held on this platform")
+def test_an_interruption_waits_until_all_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replace = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        os.kill(os.getpid(), signal.SIGINT)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_files({tmp_path / "a.json": "1", tmp_path / "b.json": "2"})
+    assert tree(tmp_path) == {"a.json": "1", "b.json": "2"}

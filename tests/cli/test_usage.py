@@ -1,0 +1,62 @@
+"""Wrong use is told apart from wrong input: exit code 2, one plain message, no output."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Instrc
+
+from instrc.cli.app import COMMANDS
+
+WRONG = [
+    [],
+    ["compose"],
+    ["compile"],
+    ["compile", "a.aug", "--emit", "picture"],
+    ["compile", "a.aug", "--batch", "0"],
+    ["compile", "a.aug", "--batch", "three"],
+    ["compile", "a.aug", "--naming", "kebab"],
+    ["compile", "-", "-"],
+    ["compile", "a.aug", "--target", "openai", "--emit", "process"],
+    ["compile", "a.aug", "--target", "openai", "--target", "gemini"],
+    ["compile", "a.aug", "--map", "m.json"],
+    ["compile", "a.aug", "--target", "openai", "--map", "m.json", "-o", "out"],
+    ["compile", "a.aug", "--strip", "everything"],
+    ["check"],
+    ["check", "a.aug", "--format", "xml"],
+    ["check", "--no-such-option", "a.aug"],
+    ["flatten"],
+    ["split", "a.json"],
+    ["split", "-", "-"],
+    ["explain", "one", "two"],
+    ["--no-such-option"],
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_wrong_use_ends_with_two(instrc: Instrc, arguments: list[str]) -> None:
+    done = instrc(*arguments)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "instrc" in done.err + done.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself_in_plain_text(instrc: Instrc, command: str) -> None:
+    done = instrc(command, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: instrc {command} ")
+    assert done.out == instrc(command, "-h").out
+    assert done.out.isascii()
+
+
+def test_the_program_lists_its_commands(instrc: Instrc) -> None:
+    done = instrc("--help")
+    assert done.code == 0
+    assert all(f"\n  {command} " in done.out for command in COMMANDS)
+
+
+def test_a_missing_root_is_a_problem(instrc: Instrc) -> None:
+    for command in ("compile", "check"):
+        done = instrc(command, "-", "--root", "nowhere")
+        assert done.code == 1
+        assert "[unreadable-file]" in done.err
