@@ -1,4 +1,4 @@
-"""Problems with names, versions and files of the registry, and with its settings."""
+"""Problems with versions and files of the registry, and with its settings."""
 
 from __future__ import annotations
 
@@ -8,72 +8,6 @@ from typing import ClassVar
 from instrc.problems.problem import Label, Problem
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnknownName(Problem):
-    """A name means nothing here.
-
-    A bare name is a local name of the file, one of its inputs, or an instruction of the registry.
-
-    ```aug letter.aug
-    "Write a letter" | DraftLetter
-    ```
-
-    Check the spelling (case, `_` and `-` do not count), or add a vibe whose file has this name,
-    say `schemas/instructions/draft-letter.vibe.json`.
-    With `--sketch`, unknown instructions become open placeholders.
-    """
-
-    name: ClassVar[str] = "unknown-name"
-
-    word: str
-    nearest: tuple[str, ...] = ()
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"nothing is named `{self.word}`"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or "define it with `const`, or add a vibe of this name to the registry"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousName(Problem):
-    """A name fits several vibes of one registry root.
-
-    Names are compared without case, `_` and `-`, and folders do not count, so two vibes can answer to one name.
-
-    ```aug letter.aug
-    "Write a letter" | Draft
-    ```
-    ```json schemas/letters/draft.vibe.json
-    { "type": "object", "properties": { "body": { "type": "string" } } }
-    ```
-    ```json schemas/posts/Draft.vibe.json
-    { "type": "object", "properties": { "text": { "type": "string" } } }
-    ```
-
-    Say which one is meant: `const Draft = aug:letters/draft`.
-    """
-
-    name: ClassVar[str] = "ambiguous-name"
-
-    word: str
-    uris: tuple[str, ...]
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` may be " + " or ".join(f"`{uri}`" for uri in self.uris)
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return f"choose one: `const {self.word} = {self.uris[0]}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from instrc.problems import catalogue
-from instrc.problems.files import UnknownName
 from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.problem import Label
+from instrc.problems.program import UnknownName
 from instrc.problems.rim import NothingToCheck
 from instrc.problems.schemas import AmbiguousFragment
 from instrc.source import Source
@@ -29,7 +29,7 @@ def test_json_has_the_same_keys_for_every_problem() -> None:
     assert objects[0] == {
         "name": "unknown-name",
         "severity": "error",
-        "message": "nothing is named `Serch`",
+        "message": "nothing is called `Serch`",
         "hint": "did you mean `Search`?",
         "path": "dir/план: 1,2%.aug",
         "line": 2,
@@ -52,7 +52,7 @@ def test_json_has_the_same_keys_for_every_problem() -> None:
 def test_github_commands_are_escaped() -> None:
     assert to_github([UNKNOWN]) == (
         "::error file=dir/план%3A 1%2C2%25.aug,line=2,endLine=2,col=3,endColumn=8,title=instrc unknown-name"
-        "::nothing is named `Serch`%0Adid you mean `Search`?\n"
+        "::nothing is called `Serch`%0Adid you mean `Search`?\n"
     )
     assert to_github([NothingToCheck()]).startswith("::warning title=instrc nothing-to-check::")
 
