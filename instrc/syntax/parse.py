@@ -7,17 +7,19 @@ naming each mistake and going on behind it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.build import Builder
+from instrc.syntax.build import Action, Builder
 from instrc.syntax.depth import MAX_DEPTH, too_deep
-from instrc.syntax.tables import START, Tables, tables
+from instrc.syntax.tables import END, START, Tables, tables
 from instrc.syntax.tokens import Token, is_name
 
-_LEVELS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
+_SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
+_SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON"), 0)
+"""Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
 
 
 def parse(source: Source, report: Report) -> Program:
@@ -40,12 +42,28 @@ def parse(source: Source, report: Report) -> Program:
     return program
 
 
+_Rule: TypeAlias = tuple[int, str, Action | None]
+"""How many symbols a rule reduces, to what, and what is built of their values."""
+
+
+def _hop(table: list[dict[str, int]], rules: list[_Rule], state: int, origin: str, kind: str) -> tuple[int, int | None]:
+    """Return where a reduction leads from a state, on through all rules that build nothing, and what to do there."""
+    while True:
+        reached = table[state][origin]
+        action = table[reached].get(kind)
+        if action is None or action >= 0 or rules[~action][0] != 1 or rules[~action][2] is not None:
+            return reached, action
+        origin = rules[~action][1]
+
+
 def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
     """Build the whole source, or tell that it is no program."""
     text = source.text
+    only_ascii = text.isascii()
     match = automaton.lexer.match
     table = automaton.states
-    rules = [
+    hops = automaton.hops
+    rules: list[_Rule] = [
         (rule.length, rule.origin, action) for rule, action in zip(automaton.rules, builder.actions(automaton.rules), strict=True)
     ]
     states = [0]
@@ -54,13 +72,11 @@ def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
     end = position = depth = 0
     while True:
         found = match(text, position)
-        kind = found.lastgroup  # type: ignore[union-attr]  # the lexer matches everywhere
-        start, position = found.span(kind)  # type: ignore[union-attr,arg-type]  # and always by a group
-        action = table[states[-1]].get(kind)  # type: ignore[arg-type]
+        kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
+        start, position = found.span(kind)  # type: ignore[union-attr]  # as above
+        action = table[states[-1]].get(kind)
         while action is not None and action < 0:
             length, origin, build = rules[~action]
-            if origin == START:
-                return True
             if length == 1:
                 if build is not None:
                     values[-1] = build(values[-1:], starts[-1], end)
@@ -71,28 +87,32 @@ def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
             else:
                 values.append(None)
                 starts.append(start)
-            row = table[states[-1]]
-            state = row[origin]
+            hop = (states[-1], origin, kind)
+            if hop not in hops:
+                hops[hop] = _hop(table, rules, *hop)
+            state, action = hops[hop]
             states.append(state)
-            action = table[state].get(kind)  # type: ignore[arg-type]
         if action is None:
             if kind == "COMMENT":
                 builder.comments.append(source.span(start, position))
                 continue
+            if kind == END:
+                return states[-1] == table[0][START]
             name = automaton.name.match(text, start) if kind == "AUG_URI" and "NAME" in table[states[-1]] else None
             if name is None:
                 return False
             kind = "NAME"
             action = table[states[-1]]["NAME"]
             position = name.end()
-        if kind == "NAME":
-            if not text.isascii() and not is_name(text[start:position]):
-                return False
-        elif kind in _LEVELS:
-            depth += _LEVELS[kind]
+        if kind in _SIGNS:
+            depth += _SIGNS[kind]
             if depth > MAX_DEPTH:
                 return False
+            values.append(None)
+        else:
+            if not only_ascii and kind == "NAME" and not is_name(text[start:position]):
+                return False
+            values.append(Token(kind, start, position))
         states.append(action)
-        values.append(Token(kind, start, position))  # type: ignore[arg-type]
         starts.append(start)
         end = position

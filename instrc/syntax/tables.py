@@ -47,6 +47,8 @@ class Tables(NamedTuple):
     rules: list[Rule]
     states: list[dict[str, int]]
     """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
+    hops: dict[tuple[int, str, str], tuple[int, int | None]]
+    """What the parser has learned about chains of reductions: it fills this while it works."""
 
 
 @cache
@@ -119,6 +121,7 @@ def _prepared(data: dict[str, Any]) -> Tables:
         name=re.compile(patterns["NAME"]),
         rules=[Rule(*rule) for rule in data["rules"]],
         states=data["states"],
+        hops={},
     )
 
 

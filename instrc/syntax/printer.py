@@ -1,0 +1,140 @@
+"""Surface to text: one statement a line, in the one way that reads back as the same program.
+
+Comments are not printed.  Brackets appear where the meaning needs them, so redundant ones of the source are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from instrc.ir.surface import (
+    Annotated,
+    Anonymous,
+    Argument,
+    Array,
+    Binding,
+    Call,
+    Expression,
+    Field,
+    Inline,
+    Input,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Program,
+    Statement,
+    Uri,
+)
+from instrc.jsonvalue import Json, dumps
+from instrc.syntax.tokens import is_name, normal
+
+_Piece: TypeAlias = "str | Expression | Argument | Field | _Data"
+
+
+class _Data:
+    """Plain JSON that waits to be printed."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+
+def print_program(program: Program) -> str:
+    """Return the canonical text of a program; parsing it gives the program back, up to places and comments."""
+    return "".join(f"{_written(_statement(statement))};\n" for statement in program.statements)
+
+
+def _statement(statement: Statement) -> list[_Piece]:
+    match statement:
+        case Binding():
+            return ["tool " if statement.exported else "const ", statement.name, " = ", statement.value]
+        case Input(annotation=None):
+            return ["input ", statement.name]
+        case Input():
+            return ["input ", statement.name, " @ ", _Data(statement.annotation)]
+        case Anonymous():
+            return [statement.value]
+
+
+def _written(pieces: list[_Piece]) -> str:
+    """Join pieces, opening each into smaller ones: an explicit stack, for programs nest deeper than Python calls do."""
+    done: list[str] = []
+    stack = pieces[::-1]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            done.append(piece)
+        else:
+            stack.extend(reversed(_opened(piece)))
+    return "".join(done)
+
+
+def _opened(piece: Expression | Argument | Field | _Data) -> list[_Piece]:
+    match piece:
+        case Name() | Uri():
+            return [piece.text]
+        case Literal():
+            return [dumps(piece.value)]
+        case Inline():
+            return ["@ ", _Data(piece.schema)]
+        case Call():
+            return [piece.callee, "(", *_separated(piece.arguments), ")"]
+        case Argument(label=None):
+            return [piece.value]
+        case Argument():
+            return [f"{piece.label}: ", piece.value]
+        case Annotated():
+            return [*_bracketed(piece.value), " @ ", _Data(piece.annotation)]
+        case Pipe():
+            first, *rest = piece.stages
+            stages = _bracketed(first)
+            for stage in rest:
+                stages += [" | ", *_bracketed(stage)]
+            return stages
+        case Array():
+            return ["[", *_separated(piece.items), "]"]
+        case Object(fields=()):
+            return ["{}"]
+        case Object():
+            return ["{ ", *_separated(piece.fields), " }"]
+        case Field(value=None):
+            return [piece.key]
+        case Field():
+            return [f"{_key(piece.key)}: ", piece.value]
+        case _Data():
+            return list(_data(piece.value))
+
+
+def _data(value: Json) -> Iterator[_Piece]:
+    if isinstance(value, dict):
+        yield "{ " if value else "{"
+        for number, (key, item) in enumerate(value.items()):
+            yield f"{', ' if number else ''}{_key(key)}: "
+            yield _Data(item)
+        yield " }" if value else "}"
+    elif isinstance(value, list):
+        yield "["
+        yield from _separated([_Data(item) for item in value])
+        yield "]"
+    else:
+        yield dumps(value)
+
+
+def _separated(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    for number, piece in enumerate(pieces):
+        if number:
+            yield ", "
+        yield piece
+
+
+def _bracketed(value: Expression) -> list[_Piece]:
+    """Return a stage, or what is annotated: a pipe needs brackets there."""
+    return ["(", value, ")"] if isinstance(value, Pipe) else [value]
+
+
+def _key(key: str) -> str:
+    """Return a key without quotes if it reads back as the same key."""
+    return key if is_name(key) and normal(key) == key else dumps(key)
