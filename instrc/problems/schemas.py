@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
 
@@ -186,7 +187,8 @@ class InvalidSchema(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.pointer or '/'}` is not valid in a JSON Schema: {self.reason}"
+        where = self.pointer if len(self.pointer) <= 60 else "…" + self.pointer[-59:]
+        return f"`{where}` is not valid: {self.reason}" if where else f"this is not a JSON Schema: {self.reason}"
 
     @property
     def hint(self) -> str | None:
@@ -194,9 +196,238 @@ class InvalidSchema(Problem):
         return did_you_mean(self.nearest)
 
 
-def did_you_mean(names: tuple[str, ...]) -> str | None:
-    """Return the hint that offers the nearest names, if there are any."""
-    if not names:
-        return None
-    *others, last = (f"`{name}`" for name in names)
-    return f"did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceCycle(Problem):
+    """References lead in a circle with nothing in between.
+
+    Each says only "I am what that one is", so that there is no schema at the end of the way.
+    Recursion is fine where a step down lies between: a property, the items of a list.
+
+    ```json schemas/letter.vibe.json
+    {
+      "type": "object",
+      "properties": { "body": { "$ref": "#/$defs/a" } },
+      "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } }
+    }
+    ```
+
+    Give one of them a schema of its own.
+    """
+
+    name: ClassVar[str] = "reference-cycle"
+
+    references: tuple[str, ...]
+    """The references in the order in which they follow each other; the last leads to the first again."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if len(self.references) == 1:
+            return f"the reference `{self.references[0]}` leads to itself"
+        return "references lead in a circle: " + " → ".join(f"`{reference}`" for reference in self.references)
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "put a property or a list between, or give one of them a schema of its own"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownDialect(Problem):
+    """A `$schema` names a dialect that is not read.
+
+    Read are JSON Schema 2020-12, 2019-09, drafts 7, 6 and 4, and the schemas of OpenAPI 3.0 and 3.1.
+    A schema without `$schema` counts as 2020-12.
+
+    ```json schemas/letter.vibe.json
+    { "$schema": "https://example.org/my-own-dialect", "allOf": [{ "type": "object" }] }
+    ```
+
+    Name the dialect that the schema is written in, or leave `$schema` out.
+    """
+
+    name: ClassVar[str] = "unknown-dialect"
+
+    uri: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the dialect `{self.uri}` is not known"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "name a dialect that is read, as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a keyword was written: a document, a JSON Pointer in it, and the value there in short."""
+
+    uri: str
+    """Absolute URI of the document; empty for the schema itself."""
+    pointer: str
+    value: str = ""
+    at: Span | None = None
+
+    def __str__(self) -> str:
+        place = f"`{self.uri}#{self.pointer}`"
+        return f"{place} ({self.value})" if self.value else place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction(Problem):
+    """Two schemas that must hold together leave nothing.
+
+    Under `allOf` and beside a `$ref` both sides count.
+    Here one asks for a text and the other for an object, and nothing is both.
+    Taken by itself a schema may say so: the part, such as an optional property, is then forbidden, and the rest still stands.
+    In programs the same is the error `impossible-combination`.
+
+    ```json letter.json
+    { "properties": { "body": { "allOf": [{ "type": "string" }, { "type": "object" }] } } }
+    ```
+    ```console
+    $ instrc flatten letter.json
+    ```
+
+    Change one of the two places shown, or drop the part.
+    """
+
+    name: ClassVar[str] = "contradiction"
+    severity: ClassVar[Severity] = "warning"
+
+    left: Origin
+    right: Origin
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing satisfies both {self.left} and {self.right}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "change one of the two"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        found = [(self.left.at, f"this asks for {self.left.value}"), (self.right.at, f"this asks for {self.right.value}")]
+        return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
+
+    def as_error(self) -> ImpossibleCombination:
+        """Return the same for a program, where it is an error."""
+        return ImpossibleCombination(at=self.at, left=self.left, right=self.right)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImpossibleCombination(Contradiction):
+    """A program combines two schemas that leave nothing.
+
+    What is put into a slot has to satisfy the slot and the instruction; a schema added with `@` counts as well.
+
+    ```aug letter.aug
+    const letter = @{ title: "letter", type: "object", properties: { body: { type: "string" } } } @ { type: "array" };
+    ```
+
+    Change one of the two places shown.
+    """
+
+    name: ClassVar[str] = "impossible-combination"
+    severity: ClassVar[Severity] = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosedAway(Problem):
+    """A closed schema forbids a property that another one beside it describes.
+
+    `additionalProperties: false` sees the properties written in its own schema only, not those of its neighbours under `allOf`.
+
+    ```json letter.json
+    {
+      "allOf": [
+        { "properties": { "body": { "type": "string" } }, "additionalProperties": false },
+        { "properties": { "tone": { "type": "string" } } }
+      ]
+    }
+    ```
+    ```console
+    $ instrc flatten letter.json
+    ```
+
+    Take it away and write `"unevaluatedProperties": false` beside the `allOf`: that sees all branches.
+    """
+
+    name: ClassVar[str] = "closed-away"
+    severity: ClassVar[Severity] = "warning"
+
+    property: str
+    closed: Origin
+    """The keyword that closes."""
+    described: Origin
+    """The property that is lost."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the property `{self.property}` at {self.described} is forbidden by {self.closed}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `unevaluatedProperties: false` beside the `allOf` instead: it sees the properties of all branches"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        found = [(self.described.at, "described here"), (self.closed.at, "closed here")]
+        return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotConflict(Problem):
+    """A mixin and what is put into it define one property differently.
+
+    Both definitions then hold, one after the other, which is seldom meant.
+
+    ```json schemas/polite_Mixin.vibe.json
+    { "type": "object", "properties": { "tone": { "type": "string" }, "default": {} } }
+    ```
+    ```json schemas/letter.vibe.json
+    {
+      "allOf": [
+        { "$ref": "aug:polite_Mixin" },
+        { "properties": { "default": { "type": "object", "properties": { "tone": { "enum": ["warm", "cool"] } } } } }
+      ]
+    }
+    ```
+    ```console
+    $ instrc check schemas/letter.vibe.json
+    ```
+
+    Rename one of the two.
+    """
+
+    name: ClassVar[str] = "slot-conflict"
+    severity: ClassVar[Severity] = "warning"
+
+    property: str
+    mixin: str
+    """How the mixin defines it, as JSON in short."""
+    filling: str
+    """How what is put in defines it."""
+    applied: str = ""
+    """The mixin, as it is referred to; empty if that is not known."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        mixin = f"`{self.applied}`" if self.applied else "the mixin"
+        return f"{mixin} and what is put into it both define `{self.property}`: {self.mixin} and {self.filling}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "rename one of the two"

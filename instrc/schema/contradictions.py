@@ -1,0 +1,59 @@
+"""Report what cannot be and what gets lost, with the places where both sides were written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc.jsonvalue import Json, dumps, pointer
+from instrc.problems.schemas import ClosedAway, Contradiction, Origin
+from instrc.schema.objects import Lost
+from instrc.schema.pieces import Piece
+
+if TYPE_CHECKING:
+    from instrc.schema.fold import Folder  # it calls us with itself
+
+_SHORT = 60
+
+
+def report_contradiction(folder: Folder, left: tuple[Piece, str], right: tuple[Piece, str]) -> None:
+    """Warn of two keywords that leave nothing."""
+    report = folder.options.report
+    if report is not None:
+        one, other = origin(folder, *left), origin(folder, *right)
+        report.add(Contradiction(at=other.at or one.at, left=one, right=other))
+
+
+def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:
+    """Warn of a property that a closed schema forbids."""
+    report = folder.options.report
+    if report is None:
+        return
+    closer = pieces[lost.closer]
+    keyword = "additionalProperties" if closer.view.get("additionalProperties") is False else "unevaluatedProperties"
+    closed = origin(folder, closer, keyword)
+    schema = lost.terms[0][0] if lost.terms else True
+    holder = next((piece for piece in pieces if _describes(piece, lost.name, schema)), closer)
+    described = origin(folder, holder, "properties", lost.name)
+    report.add(ClosedAway(at=closed.at or described.at, property=lost.name, closed=closed, described=described))
+
+
+def _describes(piece: Piece, name: str, schema: Json) -> bool:
+    properties = piece.view.get("properties")
+    return properties.__class__ is dict and name in properties and properties[name] is schema
+
+
+def origin(folder: Folder, piece: Piece, *path: str) -> Origin:
+    """Return where a keyword, or what it holds under a name, was written."""
+    library = folder.library
+    uri, place = library.where(piece.node) or ("", "")
+    place += pointer(path)
+    value: Json = piece.view
+    for step in path:
+        value = value[step]
+    return Origin(uri=uri, pointer=place, value=in_short(value), at=library.place(uri, place))
+
+
+def in_short(value: Json) -> str:
+    """Return a value as JSON on one line, cut if it is long."""
+    text = dumps(value, indent=False)
+    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"

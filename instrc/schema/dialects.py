@@ -1,0 +1,188 @@
+"""Older dialects of JSON Schema, read as 2020-12.
+
+`modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
+old document still find their places.  `upgrade` does it for a whole document and moves the references along.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import UnknownDialect
+from instrc.schema.keywords import TYPES
+
+LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
+RECURSIVE = "$recursiveAnchor"
+"""The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a dialect calls things, and which keywords of 2020-12 it does not know."""
+
+    name: str
+    year: int
+    """4, 6, 7, 2019, 2020; OpenAPI 3.0 counts as 4."""
+    unknown: frozenset[str] = frozenset()
+    """Keywords of 2020-12 that mean nothing here, so that they must not begin to mean something."""
+    nullable: bool = False
+    references: frozenset[str] = frozenset({"$ref"})
+    """Keywords that refer."""
+
+    @property
+    def id_keyword(self) -> str:
+        """The keyword that names a resource."""
+        return "id" if self.year == 4 else "$id"
+
+    @property
+    def old(self) -> bool:
+        """Whether schemas of this dialect have to be rewritten."""
+        return self.year < 2020 or self.nullable
+
+
+_SINCE_2020 = frozenset({"prefixItems", "$dynamicRef", "$dynamicAnchor"})
+_SINCE_2019 = _SINCE_2020 | {
+    *("$anchor", "$vocabulary", "$recursiveRef", "$recursiveAnchor", "dependentRequired", "dependentSchemas"),
+    *("unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "contentSchema"),
+}
+_SINCE_7 = _SINCE_2019 | {"if", "then", "else"}
+_SINCE_6 = _SINCE_7 | {"const", "contains", "propertyNames", "$id"}
+
+_STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})
+LATEST = Dialect("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
+NULLABLE = Dialect("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
+FLAT = Dialect("flat", 2020, references=frozenset())
+"""The dialect of schemas that are flat already: references in them point into the result and stay."""
+DRAFT_2019 = Dialect("2019-09", 2019, _SINCE_2020, references=frozenset({"$ref", "$recursiveRef"}))
+DRAFT_7 = Dialect("draft-07", 7, _SINCE_2019)
+DRAFT_6 = Dialect("draft-06", 6, _SINCE_7)
+DRAFT_4 = Dialect("draft-04", 4, _SINCE_6)
+OPENAPI_3_0 = Dialect("OpenAPI 3.0", 4, _SINCE_6, nullable=True)
+
+_BY_NAME = {
+    "draft-04": DRAFT_4,
+    "draft-05": DRAFT_4,
+    "draft-06": DRAFT_6,
+    "draft-07": DRAFT_7,
+    "draft/2019-09": DRAFT_2019,
+    "draft/2020-12": LATEST,
+    "": LATEST,
+}
+_JSON_SCHEMA = re.compile(r"https?://json-schema\.org/(?:(draft-0[4-7]|draft/20(?:19-09|20-12))/)?(?:hyper-)?schema#?")
+_OPENAPI = re.compile(r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w.-]+)?#?")
+
+
+def known(uri: Json) -> Dialect | None:
+    """Return the dialect that a `$schema` names; `None` if it is none of those that are read."""
+    if uri.__class__ is not str:
+        return None
+    if uri == LATEST_URI:
+        return LATEST
+    if match := _JSON_SCHEMA.fullmatch(uri):
+        return _BY_NAME[match[1] or ""]
+    if match := _OPENAPI.fullmatch(uri):
+        return LATEST if match[1] == "1" else OPENAPI_3_0
+    return None
+
+
+def unknown(uri: Json) -> CompileError:
+    """Return the error for a `$schema` that names no known dialect."""
+    return CompileError([UnknownDialect(uri=str(uri))])
+
+
+_BESIDE_REF = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "definitions", "$schema"}
+)
+"""What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
+
+
+def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
+    """Return one schema in the keywords of 2020-12, the same object if nothing has to change; schemas below stay as they are."""
+    year = dialect.year
+    if year < 2019 and node.get("$ref").__class__ is str:
+        out = {key: value for key, value in node.items() if key == "$ref" or key in _BESIDE_REF}
+        return node if len(out) == len(node) else out
+    out = {}
+    changed = False
+    for key, value in node.items():
+        if key in dialect.unknown:
+            changed = True
+        elif year == 2020:
+            out[key] = value
+        elif key == "items" and value.__class__ is list:
+            out["prefixItems"] = value
+            changed = True
+            if "additionalItems" in node:
+                out["items"] = node["additionalItems"]
+        elif key == "additionalItems":
+            changed = True
+        elif key == "dependencies" and year < 2019 and value.__class__ is dict:
+            _split_dependencies(value, out)
+            changed = True
+        elif key == "$recursiveAnchor":
+            changed = True
+        elif year == 4 and key in {"exclusiveMinimum", "exclusiveMaximum"}:
+            changed = True
+            bound = "m" + key[10:]
+            if value is True and bound in node:
+                out[key] = node[bound]
+        elif (year == 4 and key in {"minimum", "maximum"} and node.get("exclusiveM" + key[1:]) is True) or (year == 4 and key == "id"):
+            changed = True
+        else:
+            out[key] = value
+    if dialect.nullable and "nullable" in out:
+        out = _nullable(out)
+        changed = True
+    return out if changed else node
+
+
+def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
+    lists = {
+        name: [needs] if needs.__class__ is str else needs for name, needs in value.items() if needs.__class__ in {list, str}
+    }
+    schemas = {name: needs for name, needs in value.items() if needs.__class__ in {dict, bool}}
+    if lists:
+        out["dependentRequired"] = lists
+    if schemas:
+        out["dependentSchemas"] = schemas
+
+
+def _nullable(node: dict[str, Json]) -> dict[str, Json]:
+    """Read `nullable: true` as the type `null`, which it adds to a `type` beside it and to nothing else.
+
+    Where `enum` or `const` stands beside it, null is let in there too, since that is what it is written for.
+    """
+    wanted = node["nullable"] is True
+    out: dict[str, Json] = {}
+    for key, value in node.items():
+        if key == "nullable":
+            continue
+        out[key] = value
+        if not wanted or "type" not in node:
+            continue
+        if key == "type":
+            names = [value] if value.__class__ is str else list(value) if value.__class__ is list else []
+            if names and all(name in TYPES for name in names if name.__class__ is str):
+                out[key] = names if "null" in names else [*names, "null"]
+        elif key == "enum" and value.__class__ is list:
+            out[key] = value if None in value else [*value, None]
+    if wanted and "type" in node and out.get("const") is not None:
+        out = {("enum" if key == "const" else key): ([value, None] if key == "const" else value) for key, value in out.items()}
+    return out
+
+
+def upgrade(schema: Json, *, nullable: bool = False) -> Json:
+    """Return a document in 2020-12: `$schema` decides what it is read as, its references are moved along.
+
+    `nullable` reads that keyword of OpenAPI in documents without a `$schema` too.
+    A document that is 2020-12 already is returned as it is.  An unknown `$schema` raises a `CompileError`.
+    """
+    if schema.__class__ is not dict:
+        return schema
+    from instrc.schema.documents import rewritten  # it needs the dialects of this module
+
+    return rewritten(schema, nullable=nullable)

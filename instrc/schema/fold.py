@@ -1,0 +1,322 @@
+"""Fold schemas that must hold together into one, for every schema of a document, without recursion.
+
+A *conjunction* is a list of terms: schemas with the scopes to read them in.  It is expanded (`allOf` and references
+followed, in written order) to *pieces* that have neither, and the pieces are merged keyword by keyword.
+What stands below becomes conjunctions of its own, done before its holder is finished.
+
+The pieces of a conjunction are its identity.  One that is met again while it is still open is a recursion and becomes
+a definition; one that is done is shared, not done again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.problems.schemas import InvalidSchema, ReferenceCycle, TooLarge
+from instrc.schema.definitions import Definitions
+from instrc.schema.dialects import FLAT
+from instrc.schema.evaluated import evaluated
+from instrc.schema.merge import merge, settle
+from instrc.schema.pieces import GONE, STRIPPED, Expansion, Frame, Key, Piece, Term
+from instrc.schema.refs import Document, Library, Resource, Scope, kind_of
+from instrc.schema.walk import MANY, NAMED, ONE
+
+
+@dataclass(slots=True)
+class Options:
+    """What a caller may choose."""
+
+    distribute: int = 0
+    limit: int = 1_000_000
+    report: Report | None = None
+    trace: bool = False
+
+
+class Folder:
+    """One run over a document."""
+
+    def __init__(self, library: Library, options: Options) -> None:
+        self.library = library
+        self.options = options
+        self.done: dict[Key, Json] = {}
+        self.single: dict[tuple[int, int], Json] = {}
+        self.open: dict[frozenset[object], Frame] = {}
+        self.definitions = Definitions()
+        self.frames = 0
+        flat = Resource("", True, Document("", True), FLAT)
+        self.flat = Scope(flat, {})
+        """The scope of results that are merged once more."""
+        self.alive: list[Json] = []
+        """Schemas made on the way, kept because things are known by identity."""
+        self.origins: dict[int, tuple[Json, dict[str, list[tuple[Piece, str]]]]] = {}
+        """For `trace`: the pieces and keywords that each keyword of a result comes from."""
+
+    def run(self, terms: list[Term]) -> Json:
+        """Return the flat schema of a conjunction."""
+        box: list[Json] = [None]
+        first = self.begin(terms)
+        if first.__class__ is not Frame:
+            return first
+        first.container = box
+        self.definitions.root = first
+        stack: list[Frame] = [first]
+        while stack:
+            frame = stack[-1]
+            pending = frame.pending
+            at = frame.at
+            if at < len(pending):
+                frame.at = at + 1
+                container, slot, below = pending[at]
+                result = self.begin(below)
+                if result.__class__ is Frame:
+                    result.container = container
+                    result.slot = slot
+                    stack.append(result)
+                else:
+                    container[slot] = result
+                continue
+            stack.pop()
+            result = self.finish(frame)
+            if result.__class__ is Frame:
+                result.container = frame.container
+                result.slot = frame.slot
+                stack.append(result)
+            else:
+                frame.container[frame.slot] = result
+        return box[0]
+
+    def begin(self, terms: list[Term]) -> Json:
+        """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
+        alone: tuple[int, int] | None = None
+        if len(terms) == 1:
+            node, scope = terms[0]
+            library = self.library
+            if node.__class__ is not dict or id(node) not in library.dirty:
+                return node
+            alone = (id(node), id(scope))
+            if alone in self.single:
+                return self.single[alone]
+            hops = 0
+            while len(node) == 1 and "$ref" in node and node["$ref"].__class__ is str and scope.resource.dialect.references:
+                node, scope = library.resolve(node["$ref"], library.below(node, scope), node)
+                if node.__class__ is not dict or id(node) not in library.dirty:
+                    self.single[alone] = node
+                    return node
+                hops += 1
+                if hops > 100:
+                    break  # perhaps a circle: the thorough way tells
+            here = (id(node), id(scope))
+            if hops and here in self.single:
+                return self.single[here]
+            terms = [(node, scope)]
+        expansion = self.expand(terms)
+        if expansion is None:
+            return False
+        pieces = expansion.pieces
+        if not pieces and not expansion.units:
+            return True
+        if (
+            len(pieces) == 1
+            and not expansion.units
+            and pieces[0].view is pieces[0].node
+            and id(pieces[0].node) not in self.library.dirty
+        ):
+            return pieces[0].node
+        key: Key = tuple([(id(piece.node), id(piece.scope)) for piece in pieces])
+        if expansion.units:
+            if not pieces and len(expansion.units) == 1:
+                return self.begin(expansion.units) if terms != expansion.units else False
+            key = (*key, *[("unit", id(node), id(scope)) for node, scope in expansion.units])
+        if key in self.done:
+            result = self.done[key]
+            if alone is not None:
+                self.single[alone] = result
+            return result
+        unordered = frozenset(key)
+        holder = self.open.get(unordered)
+        if holder is not None:
+            return self.definitions.recursion(holder, terms)
+        self.frames += 1
+        if self.frames > self.options.limit:
+            raise too_large(self.options.limit)
+        if len(pieces) == 1 and not expansion.units:
+            frame = self.alone(pieces[0], expansion.written)
+        else:
+            frame = merge(self, terms, expansion)
+            if frame.__class__ is not Frame:
+                self.done[key] = frame
+                return frame
+        frame.key = key
+        frame.unordered = unordered
+        self.open[unordered] = frame
+        return frame
+
+    def finish(self, frame: Frame) -> Json:
+        """Return the result of a frame whose parts are done, or a frame to go on with."""
+        out = frame.out
+        if frame.settle is not None:
+            out = settle(self, frame)
+        del self.open[frame.unordered]
+        if frame.name is not None:
+            out = self.definitions.define(frame.name, out)
+        self.done[frame.key] = out
+        return out
+
+    def alone(self, piece: Piece, written: list[tuple[int, list[str]]]) -> Frame:
+        """Return the frame of a conjunction of one piece: only what stands below it changes."""
+        view, scope = piece.view, piece.scope
+        dirty = self.library.dirty
+        out: dict[str, Json] = {}
+        frame = Frame(out)
+        pending = frame.pending
+        for keyword, value in view.items():
+            if keyword in GONE and (keyword in STRIPPED or keyword == "allOf" or keyword in scope.resource.dialect.references):
+                continue
+            out[keyword] = value
+            kind = value.__class__
+            if kind is dict:
+                if keyword in NAMED:
+                    changed: dict[str, Json] | None = None
+                    for name, child in value.items():
+                        if child.__class__ is dict and id(child) in dirty:
+                            if changed is None:
+                                out[keyword] = changed = value.copy()
+                            pending.append((changed, name, [(child, self.library.below(child, scope))]))
+                elif keyword in ONE and id(value) in dirty:
+                    pending.append((out, keyword, [(value, self.library.below(value, scope))]))
+            elif kind is list and keyword in MANY:
+                items: list[Json] | None = None
+                for index, child in enumerate(value):
+                    if child.__class__ is dict and id(child) in dirty:
+                        if items is None:
+                            out[keyword] = items = value.copy()
+                        pending.append((items, index, [(child, self.library.below(child, scope))]))
+        if self.options.trace:
+            self.origins[id(out)] = (out, {keyword: [(piece, keyword)] for keyword in out})
+        return frame
+
+    def expand(self, terms: list[Term], *, fold: bool = False, opened: int = 0) -> Expansion | None:
+        """Follow `allOf` and references; `None` if one of the schemas is `false`.
+
+        `fold` takes `anyOf` and `oneOf` with a single branch for that branch.
+        """
+        library = self.library
+        found = Expansion()
+        pieces = found.pieces
+        seen: set[tuple[int, int]] = set()
+        # (schema, scope, depth, way here) or (place of a piece, its keywords)
+        stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
+        while stack:
+            entry = stack.pop()
+            if len(entry) == 2:
+                found.written.append(entry)
+                continue
+            node, scope, depth, way = entry
+            if node.__class__ is not dict:
+                if node is True:
+                    continue
+                if node is False:
+                    return None
+                raise invalid(library, node, way)
+            if library.nested:
+                scope = library.below(node, scope)
+            mark = (id(node), id(scope))
+            if mark in seen:
+                if way is not None:
+                    check_circle(library, mark, way)
+                continue
+            seen.add(mark)
+            references = scope.resource.dialect.references
+            view = library.view(node, scope)
+            composite = "allOf" in view or not references.isdisjoint(view)
+            if fold and not composite:
+                composite = _single(view, "anyOf") or _single(view, "oneOf")
+            if (
+                ("unevaluatedProperties" in view or "unevaluatedItems" in view)
+                and not (depth == 0 and len(terms) == 1)
+                and id(node) != opened
+                and self.apart(node, view, scope)
+            ):
+                found.units.append((node, scope))
+                continue
+            if not composite:
+                if not view.keys() <= STRIPPED:
+                    found.written.append((len(pieces), list(view)))
+                    pieces.append(Piece(node, view, scope, depth))
+                continue
+            place = len(pieces)
+            parts: list[tuple[Json, ...]] = []
+            keywords: list[str] = []
+            whole: list[str] = []
+            for keyword, value in view.items():
+                if keyword in STRIPPED:
+                    if keyword != "$recursiveRef" or keyword not in references:
+                        continue
+                elif keyword == "allOf":
+                    if value.__class__ is not list:
+                        raise invalid(library, node, (mark, way, node), "allOf", value)
+                elif fold and keyword in {"anyOf", "oneOf"} and _single(view, keyword):
+                    pass
+                elif keyword not in references or value.__class__ is not str:
+                    keywords.append(keyword)
+                    continue
+                if keywords:
+                    parts.append((place, keywords))
+                    whole += keywords
+                    keywords = []
+                further = (mark, way, view)
+                if value.__class__ is list:
+                    parts.extend([(branch, scope, depth + 1, further) for branch in value])
+                else:
+                    target = library.target(keyword, view, scope)
+                    parts.append((target.node, target.scope, depth + 1, further))
+            if keywords:
+                parts.append((place, keywords))
+                whole += keywords
+            if whole:
+                pieces.append(Piece(node, view, scope, depth))
+            parts.reverse()
+            stack += parts
+        return found
+
+    def apart(self, node: Json, view: dict[str, Json], scope: Scope) -> bool:
+        """Tell whether what a schema leaves unevaluated depends on the instance."""
+        certain, possible = evaluated(self.library, node, scope)
+        return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
+            view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
+        )
+
+
+def _single(view: dict[str, Json], keyword: str) -> bool:
+    value = view.get(keyword)
+    return value.__class__ is list and len(value) == 1
+
+
+def check_circle(library: Library, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
+    """Raise a `CompileError` if a schema is one of those that led to it; a schema that is merely met twice says nothing new."""
+    references: list[str] = []
+    step: tuple[Json, ...] | None = way
+    while step is not None:
+        here, step, view = step
+        reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
+        if reference.__class__ is str:
+            references.append(reference)
+        if here == mark:
+            raise CompileError([ReferenceCycle(at=library.at(way[2]), references=tuple(reversed(references)))])
+
+
+def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword: str = "", value: Json = None) -> CompileError:
+    """Return the error for something that stands where a schema must."""
+    holder = way[2] if way is not None else None
+    found = library.where(holder) if holder is not None else None
+    path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
+    reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"
+    return CompileError([InvalidSchema(at=library.at(holder), pointer=path, reason=reason)])
+
+
+def too_large(limit: int) -> CompileError:
+    """Return the error for a result over the limit."""
+    return CompileError([TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])

@@ -1,0 +1,239 @@
+"""The laws of keywords: what two occurrences of one keyword say together.
+
+`LAWS` is a table of tiny functions.  Each gets two values and returns the one that means both,
+or `NOTHING` if no instance satisfies both, or `APART` if there is no exact law, so that the second occurrence
+has to stay a branch of its own.  Keywords that act in groups (properties, items, contains, conditions)
+are not here but in the modules named after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json, equal
+
+
+class _Verdict:
+    """A result that is no JSON value."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+NOTHING = _Verdict("NOTHING")
+APART = _Verdict("APART")
+Law: TypeAlias = Callable[[Json, Json], Json]
+
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_EXACT = 2**53
+"""Up to here all judges calculate with whole numbers alike."""
+
+
+def is_number(value: Json) -> bool:
+    """Tell whether a value is a JSON number (a boolean is none)."""
+    return value.__class__ is int or value.__class__ is float
+
+
+def types_of(value: Json) -> tuple[str, ...] | None:
+    """Return the names in a `type`; `None` if it is malformed."""
+    if value.__class__ is str:
+        return (value,) if value in TYPES else None
+    if value.__class__ is list and all(name.__class__ is str and name in TYPES for name in value):
+        return tuple(value)
+    return None
+
+
+def has_type(value: Json, names: tuple[str, ...]) -> bool:
+    """Tell whether a value is of one of the types; `1.0` is an integer."""
+    if value is None:
+        return "null" in names
+    kind = value.__class__
+    if kind is bool:
+        return "boolean" in names
+    if kind is int:
+        return "integer" in names or "number" in names
+    if kind is float:
+        return "number" in names or ("integer" in names and value.is_integer())
+    if kind is str:
+        return "string" in names
+    return ("array" if kind is list else "object") in names
+
+
+def type_(left: Json, right: Json) -> Json:
+    """Intersect types, knowing that every integer is a number."""
+    a, b = types_of(left), types_of(right)
+    if a is None or b is None:
+        return APART
+    kept = [
+        "integer" if name == "number" and "number" not in b else name
+        for name in a
+        if name in b or (name == "integer" and "number" in b) or (name == "number" and "integer" in b)
+    ]
+    kept = list(dict.fromkeys(kept))
+    if not kept:
+        return NOTHING
+    if tuple(kept) == a:
+        return left
+    return kept[0] if len(kept) == 1 else kept
+
+
+def enum(left: Json, right: Json) -> Json:
+    """Keep what is in both lists, in the order of the first."""
+    if left.__class__ is not list or right.__class__ is not list:
+        return APART
+    kept = [value for value in left if any(equal(value, other) for other in right)]
+    if not kept:
+        return NOTHING
+    return left if len(kept) == len(left) else kept
+
+
+def const(left: Json, right: Json) -> Json:
+    """Keep a constant that is twice the same."""
+    return left if equal(left, right) else NOTHING
+
+
+def greater(left: Json, right: Json) -> Json:
+    """Keep the greater of two lower bounds."""
+    if not is_number(left) or not is_number(right):
+        return APART
+    return max(left, right)
+
+
+def lesser(left: Json, right: Json) -> Json:
+    """Keep the lesser of two upper bounds."""
+    if not is_number(left) or not is_number(right):
+        return APART
+    return min(left, right)
+
+
+def multiple_of(left: Json, right: Json) -> Json:
+    """Find the least common multiple, where binary arithmetic finds the same instances divisible.
+
+    Steps such as 0.1, which no binary float is, are told by each judge in its own way: those stay apart.
+    """
+    if not is_number(left) or not is_number(right) or left <= 0 or right <= 0:
+        return APART
+    if left == right:
+        return left
+    (a, b), (c, d) = left.as_integer_ratio(), right.as_integer_ratio()
+    if max(b, d) > 1024:
+        return APART
+    numerator, denominator = a * c // gcd(a, c), gcd(b, d)
+    if numerator > _EXACT:
+        return APART
+    least: int | float = numerator // denominator if numerator % denominator == 0 else numerator / denominator
+    return left if least == left else right if least == right else least
+
+
+def unique_items(left: Json, right: Json) -> Json:
+    """Ask for uniqueness if either does."""
+    if left.__class__ is not bool or right.__class__ is not bool:
+        return APART
+    return left or right
+
+
+def same(left: Json, right: Json) -> Json:
+    """Keep a value that is twice the same; two different ones cannot share a keyword."""
+    return left if equal(left, right) else APART
+
+
+def required(left: Json, right: Json) -> Json:
+    """Unite names in order of appearance."""
+    if left.__class__ is not list or right.__class__ is not list:
+        return APART
+    both = list(dict.fromkeys(_names(left) + _names(right)))
+    return left if len(both) == len(left) else both
+
+
+def dependent_required(left: Json, right: Json) -> Json:
+    """Unite the names that each name asks for."""
+    if not _lists_by_name(left) or not _lists_by_name(right):
+        return APART
+    both = dict(left)
+    for name, names in right.items():
+        both[name] = required(both[name], names) if name in both else names
+    return both
+
+
+def _lists_by_name(value: Json) -> bool:
+    return value.__class__ is dict and all(names.__class__ is list for names in value.values())
+
+
+def _names(value: list[Json]) -> list[Json]:
+    return [name for name in value if name.__class__ is str]
+
+
+LAWS: dict[str, Law] = {
+    "type": type_,
+    "enum": enum,
+    "const": const,
+    "minimum": greater,
+    "exclusiveMinimum": greater,
+    "maximum": lesser,
+    "exclusiveMaximum": lesser,
+    "multipleOf": multiple_of,
+    "pattern": same,
+    "format": same,
+    "$ref": same,
+    "minLength": greater,
+    "maxLength": lesser,
+    "minItems": greater,
+    "maxItems": lesser,
+    "uniqueItems": unique_items,
+    "minProperties": greater,
+    "maxProperties": lesser,
+    "required": required,
+    "dependentRequired": dependent_required,
+}
+
+
+def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:
+    """Say which of an inclusive and an exclusive bound is redundant: `"inclusive"`, `"exclusive"`; `None` if malformed."""
+    if not is_number(lower) or not is_number(exclusive):
+        return None
+    stricter = exclusive <= lower if upper else exclusive >= lower
+    return "inclusive" if stricter else "exclusive"
+
+
+RANGES = (
+    ("minLength", "maxLength", ("string",)),
+    ("minItems", "maxItems", ("array",)),
+    ("minProperties", "maxProperties", ("object",)),
+    ("minimum", "maximum", ("integer", "number")),
+    ("minimum", "exclusiveMaximum", ("integer", "number")),
+    ("exclusiveMinimum", "maximum", ("integer", "number")),
+    ("exclusiveMinimum", "exclusiveMaximum", ("integer", "number")),
+)
+"""Lower bound, upper bound, and the types that they speak about: no others, and an empty range leaves nothing."""
+
+
+def empty_range(schema: dict[str, Json]) -> tuple[str, str] | None:
+    """Return the two bounds that leave nothing of the type of a schema, if there are such."""
+    names = types_of(schema.get("type"))
+    if not names:
+        return None
+    for lower, upper, of in RANGES:
+        if lower in schema and upper in schema and all(name in of for name in names):
+            low, high = schema[lower], schema[upper]
+            if is_number(low) and is_number(high) and (low > high or (low == high and (lower + upper).count("exclusive"))):
+                return lower, upper
+    return None
+
+
+ANNOTATIONS_OF_CONTENT = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
+"""They describe one thing together, so the last place that has any of them has all."""
+
+
+def description(values: list[Json]) -> Json:
+    """Join texts by newlines, equal ones once."""
+    if not all(value.__class__ is str for value in values):
+        return values[-1]
+    lines = list(dict.fromkeys(text for text in values if text))
+    return "\n".join(lines)

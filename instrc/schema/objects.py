@@ -1,0 +1,161 @@
+"""Join the keywords that speak about properties: `properties`, `patternProperties`, `additionalProperties`.
+
+`additionalProperties` sees only the names and patterns beside it, so these three are one group.
+Two groups join into one where that is exact; where it is not (closed groups with different patterns,
+patterns that no two judges need read alike) the second stays apart.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.schema.refs import Scope
+
+Terms: TypeAlias = list[tuple[Json, Scope]]
+"""Schemas that must hold together, each with the scope to read it in."""
+
+
+@dataclass(slots=True)
+class Group:
+    """What one or more schemas say about properties."""
+
+    properties: dict[str, Terms] = field(default_factory=dict)
+    patterns: dict[str, Terms] = field(default_factory=dict)
+    extra: Terms | None = None
+    """What every other property must be; `None` if anything goes."""
+    closed: bool = False
+    """Whether `extra` is `false`."""
+    origin: int = -1
+    """The piece that closes."""
+
+
+@dataclass(slots=True)
+class Lost:
+    """A property that a closed schema forbids: its name, the piece that closes, and the property's schema."""
+
+    name: str
+    closer: int
+    terms: Terms
+
+
+def join(left: Group, right: Group, lost: list[Lost]) -> bool:
+    """Make `left` mean both groups; if there is no exact way, change nothing and return false."""
+    if left.extra is None and right.extra is None:
+        _unite(left.properties, right.properties)
+        _unite(left.patterns, right.patterns)
+        return True
+    if not _joinable(left, right) or not _joinable(right, left):
+        return False
+    dropped = _patterns_lost(left, right) | _patterns_lost(right, left)
+    properties: dict[str, Terms] = {}
+    for name, terms in left.properties.items():
+        kept = list(terms) if name in right.properties else _seen_by(right, name, terms, lost)
+        if kept is not None:
+            properties[name] = kept
+    for name, terms in right.properties.items():
+        if name in left.properties:
+            properties[name] += terms
+        else:
+            kept = _seen_by(left, name, terms, lost)
+            if kept is not None:
+                properties[name] = kept
+    patterns: dict[str, Terms] = {}
+    for one, other in ((left, right), (right, left)):
+        for regex, terms in one.patterns.items():
+            if regex in dropped:
+                for name in other.properties:
+                    if name in properties and matches(regex, name):
+                        properties[name] = properties[name] + terms
+            elif regex in patterns:
+                patterns[regex] = patterns[regex] + terms
+            elif regex in other.patterns or other.extra is None:
+                patterns[regex] = list(terms)
+            else:
+                patterns[regex] = terms + other.extra
+    if right.closed and not left.closed:
+        left.origin = right.origin
+    left.properties = properties
+    left.patterns = patterns
+    left.extra = (left.extra or []) + (right.extra or [])
+    left.closed = left.closed or right.closed
+    return True
+
+
+def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
+    for name, terms in more.items():
+        if name in into:
+            into[name] = into[name] + terms
+        else:
+            into[name] = terms
+
+
+def _joinable(closing: Group, other: Group) -> bool:
+    """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
+    if closing.extra is None:
+        return True
+    for regex in other.patterns:
+        if regex in closing.patterns:
+            continue
+        if closing.patterns:
+            return False
+        for name in closing.properties:
+            found = matches(regex, name)
+            if found is None or (found and not closing.closed):
+                return False
+    return all(
+        matches(regex, name) is not None
+        for regex in closing.patterns
+        for name in other.properties
+        if name not in closing.properties
+    )
+
+
+def _patterns_lost(closing: Group, other: Group) -> set[str]:
+    """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
+    if not closing.closed or closing.patterns:
+        return set()
+    return set(other.patterns)
+
+
+def _seen_by(other: Group, name: str, terms: Terms, lost: list[Lost]) -> Terms | None:
+    """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
+    if other.extra is None or any(matches(regex, name) for regex in other.patterns):
+        return list(terms)
+    if other.closed:
+        lost.append(Lost(name, other.origin, terms))
+        return None
+    return terms + other.extra
+
+
+_PLAIN_NAME = re.compile(r"[ -~]{0,200}")
+_PLAIN_PATTERN = re.compile(
+    r"(?:[\w \-/:@,;<>=!\"'#%&~`^$.*+?|)]|\((?!\?)|\(\?[:=!]|\{\d+(?:,\d*)?\}|\\[dDwWsSbB.\-/^$*+?()\[\]{}|]"
+    r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*",
+    re.ASCII,
+)
+_DOUBLED = re.compile(r"--|&&|~~|\|\|.*\]")
+_REPEATS = re.compile(r"[*+?}]")
+_REPEATED_GROUP = re.compile(r"\)[*+{]")
+
+
+@lru_cache(maxsize=4096)
+def matches(pattern: str, name: str) -> bool | None:
+    """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it could take long."""
+    if not _PLAIN_NAME.fullmatch(name) or len(pattern) > 400 or not _PLAIN_PATTERN.fullmatch(pattern):
+        return None
+    if _DOUBLED.search(pattern):
+        return None
+    repeats = len(_REPEATS.findall(pattern))
+    if _REPEATED_GROUP.search(pattern):
+        if len(name) > 14:
+            return None
+    elif (len(name) + 1) ** repeats > 1_000_000:
+        return None
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return None

@@ -1,0 +1,72 @@
+"""The nouns of folding: terms, the pieces they expand to, and the frames in which results grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.schema.refs import Scope
+
+Term: TypeAlias = tuple[Json, Scope]
+Key: TypeAlias = tuple[object, ...]
+
+STRIPPED = frozenset(
+    {"$id", "$anchor", "$dynamicAnchor", "$schema", "$defs", "definitions", "$vocabulary", "$recursiveAnchor", "$recursiveRef"}
+)
+"""Keywords that only serve references, which are gone afterwards."""
+GONE = STRIPPED | {"allOf", "$ref", "$dynamicRef"}
+
+
+class Piece:
+    """One schema of a conjunction, without `allOf` and references."""
+
+    __slots__ = ("depth", "node", "scope", "view")
+
+    def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int) -> None:
+        self.node = node
+        self.view = view
+        self.scope = scope
+        self.depth = depth
+
+
+@dataclass(slots=True)
+class Settle:
+    """What is left to do for a merged schema once its parts are done."""
+
+    apart: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
+    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+    units: list[Json] = field(default_factory=list)
+    """Schemas that must stay branches."""
+    new_not: bool = False
+    """Whether `not` has been put together here."""
+
+
+class Frame:
+    """A conjunction whose parts are being done: the schema that grows, and what it waits for."""
+
+    __slots__ = ("at", "container", "key", "name", "out", "pending", "pieces", "settle", "slot", "unordered")
+
+    def __init__(self, out: Json) -> None:
+        self.out = out
+        self.pending: list[tuple[Json, str | int, list[Term]]] = []
+        self.at = 0
+        self.key: Key = ()
+        self.unordered: frozenset[object] = frozenset()
+        self.name: str | None = None
+        self.container: Json = None
+        self.slot: str | int = 0
+        self.pieces: list[Piece] = []
+        self.settle: Settle | None = None
+
+
+@dataclass(slots=True)
+class Expansion:
+    """The pieces of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    written: list[tuple[int, list[str]]] = field(default_factory=list)
+    units: list[Term] = field(default_factory=list)
+    """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+    foldable: bool = False
+    """Whether single `anyOf` and `oneOf` branches have been left where they are."""

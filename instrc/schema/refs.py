@@ -1,0 +1,549 @@
+"""Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes.
+
+A `Library` reads each document once and notes its resources (parts with a base URI of their own), their anchors,
+and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
+
+URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
+pointer nor an anchor names the one property of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json, pointer, tokens
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import AmbiguousFragment, ForbiddenReference, InvalidSchema, UnresolvedReference
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, modern, unknown
+from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED, ONE
+from instrc.source import Span
+
+Locate = Callable[[str, str], Span | None]
+"""From a document's URI and a JSON Pointer in it to a place in a text."""
+
+
+class Resource:
+    """A part of a document that has a base URI: its root, or a schema with `$id`."""
+
+    __slots__ = ("anchors", "dialect", "document", "dynamic", "root", "scopes", "uri")
+
+    def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
+        self.uri = uri
+        self.root = root
+        self.document = document
+        self.dialect = dialect
+        self.anchors: dict[str, Json] = {}
+        self.dynamic: dict[str, Json] = {}
+        self.scopes: dict[int, Scope] = {}
+        """The scopes that this resource has been entered in, by the dynamic scope they have."""
+
+
+class Document:
+    """A JSON document that holds schemas, under the URI it is known by."""
+
+    __slots__ = ("has_unevaluated_items", "root", "uri")
+
+    def __init__(self, uri: str, root: Json) -> None:
+        self.uri = uri
+        self.root = root
+        self.has_unevaluated_items = False
+
+
+Anchors = dict[str, tuple[Json, Resource]]
+"""The outermost schema for each dynamic anchor."""
+
+
+class Scope:
+    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
+
+    __slots__ = ("anchors", "resource")
+
+    def __init__(self, resource: Resource, anchors: Anchors) -> None:
+        self.resource = resource
+        self.anchors = anchors
+
+
+class Target(NamedTuple):
+    """What a reference leads to: a schema and the scope to read it in."""
+
+    node: Json
+    scope: Scope
+
+
+class Library:
+    """The documents of one run."""
+
+    def __init__(
+        self,
+        documents: Mapping[str, Json] | None = None,
+        *,
+        nullable: bool = False,
+        locate: Locate | None = None,
+    ) -> None:
+        self.given = documents if documents is not None else {}
+        self.default = NULLABLE if nullable else LATEST
+        self.locate = locate
+        self.resources: dict[str, Resource] = {}
+        self.nested: dict[int, Resource] = {}
+        """Resources by the `id` of their root, for those that are parts of others."""
+        self.dirty: set[int] = set()
+        """`id`s of schemas that have something to change at or below them."""
+        self.to_fold = False
+        """Whether some schema has something to resolve or fold."""
+        self.count = 0
+        """How many schemas have been read."""
+        self.documents: list[Document] = []
+        self.no_anchors: Anchors = {}
+        self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
+        self.indexed: set[int] = set()
+        self.targets: dict[tuple[str, int], Target] = {}
+        self.originals: dict[int, Json] = {}
+        """Rewritten schemas by the `id` of the old one (which the library's documents keep alive)."""
+        self.scanned_all = False
+
+    # Reading documents
+
+    def add(self, uri: str, root: Json, dialect: Dialect | None = None) -> Scope:
+        """Take a document in and return the scope of its root."""
+        document = Document(uri, root)
+        self.documents.append(document)
+        named = root.get("$schema") if root.__class__ is dict else None
+        speaks = self.dialect(named) if named is not None else dialect or self.default
+        resource = Resource(uri, root, document, speaks)
+        if uri not in self.resources:
+            self.resources[uri] = resource
+        self.index(root, resource)
+        return self.enter(resource, self.no_anchors)
+
+    def dialect(self, uri: Json) -> Dialect:
+        """Return the dialect of a `$schema`, through a meta-schema among the documents if need be."""
+        seen: set[str] = set()
+        name = uri
+        while True:
+            found = known(name)
+            if found is not None:
+                return NULLABLE if found is LATEST and self.default is NULLABLE and name != uri else found
+            if name.__class__ is not str or name in seen:
+                raise unknown(uri)
+            seen.add(name)
+            meta = self.given_document(name) or self.given_document(name.rstrip("#"))
+            vocabularies = meta.get("$vocabulary") if meta.__class__ is dict else None
+            if meta.__class__ is not dict or (vocabularies.__class__ is dict and not _has_usual(vocabularies)):
+                raise unknown(uri)
+            name = meta.get("$schema")
+
+    def given_document(self, uri: str) -> Json:
+        """Return a document of the caller's, or `None`."""
+        try:
+            return self.given[uri]
+        except KeyError:
+            return None
+
+    def index(self, root: Json, resource: Resource) -> None:
+        """Note resources and anchors at and below a schema, and what has something to change."""
+        if root.__class__ is not dict or id(root) in self.indexed:
+            return
+        indexed = self.indexed
+        dirty_at: list[int] = []
+        order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
+        stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
+        pop, push = stack.pop, stack.append
+        while stack:
+            node, within, above = pop()
+            key = id(node)
+            if key in indexed:
+                if key in self.dirty and above >= 0:
+                    dirty_at.append(above)
+                continue
+            indexed.add(key)
+            place = len(order)
+            order.append((key, above))
+            dialect = within.dialect
+            special = False
+            for keyword, value in node.items():
+                if keyword in HOLDERS:
+                    kind = value.__class__
+                    if kind is dict:
+                        if keyword in NAMED:
+                            for child in value.values():
+                                if child.__class__ is dict:
+                                    push((child, within, place))
+                        elif keyword in ONE:
+                            push((value, within, place))
+                    elif kind is list and keyword in MANY:
+                        for child in value:
+                            if child.__class__ is dict:
+                                push((child, within, place))
+                        if keyword == "allOf":
+                            self.to_fold = True
+                            dirty_at.append(place)
+                    if keyword == "unevaluatedItems":
+                        within.document.has_unevaluated_items = True
+                elif keyword == "id" or keyword.startswith("$"):
+                    special = True
+            if special:
+                below = self.note(node, within, is_root=above < 0 and node is within.root)
+                if below is not within:
+                    # what has been pushed for this schema belongs to the resource it opens
+                    index = len(stack) - 1
+                    while index >= 0 and stack[index][2] == place:
+                        stack[index] = (stack[index][0], below, place)
+                        index -= 1
+                    dialect = below.dialect
+                if "$ref" in node or "$dynamicRef" in node or "$recursiveRef" in node:
+                    self.to_fold = True
+                    dirty_at.append(place)
+                elif above >= 0 and not node.keys().isdisjoint(_IDENTIFIERS):
+                    dirty_at.append(place)
+            if dialect.old and (modern(node, dialect) is not node or (dialect.year == 2019 and "contains" in node)):
+                dirty_at.append(place)
+        self.count += len(order)
+        dirty = self.dirty
+        for place in dirty_at:
+            while place >= 0:
+                key, above = order[place]
+                if key in dirty:
+                    break
+                dirty.add(key)
+                place = above  # noqa: PLW2901
+
+    def note(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
+        """Take down identifiers of a schema; return the resource that what is below it belongs to."""
+        year = within.dialect.year
+        named = node.get("$schema")
+        own = node.get("$id") if year != 4 else node.get("id")
+        if year == 4 and own is None and named is not None and not is_root:
+            own = node.get("$id")
+        if named is not None and own is None and not is_root and node.get("id").__class__ is str and known(named) is not None:
+            own = node.get("id") if known(named).year == 4 else None  # type: ignore[union-attr]  # asked for just before
+        resource = within
+        if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
+            if own.startswith("#"):
+                if year < 2019 and len(own) > 1:
+                    resource.anchors.setdefault(own[1:], node)
+            else:
+                base, _, fragment = own.partition("#")
+                uri = join(within.uri, base)
+                dialect = within.dialect if named is None or is_root else self.dialect(named)
+                if is_root:
+                    if uri != within.uri:
+                        within.uri = uri
+                        self.resources.setdefault(uri, within)
+                else:
+                    resource = Resource(uri, node, within.document, dialect)
+                    self.resources.setdefault(uri, resource)
+                    self.nested[id(node)] = resource
+                if fragment and year < 2019:
+                    resource.anchors.setdefault(fragment, node)
+        year = resource.dialect.year
+        if year >= 2019:
+            anchor = node.get("$anchor")
+            if anchor.__class__ is str:
+                resource.anchors.setdefault(anchor, node)
+            if year >= 2020:
+                anchor = node.get("$dynamicAnchor")
+                if anchor.__class__ is str:
+                    resource.anchors.setdefault(anchor, node)
+                    resource.dynamic.setdefault(anchor, node)
+            elif node.get("$recursiveAnchor") is True and node is resource.root:
+                resource.dynamic[RECURSIVE] = node
+        return resource
+
+    def view(self, node: dict[str, Json], scope: Scope) -> dict[str, Json]:
+        """Return a schema in the keywords of 2020-12."""
+        dialect = scope.resource.dialect
+        if not dialect.old:
+            return node
+        found = self.originals.get(id(node))
+        if found is None:
+            found = modern(node, dialect)
+            if dialect.year == 2019 and "contains" in found and scope.resource.document.has_unevaluated_items:
+                found, *hidden = _blind_contains(found)
+                self.dirty.update(map(id, hidden))
+                self.originals[id(hidden[-1])] = hidden[-1]
+            self.originals[id(node)] = found
+        return found
+
+    def references(self, view: dict[str, Json], scope: Scope) -> list[Target]:
+        """Return what the references of one schema lead to, in written order."""
+        found = []
+        for keyword in view:
+            if keyword in scope.resource.dialect.references and view[keyword].__class__ is str:
+                found.append(self.target(keyword, view, scope))
+        return found
+
+    def target(self, keyword: str, view: dict[str, Json], scope: Scope) -> Target:
+        """Return what one of the reference keywords of a schema leads to."""
+        if keyword == "$ref":
+            return self.resolve(view["$ref"], scope, view)
+        if keyword == "$dynamicRef":
+            return self.resolve_dynamic(view["$dynamicRef"], scope, view)
+        return self.resolve_recursive(scope)
+
+    # Scopes
+
+    def enter(self, resource: Resource, anchors: Anchors) -> Scope:
+        """Return the scope of a resource that is come to with dynamic anchors of outer ones."""
+        if resource.dynamic and not resource.dynamic.keys() <= anchors.keys():
+            merged = dict(anchors)
+            for name, node in resource.dynamic.items():
+                merged.setdefault(name, (node, resource))
+            key = frozenset((name, id(node)) for name, (node, _) in merged.items())
+            anchors = self.interned.setdefault(key, merged)
+        scope = resource.scopes.get(id(anchors))
+        if scope is None:
+            scope = resource.scopes[id(anchors)] = Scope(resource, anchors)
+        return scope
+
+    def below(self, node: Json, scope: Scope) -> Scope:
+        """Return the scope of a schema below one that has `scope`."""
+        resource = self.nested.get(id(node))
+        return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
+
+    # References
+
+    def resolve(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+        """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""
+        key = (reference, id(scope))
+        target = self.targets.get(key)
+        if target is None:
+            node, resource = self.find(reference, scope.resource, holder)
+            if node.__class__ is not dict and node.__class__ is not bool:
+                raise self.not_a_schema(node, reference, scope, holder)
+            target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
+        return target
+
+    def resolve_dynamic(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+        """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
+        node, scope_there = self.resolve(reference, scope, holder)
+        anchor = reference.partition("#")[2]
+        resource = scope_there.resource
+        if anchor and resource.dynamic.get(anchor) is node:
+            outer = scope.anchors.get(anchor)
+            if outer is not None:
+                return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return Target(node, scope_there)
+
+    def resolve_recursive(self, scope: Scope) -> Target:
+        """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
+        resource = scope.resource
+        if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:
+            return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return Target(resource.root, scope)
+
+    def find(self, reference: str, resource: Resource, holder: Json) -> tuple[Json, Resource]:
+        """Return the value a reference in a resource leads to, with the resource that it lies in."""
+        base, _, fragment = reference.partition("#")
+        if base:
+            uri = base if reference.startswith("aug:") else join(resource.uri, base)
+            found = self.resources.get(uri)
+            resource = found if found is not None else self.load(uri, reference, resource, holder)
+        if not fragment:
+            return resource.root, resource
+        if fragment.startswith("/") or fragment.startswith("%2F") or fragment.startswith("%2f"):
+            return self.follow(unescaped(fragment), resource, reference, holder)
+        name = unescaped(fragment)
+        node = resource.anchors.get(name)
+        if node is not None:
+            return node, self.nested.get(id(node), resource)
+        if resource.document.uri.startswith("aug:"):
+            return self.property_named(name, resource, reference, holder)
+        raise self.unresolved(reference, holder, resource, tuple(resource.anchors))
+
+    def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
+        value = resource.root
+        outermost = value
+        in_data = False
+        for token in tokens(fragment):
+            if value.__class__ is dict and token in value:
+                value = value[token]
+            elif value.__class__ is list and token.isdecimal() and token.isascii() and (token == "0" or token[0] != "0"):
+                if int(token) >= len(value):
+                    raise self.unresolved(reference, holder, resource)
+                value = value[int(token)]
+            else:
+                names = tuple(value) if value.__class__ is dict else ()
+                raise self.unresolved(reference, holder, resource, names, token)
+            if value is not outermost and id(value) in self.nested and not in_data:
+                resource = self.nested[id(value)]
+        if value.__class__ is dict and id(value) not in self.indexed:
+            self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
+        return value, resource
+
+    def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Return the only property of a name anywhere in a document of the registry."""
+        found: list[tuple[str, Json, Resource]] = []
+        names: dict[str, None] = {}
+        document = resource.document
+        start = self.resources.get(document.uri, resource)
+        stack: list[tuple[Json, tuple[str | int, ...], Resource]] = [(document.root, (), start)]
+        while stack:
+            node, path, within = stack.pop()
+            within = self.nested.get(id(node), within)
+            below: list[tuple[Json, tuple[str | int, ...], Resource]] = []
+            for keyword, value in node.items() if node.__class__ is dict else ():
+                if keyword in DATA or keyword not in HOLDERS:
+                    continue
+                if value.__class__ is dict and keyword in NAMED:
+                    for key, child in value.items():
+                        place = (*path, keyword, key)
+                        if keyword == "properties":
+                            names[key] = None
+                            if key == name:
+                                found.append((pointer(place), child, self.nested.get(id(child), within)))
+                        below.append((child, place, within))
+                elif value.__class__ is dict:
+                    below.append((value, (*path, keyword), within))
+                elif value.__class__ is list and keyword in MANY:
+                    below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
+            stack.extend(reversed(below))
+        if len(found) == 1:
+            return found[0][1], found[0][2]
+        if found:
+            pointers = tuple(sorted(place for place, _, _ in found))
+            places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
+            raise CompileError(
+                [AmbiguousFragment(at=self.at(holder), reference=reference, pointers=pointers, places=places)],
+            )
+        raise self.unresolved(reference, holder, resource, (*resource.anchors, *names), name)
+
+    def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
+        """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
+        document = self.given_document(uri)
+        if document is None and not uri.startswith("aug:"):
+            document = self.given_document(uri + "#")
+            if document is None:
+                document = _metaschema(uri)
+            if document is None and self.given.__class__ is dict and not self.scanned_all:
+                self.scanned_all = True  # some document may be known by an `$id` in it
+                for name, root in self.given.items():
+                    if name not in self.resources:
+                        self.add(name, root, referrer.dialect)
+                found = self.resources.get(uri)
+                if found is not None:
+                    return found
+        if document is None:
+            raise self.missing(uri, reference, holder, referrer)
+        self.add(uri, document, referrer.dialect if not uri.startswith("aug:") else None)
+        return self.resources[uri]
+
+    # Problems
+
+    def place(self, uri: str, at: str) -> Span | None:
+        """Return the place of a pointer in a text, if the caller knows it."""
+        return self.locate(uri, at) if self.locate is not None else None
+
+    def at(self, holder: Json) -> Span | None:
+        """Return the place of the `$ref` of a schema."""
+        if self.locate is None or holder is None:
+            return None
+        found = self.where(holder)
+        if found is None:
+            return None
+        uri, path = found
+        keyword = next((key for key in ("$ref", "$dynamicRef") if key in holder), None)
+        return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
+
+    def where(self, node: Json) -> tuple[str, str] | None:
+        """Return the document and the pointer of a schema, by looking for it; for problems only."""
+        for document in self.documents:
+            stack: list[tuple[Json, tuple[str | int, ...]]] = [(document.root, ())]
+            seen: set[int] = set()
+            while stack:
+                value, path = stack.pop()
+                if value is node:
+                    return document.uri, pointer(path)
+                if id(value) in seen:
+                    continue
+                seen.add(id(value))
+                if value.__class__ is dict:
+                    stack.extend((child, (*path, key)) for key, child in value.items() if child.__class__ in {dict, list})
+                elif value.__class__ is list:
+                    stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+        return None
+
+    def unresolved(
+        self, reference: str, holder: Json, resource: Resource, names: tuple[str, ...] = (), word: str = ""
+    ) -> CompileError:
+        """Return the error for a reference that leads nowhere."""
+        near: tuple[str, ...] = ()
+        if names:
+            from instrc.problems.suggest import nearest  # for problems only
+
+            near = nearest(word or reference.partition("#")[2], names)
+        return CompileError([UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+
+    def missing(self, uri: str, reference: str, holder: Json, resource: Resource) -> CompileError:
+        """Return the error for a document that is not there."""
+        scheme = uri.partition(":")[0].lower() if ":" in uri else ""
+        if scheme and scheme not in {"aug", "urn", "tag"}:
+            reason = "nothing is fetched and no file is read; only documents that are given count"
+            return CompileError([ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+        return self.unresolved(reference, holder, resource)
+
+    def not_a_schema(self, node: Json, reference: str, scope: Scope, holder: Json) -> CompileError:
+        """Return the error for a reference to something that is no schema."""
+        path = reference.partition("#")[2] or ""
+        reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
+        return CompileError([InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
+
+
+def kind_of(value: Json) -> str:
+    """Say in words what a JSON value is."""
+    if value is None:
+        return "null"
+    names = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "a list", dict: "an object"}
+    return names.get(value.__class__, value.__class__.__name__)
+
+
+def unescaped(fragment: str) -> str:
+    """Return a fragment without percent escapes."""
+    if "%" not in fragment:
+        return fragment
+    from urllib.parse import unquote  # rare
+
+    return unquote(fragment)
+
+
+def join(base: str, reference: str) -> str:
+    """Return a reference as an absolute URI; `aug:` is never joined."""
+    if not base or reference.startswith("aug:") or not reference:
+        return reference or base
+    if base.startswith("aug:"):
+        return reference
+    from urllib.parse import urljoin  # rare: most references are fragments
+
+    return urljoin(base, reference)
+
+
+def _blind_contains(view: dict[str, Json]) -> list[dict[str, Json]]:
+    """Hide `contains` of 2019-09 behind two negations: there it does not count its items as evaluated, today it does."""
+    inner = {key: view[key] for key in ("contains", "minContains", "maxContains") if key in view}
+    out = {key: value for key, value in view.items() if key not in inner}
+    middle = {"not": inner}
+    outer = {"not": middle}
+    out["allOf"] = [*out.get("allOf", []), outer]
+    return [out, outer, middle, inner]
+
+
+def _has_usual(vocabularies: dict[str, Json]) -> bool:
+    words = {name.rpartition("/")[2] for name in vocabularies}
+    return {"core", "applicator", "validation"} <= words and ("unevaluated" in words or "2019-09" in "".join(vocabularies))
+
+
+def _metaschema(uri: str) -> Json:
+    """Return a meta-schema of JSON Schema itself, or `None`."""
+    if "json-schema.org/" not in uri:
+        return None
+    from jsonschema_specifications import REGISTRY  # known documents, on disk; needed when one is referred to
+
+    for name in (uri, uri + "#"):
+        found = REGISTRY.get(name)
+        if found is not None:
+            return found.contents
+    return None
+
+
+_IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
