@@ -1,0 +1,55 @@
+"""The way of a program from text to artefacts, one line a stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from instrc.emit.emit import emit
+from instrc.emit.render import HINT
+from instrc.emit.vibes import emit_vibe
+from instrc.ir.artefact import Artefact
+from instrc.passes.bind import bind
+from instrc.passes.compose import compose
+from instrc.passes.library import Library
+from instrc.passes.loops import bound_all_loops
+from instrc.passes.partition import partition
+from instrc.problems.report import Report
+from instrc.registry.registry import Registry
+from instrc.registry.vibe import Vibe
+from instrc.source import Source
+from instrc.syntax.parse import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may be chosen about a compilation."""
+
+    naming: str = "step"
+    """`step` for `step1_find_slot`, `camel` for `findSlot`."""
+    hints: bool = True
+    hint: str = HINT
+    """The sentence a model step's description gets; `{paths}` stands for what it reads."""
+    batch: int = 1
+    sketch: bool = False
+    """Take unknown instructions for objects of anything."""
+
+
+def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
+    """Return the artefacts of a program, one an export; `CompileError` if a stage fails."""
+    program = parse(source, report)
+    report.stop_if_failed()
+    library = Library(registry, report, sketch=options.sketch)
+    graphs = bind(program, library, report, stem=stem)
+    report.stop_if_failed()
+    flat = [compose(graph, library, report) for graph in graphs]
+    report.stop_if_failed()
+    plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]
+    report.stop_if_failed()
+    return tuple(emit(plan, batch=options.batch, hint=options.hint if options.hints else None) for plan in plans if plan)
+
+
+def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
+    """Return the artefact of a vibe file: its schema is the export."""
+    schema = bound_all_loops(Library(registry, report).flatten(vibe.schema, vibe.uri))
+    report.stop_if_failed()
+    return (emit_vibe(schema, stem, batch=options.batch),)

@@ -1,0 +1,53 @@
+"""Bring the definitions of recursive schemas to the root of the document they become part of."""
+
+from __future__ import annotations
+
+import re
+
+from instrc.jsonvalue import Json, equal
+from instrc.schema.walk import rebuild
+
+_LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
+
+
+class Definitions:
+    """The `$defs` of one document; equal definitions are kept once, unequal ones of one name get `_2`, `_3`."""
+
+    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
+        self.schemas: dict[str, Json] = {}
+        self._taken = taken
+
+    def hoist(self, schema: Json, name: str) -> Json:
+        """Return a schema without `$defs` whose references lead to this document's; `name` is for one that refers to itself."""
+        if not isinstance(schema, dict) or "$defs" not in schema:
+            return schema
+        body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+        found: dict[str, Json] = schema["$defs"]
+        names = {old: self._name(old, definition, found) for old, definition in found.items()}
+        used_root = False
+
+        def rename(node: Json) -> Json:
+            nonlocal used_root
+            reference = node.get("$ref") if isinstance(node, dict) else None
+            match = _LOCAL.fullmatch(reference) if isinstance(reference, str) else None
+            if match is None:
+                return node
+            if match[1] is None:
+                used_root = True
+                return {**node, "$ref": f"#/$defs/{name}"}
+            return {**node, "$ref": f"#/$defs/{names.get(match[1], match[1])}{match[2]}"}
+
+        for old, definition in found.items():
+            self.schemas[names[old]] = rebuild(definition, rename)
+        body = rebuild(body, rename)
+        if used_root:
+            self.schemas[name] = body
+            return {"$ref": f"#/$defs/{name}"}
+        return body
+
+    def _name(self, old: str, definition: Json, found: dict[str, Json]) -> str:
+        name, count = old, 1
+        while name in self._taken or (name in self.schemas and not (len(found) == 1 and equal(self.schemas[name], definition))):
+            count += 1
+            name = f"{old}_{count}"
+        return name

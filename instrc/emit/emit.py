@@ -1,0 +1,113 @@
+"""Plan to artefact: the documents of one export."""
+
+from __future__ import annotations
+
+from instrc.emit.definitions import Definitions
+from instrc.emit.render import Part, Renderer
+from instrc.ir.artefact import Artefact, Emit
+from instrc.ir.graph import Argument, Unit
+from instrc.ir.plan import Chunk, Plan
+from instrc.ir.process import CHUNK, CONTEXT, NOTHING
+from instrc.jsonvalue import Json
+from instrc.schema.strip import strip
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
+    """Return the documents of a plan; `hint` is the sentence for descriptions, `None` for none, `batch` the number of items."""
+    title = _title(plan)
+    shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
+    bare = plan.bare and batch <= 1
+    documents: dict[Emit, Json] = {}
+
+    def renderer(part: Part) -> Renderer:
+        taken = frozenset(_name(chunk) for chunk in plan.chunks) if part == "process" else frozenset()
+        return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken))
+
+    render = renderer("process")
+    if bare:
+        unit = plan.chunks[0].units[0]
+        entry = render.step(unit, None) if isinstance(unit, int) else {}
+    elif plan.chunks[0].executor == "model":
+        entry = render.container(plan.chunks[0].units).schema(plan.chunks[0].annotations)
+    else:
+        entry = NOTHING
+    tool = strip(document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None), {"engine"})
+    documents["tool"] = tool
+    if shape == "process":
+        documents["result"] = _whole(plan, renderer("result"), title, {"all"})
+        documents["flat"] = _whole(plan, renderer("flat"), title, {"engine"})
+        documents["process"] = _process(plan, renderer("process"), title)
+    else:
+        documents["result"] = strip(tool, {"all"})
+    if shape == "call":
+        documents["call"] = _call(plan, render, tool)
+    return Artefact(plan.flat.graph.name, title, documents)
+
+
+def _title(plan: Plan) -> str | None:
+    """Return the goal, else a single step's own title, else the name that `tool` gives."""
+    graph = plan.flat.graph
+    if graph.goal is not None:
+        return graph.goal
+    if len(graph.units) == 1 and isinstance(graph.units[0], int):
+        schema = plan.flat.schemas[graph.units[0]]
+        if isinstance(schema, dict) and isinstance(schema.get("title"), str):
+            return str(schema["title"])
+    return graph.tool
+
+
+def document(schema: Json, title: str | None, definitions: Definitions, *, keep_title: bool = False) -> dict[str, Json]:
+    """Return a schema as a whole document: dialect and title first, definitions last."""
+    document: dict[str, Json] = {"$schema": DIALECT}
+    if keep_title and isinstance(schema, dict) and "title" in schema:
+        document.update(schema)
+    else:
+        if title is not None:
+            document["title"] = title
+        document.update((keyword, value) for keyword, value in schema.items() if keyword != "title")
+    if definitions.schemas:
+        document["$defs"] = definitions.schemas
+    return document
+
+
+def _whole(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> Json:
+    """Return all steps as one object, without chunks."""
+    seen: set[int] = set()
+    units: list[Unit] = []
+    for chunk in plan.chunks:
+        for unit in chunk.units:
+            if not isinstance(unit, int) or unit not in seen:
+                units.append(unit)
+            if isinstance(unit, int):
+                seen.add(unit)
+    return strip(document(render.container(units).schema(), title, render.definitions), stripped)
+
+
+def _process(plan: Plan, render: Renderer, title: str | None) -> Json:
+    """Return the process: a context a chunk, the chunks as definitions."""
+    definitions = {_name(chunk): render.container(chunk.units, chunk.answers).schema(chunk.annotations) for chunk in plan.chunks}
+    contexts = {f"{CONTEXT[chunk.executor]}{chunk.index}": {"$ref": f"#/$defs/{_name(chunk)}"} for chunk in plan.chunks}
+    document: dict[str, Json] = {"$schema": DIALECT}
+    if title is not None:
+        document["title"] = title
+    document |= {"type": "object", "properties": contexts, "required": list(contexts)}
+    document["$defs"] = {**definitions, **render.definitions.schemas}
+    return document
+
+
+def _name(chunk: Chunk) -> str:
+    return f"{CHUNK[chunk.executor]}_{chunk.index}"
+
+
+def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
+    """Return a direct call: what to call with what, once the tool is filled in."""
+    unit = plan.chunks[1].units[0]
+    step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None
+    arguments: tuple[Argument, ...] = step.arguments if step else ()
+    return {
+        "activity": step.activity if step else None,
+        "arguments": render.arguments(arguments, None),
+        "tool": tool,
+    }

@@ -1,0 +1,237 @@
+"""Steps as schemas: keys, paths, references, hints; containers of steps, alone or for every item of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from instrc.emit.definitions import Definitions
+from instrc.emit.nullable import nullable
+from instrc.ir.graph import Argument, Block, Constant, Group, Path, Placed, Step, Unit
+from instrc.ir.plan import Plan
+from instrc.jsonvalue import Json
+from instrc.schema.flatten import flatten
+
+Field: TypeAlias = tuple[str, Json, bool]
+"""A property: its name, its schema, and whether it is required."""
+Part: TypeAlias = Literal["process", "flat", "result"]
+"""What a step is rendered for: its chunk, the whole chain as one model view, or the contract of a finished run."""
+
+HINT = "Use {paths}."
+"""What a model step's description says about the data it reads; `{paths}` stands for them."""
+
+
+@dataclass(slots=True)
+class Container:
+    """An object of steps while it grows."""
+
+    properties: dict[str, Json]
+    required: list[str]
+    extra: list[Json]
+    """What mixins around several steps say beside their properties."""
+
+    def add(self, key: str, schema: Json, *, required: bool = True) -> None:
+        """Take a property in; a key that is taken gets `_2`, `_3`."""
+        key = self.free(key)
+        self.properties[key] = schema
+        if required:
+            self.required.append(key)
+
+    def free(self, key: str) -> str:
+        """Return a key that is not taken."""
+        count, wanted = 1, key
+        while key in self.properties:
+            count += 1
+            key = f"{wanted}_{count}"
+        return key
+
+    def schema(self, annotations: Sequence[Json] = ()) -> dict[str, Json]:
+        """Return the object."""
+        made: dict[str, Json] = {"type": "object", "properties": self.properties}
+        if self.required:
+            made["required"] = self.required
+        more = [*self.extra, *annotations]
+        return flatten({"allOf": [made, *more]}) if more else made
+
+
+class Renderer:
+    """The schemas of one plan for one part."""
+
+    def __init__(self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: Definitions) -> None:
+        self.plan = plan
+        self.graph = plan.flat.graph
+        self.part = part
+        self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
+        self.hint = hint
+        self.definitions = definitions
+        self._order = {number: place for place, number in enumerate(plan.keys)}
+        self._inputs = {name: place for place, name in enumerate(self.graph.inputs)}
+
+    def container(self, units: Iterable[Unit], answers: frozenset[int] = frozenset()) -> Container:
+        """Return the object of some units, every step once an item."""
+        made = Container({}, [], [])
+        self._fill(made, units, self.items, answers)
+        return made
+
+    def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
+        waiting: list[Unit | list[Field]] = list(reversed(list(units)))
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, int):
+                for item in items:
+                    made.add(suffixed(self.plan.keys[unit], item), self.step(unit, item, answer=unit in answers))
+            elif isinstance(unit, Group):
+                before, after = self._around(made, unit, items)
+                self._add_all(made, before, items)
+                waiting.append(after)
+                waiting.extend(reversed(unit.members))
+            else:
+                self._add_all(made, unit, items)
+
+    def _around(self, made: Container, group: Group, items: tuple[int | None, ...]) -> tuple[list[Field], list[Field]]:
+        """Return the properties of a mixin before and after its slot, and keep what else it says."""
+        mixin = self.plan.flat.mixins[id(group.application)]
+        if not isinstance(mixin, dict):
+            return [], []
+        mixin = self._fill_blocks(mixin, self.plan.flat.around.get(id(group.application), ()), items[0])
+        mixin = self.definitions.hoist(mixin, "Mixin")
+        properties = mixin.get("properties", {})
+        required = frozenset(mixin.get("required", ()))
+        listed = [(name, schema, name in required) for name, schema in properties.items()]
+        names = list(properties)
+        cut = names.index("default") if "default" in names else len(names)
+        rest = {
+            keyword: value
+            for keyword, value in mixin.items()
+            if keyword not in {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"}
+        }
+        if rest:
+            made.extra.append(rest)
+        return listed[:cut], listed[cut + 1 :]
+
+    def _add_all(self, made: Container, listed: list[Field], items: tuple[int | None, ...]) -> None:
+        for name, schema, required in listed:
+            for item in items:
+                made.add(suffixed(name, item), schema, required=required)
+
+    def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
+        """Return the schema of a step with its engine properties last."""
+        step = self.graph.steps[number]
+        if answer and self.part == "process":
+            key = suffixed(self.plan.keys[number], item)
+            made = _answer(self.plan.flat.schemas[number])
+            return {**self._own(made, key), "activity": step.activity, "references": [key], "arguments": key}
+        schema = self._own(
+            self._fill_blocks(self.plan.flat.schemas[number], self.plan.flat.placed.get(number, ()), item), self.plan.keys[number]
+        )
+        if step.output:
+            schema = self._with_output(step, schema)
+        elif self.part == "flat" and step.executor != "model":
+            schema = nullable(schema)
+        if isinstance(step.content, Constant) or not isinstance(schema, dict):
+            return schema
+        references = self.references(step, item)
+        if step.executor == "model" and self.hint is not None and references:
+            schema = _described(schema, self.hint.replace("{paths}", ", ".join(references)))
+        elif schema is self.plan.flat.schemas[number]:
+            schema = dict(schema)
+        schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
+        if step.executor != "model" and step.activity is not None:
+            schema["activity"] = step.activity
+        if references:
+            schema["references"] = references
+        if step.arguments:
+            schema["arguments"] = self.arguments(step.arguments, item)
+        return schema
+
+    def _with_output(self, step: Step, schema: Json) -> Json:
+        if self.part == "flat":
+            properties = schema["properties"]
+            return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
+        if step.executor == "server":
+            return _answer(schema)
+        return schema if self.part == "result" else _inputs(schema)
+
+    def _own(self, schema: Json, name: str) -> Json:
+        """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
+        schema = self.definitions.hoist(schema, name)
+        if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
+            return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
+        return schema
+
+    def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
+        """Fill objects of steps into the properties that hold them."""
+        for place in placed:
+            part: Json = self._block(place.block, item)
+            for name in reversed(place.slots):
+                part = {"properties": {name: part}}
+            schema = flatten({"allOf": [schema, part]})
+        return schema
+
+    def _block(self, block: Block, item: int | None) -> Json:
+        made = Container({}, [], [])
+        self._fill(made, block.units, (item,), frozenset())
+        return made.schema(block.annotations)
+
+    def references(self, step: Step, item: int | None) -> list[str]:
+        """Return the paths a step reads: inputs first, then steps in the order in which they run."""
+        return list(dict.fromkeys(self.path(path, item) for path in sorted(step.reads, key=self._place)))
+
+    def _place(self, path: Path) -> tuple[int, int]:
+        if isinstance(path.origin, str):
+            return 0, self._inputs.get(path.origin, 0)
+        return 1, self._order.get(path.origin, 0)
+
+    def path(self, path: Path, item: int | None) -> str:
+        """Return a path as text: `prompt`, `step1_identify`, `step4_find_user.output`."""
+        if isinstance(path.origin, str):
+            return suffixed(path.origin, item)
+        tail = path.tail or (("output",) if self.graph.steps[path.origin].output else ())
+        return ".".join((suffixed(self.plan.keys[path.origin], item), *tail))
+
+    def arguments(self, given: tuple[Argument, ...], item: int | None) -> Json:
+        """Return what fills what: one path, a list of plain ones, or an object of named ones."""
+        values = [
+            {"const": each.value.value} if isinstance(each.value, Constant) else self.path(each.value, item) for each in given
+        ]
+        if all(each.label is None for each in given):
+            return values[0] if len(values) == 1 else values
+        named: dict[str, Json] = {}
+        plain = 0
+        for each, value in zip(given, values, strict=True):
+            if each.label is None:
+                named[str(plain)] = value
+                plain += 1
+            else:
+                named[each.label] = value
+        return named
+
+
+def suffixed(name: str, item: int | None) -> str:
+    """Return the name of one item of a batch."""
+    return name if item is None else f"{name}_item{item}"
+
+
+def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:
+    """Add a sentence to a description; where there is none it comes first, after a title."""
+    if "description" in schema:
+        return {**schema, "description": f"{schema['description']}\n{sentence}"}
+    if next(iter(schema), None) == "title":
+        return {"title": schema["title"], "description": sentence, **schema}
+    return {"description": sentence, **schema}
+
+
+def _answer(schema: Json) -> Json:
+    """Return the part of a schema that the server gives."""
+    return {"type": "object", "properties": {"output": schema["properties"]["output"]}, "required": ["output"]}
+
+
+def _inputs(schema: Json) -> Json:
+    """Return the part of a schema that is filled in before the server is called."""
+    made = {**schema, "properties": {name: value for name, value in schema["properties"].items() if name != "output"}}
+    if "required" in made:
+        made["required"] = [name for name in made["required"] if name != "output"]
+        if not made["required"]:
+            del made["required"]
+    return made

@@ -1,0 +1,124 @@
+"""A vibe file as an artefact: its schema is the export.
+
+A schema whose properties are all contexts is a process written by hand; any other is a tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.emit.definitions import Definitions
+from instrc.emit.emit import document
+from instrc.emit.nullable import nullable
+from instrc.emit.render import suffixed
+from instrc.ir.artefact import Artefact, Emit
+from instrc.ir.process import contexts_of, entry_of, executor_of
+from instrc.jsonvalue import Json
+from instrc.naming import snake
+from instrc.schema.strip import strip
+
+
+def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
+    """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    definitions = Definitions()
+    own = definitions.hoist(schema, "Root")
+    contexts = contexts_of(own)
+    documents: dict[Emit, Json] = {}
+
+    def finished(made: Json, *stripped: str) -> Json:
+        whole = document(made, title, definitions, keep_title=made is own or "title" not in made)
+        return strip(whole, set(stripped)) if stripped else whole
+
+    if contexts is None:
+        tool = _multiplied_tool(own, name, batch) if batch > 1 else own
+        documents["tool"] = finished(tool, "engine")
+        documents["result"] = finished(tool, "all")
+        return Artefact(name, title, documents)
+    if batch > 1:
+        contexts = _multiplied(contexts, batch)
+        own = {**own, "properties": contexts}
+    documents["tool"] = finished(entry_of(contexts), "engine")
+    documents["result"] = finished(_steps(contexts, lambda _name, step: step), "all")
+    documents["flat"] = finished(_steps(contexts, _planned), "engine")
+    documents["process"] = finished(own)
+    return Artefact(name, title, documents)
+
+
+def _steps(contexts: dict[str, Json], change: Callable[[str, Json], Json]) -> Json:
+    """Return all steps of all contexts as one object; `change` gets the name of the context and the step's schema."""
+    properties: dict[str, Json] = {}
+    for name, context in contexts.items():
+        for key, step in _properties(context).items():
+            made = change(name, step)
+            known = properties.get(key)
+            properties[key] = _joined(known, made) if known is not None else made
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _joined(first: Json, second: Json) -> Json:
+    """Return one step that stands in two contexts: its inputs, then the output."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return second
+    joined = {**first, "properties": {**_properties(first), **_properties(second)}}
+    if required := list(dict.fromkeys([*first.get("required", ()), *second.get("required", ())])):
+        joined["required"] = required
+    return joined
+
+
+def _planned(context: str, step: Json) -> Json:
+    """Return a step as the model plans it: what others give is null for now."""
+    properties = _properties(step)
+    if "output" in properties:
+        return {**step, "properties": {**properties, "output": nullable(properties["output"])}}
+    return step if executor_of(context) == "model" else nullable(step)
+
+
+def _properties(schema: Json) -> dict[str, Json]:
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
+    """Return a tool with the schema once an item."""
+    keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
+    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": keys}
+
+
+def _multiplied(contexts: dict[str, Json], batch: int) -> dict[str, Json]:
+    """Return contexts in which every property stands once an item, step by step; references follow their item."""
+    known = {key for context in contexts.values() for key in _properties(context)}
+
+    def path(text: str, item: int) -> str:
+        parts = text.split(".")
+        at = 1 if parts[0] in contexts and len(parts) > 1 else 0
+        if parts[at] in known or parts[at] == "prompt" or at == len(parts) - 1:
+            parts[at] = suffixed(parts[at], item)
+        return ".".join(parts)
+
+    def arguments(value: Json, item: int) -> Json:
+        if isinstance(value, str):
+            return path(value, item)
+        if isinstance(value, list):
+            return [arguments(each, item) for each in value]
+        if isinstance(value, dict) and "const" not in value:
+            return {key: arguments(each, item) for key, each in value.items()}
+        return value
+
+    def step(schema: Json, item: int) -> Json:
+        if not isinstance(schema, dict):
+            return schema
+        made = dict(schema)
+        if isinstance(made.get("references"), list):
+            made["references"] = [path(each, item) if isinstance(each, str) else each for each in made["references"]]
+        if "arguments" in made:
+            made["arguments"] = arguments(made["arguments"], item)
+        return made
+
+    items = range(1, batch + 1)
+    made: dict[str, Json] = {}
+    for name, context in contexts.items():
+        properties = {suffixed(key, item): step(value, item) for key, value in _properties(context).items() for item in items}
+        required = [suffixed(key, item) for key in context.get("required", ()) for item in items]
+        made[name] = {**context, "properties": properties, **({"required": required} if "required" in context else {})}
+    return made

@@ -1,0 +1,29 @@
+"""What comes out: JSON documents by kind.
+
+True of this form: plain JSON, nothing left to resolve, ready to be written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+from instrc.jsonvalue import Json
+
+Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
+KINDS = cast("tuple[Emit, ...]", get_args(Emit))
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """The documents of one export; `tool` and `result` are always among them."""
+
+    name: str
+    """The stem of its file names."""
+    title: str | None
+    documents: dict[Emit, Json]
+
+    @property
+    def kind(self) -> Emit:
+        """The document that stands for the whole: the process, the direct call, or the tool."""
+        return next(kind for kind in ("process", "call", "tool") if kind in self.documents)

@@ -1,0 +1,194 @@
+"""A program as steps and what they read.
+
+True of this form: every name is resolved, equal expressions are one step, inserted preparations are there,
+every step knows its executor, what it reads and how its schema is to be made.
+No schema is composed yet, no step has its final key, nothing is cut into chunks.
+
+`FlatGraph` is the same with every schema composed: fused, flat, in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.source import Span
+
+Executor: TypeAlias = Literal["model", "server", "user"]
+Kind: TypeAlias = Literal["model", "server", "user", "mixin"]
+
+SUFFIXES: dict[str, Kind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
+"""The end of an instruction's name that decides who carries it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """What a call calls: a vibe of the registry, or a schema written on the spot."""
+
+    name: str
+    """The last segment of the vibe's path as spelled there, or the title of an inline schema."""
+    uri: str | None
+    schema: dict[str, Json] | None
+    """Only where there is no vibe: inline schemas and sketches."""
+
+    @property
+    def kind(self) -> Kind:
+        """Who carries it out, by the suffix of its name."""
+        return next((kind for suffix, kind in SUFFIXES.items() if self.name.endswith(suffix)), "model")
+
+    @property
+    def stem(self) -> str:
+        """The name without its suffix."""
+        return next((self.name.removesuffix(suffix) for suffix in SUFFIXES if self.name.endswith(suffix)), self.name)
+
+
+class Path(NamedTuple):
+    """Something that is read: an input by name, or a step by number, or a slot within one."""
+
+    origin: str | int
+    tail: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal value."""
+
+    value: Json
+
+
+class Argument(NamedTuple):
+    """What a call is given: under a label, or plain."""
+
+    label: str | None
+    value: Path | Constant
+
+
+class Slot(NamedTuple):
+    """Something composed into a property of the same name."""
+
+    name: str
+    content: Content
+    reads: tuple[Path, ...]
+    """What the calls in it read."""
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One use of a mixin: its filled slots besides `default`, and the annotations written where it is applied."""
+
+    mixin: Instruction
+    slots: tuple[Slot, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How one schema is made: an instruction, what fills its slots, annotations, and mixins around it, innermost first."""
+
+    instruction: Instruction
+    slots: tuple[Slot, ...]
+    annotations: tuple[Json, ...]
+    mixins: tuple[Application, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A mixin around several steps: they stand between its properties and are never cut apart."""
+
+    application: Application
+    members: tuple[Unit, ...]
+
+
+Unit: TypeAlias = int | Group
+"""What stands in a chunk or a slot: a step by number, or a group of units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """An object of steps inside a slot or under a key."""
+
+    units: tuple[Unit, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+Content: TypeAlias = Fusion | Constant | Block
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call, carried out once."""
+
+    number: int
+    """Its place in evaluation order, from 0; what it reads has lower numbers."""
+    stem: str
+    key: str | None
+    """The key written by hand in braces, if there is one."""
+    executor: Executor
+    output: bool
+    """It gives back its property `output` only; with the model as executor the server is called for it."""
+    content: Content
+    arguments: tuple[Argument, ...]
+    reads: tuple[Path, ...]
+    """All it reads: its arguments and those of the calls fused into it, each once."""
+    activity: str | None
+    span: Span
+
+
+class Context(NamedTuple):
+    """A chunk cut by hand."""
+
+    executor: Executor
+    units: tuple[Unit, ...]
+    annotations: tuple[Json, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """One export of a program."""
+
+    name: str
+    """The stem of its file names."""
+    goal: str | None
+    """The string its pipe begins with."""
+    tool: str | None
+    """The name that `tool` gives it."""
+    steps: dict[int, Step]
+    """By number, in evaluation order."""
+    units: tuple[Unit, ...]
+    """Steps and groups that stand in a chunk of their own right; the other steps lie inside the slots of these."""
+    inputs: tuple[str, ...]
+    """`prompt` and the declared inputs, in order."""
+    contexts: tuple[Context, ...] | None
+    """The cut, if it was made by hand."""
+    inner: dict[int, tuple[int, ...]]
+    """Steps inside the slots of a step, or of the mixin around a group whose first step it is; in the order of filling."""
+    keyed: bool
+    """Its steps keep their keys even if there is only one."""
+
+
+class Placed(NamedTuple):
+    """A block that stands in a property of a step's schema, to be filled in when keys are known."""
+
+    slots: tuple[str, ...]
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class FlatGraph:
+    """A graph with its schemas composed."""
+
+    graph: Graph
+    schemas: dict[int, Json]
+    """By step: flat, without engine properties, `output` included."""
+    placed: dict[int, tuple[Placed, ...]]
+    """Blocks inside steps, by step."""
+    mixins: dict[int, Json]
+    """The composed schema of each group's mixin, by the `id` of the application."""
+    around: dict[int, tuple[Placed, ...]]
+    """Blocks inside the mixins of groups, by the `id` of the application."""

@@ -1,0 +1,164 @@
+"""Surface to graph: look up every name, make every call a step, find out who reads what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from instrc.ir.graph import Context, Graph
+from instrc.ir.surface import (
+    Annotated,
+    Anonymous,
+    Array,
+    Binding,
+    Call,
+    Expression,
+    Input,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Program,
+)
+from instrc.naming import snake
+from instrc.passes.evaluate import Evaluator
+from instrc.passes.holding import nested
+from instrc.passes.library import Library
+from instrc.passes.names import Names
+from instrc.passes.trampoline import run
+from instrc.passes.values import Cut, Data, Members, Place
+from instrc.problems.program import MisplacedData, NothingExported, NothingToDo, UnusedBinding
+from instrc.problems.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An expression that becomes an artefact, and the name that `tool` gives it."""
+
+    name: str | None
+    expression: Expression
+
+
+def bind(program: Program, library: Library, report: Report, *, stem: str) -> tuple[Graph, ...]:
+    """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
+
+    Exports that hold a mistake are left out: it is in the report.
+    """
+    names = Names(program, library, report)
+    mentioned = _mentioned(program)
+    bindings = [each for each in program.statements if isinstance(each, Binding)]
+    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned]
+    exports = _exports(program)
+    if exports:
+        for binding in idle:
+            report.add(UnusedBinding(at=binding.name.span, word=binding.name.text))
+            run(Evaluator(names, library, report).value(binding.value, Place()))
+    else:
+        exports = [Export(None, binding.value) for binding in idle]
+    graphs = [_graph(export, names, library, report) for export in exports]
+    for statement in program.statements:
+        if isinstance(statement, Input) and statement.name.text not in mentioned:
+            report.add(UnusedBinding(at=statement.name.span, word=statement.name.text))
+    if not exports:
+        for binding in bindings:  # names that use each other in a circle export nothing, but that is not the mistake
+            run(Evaluator(names, library, report).value(binding.value, Place()))
+        if not report.failed:
+            report.add(NothingExported(at=program.source.whole()))
+    return _named([graph for graph in graphs if graph is not None], stem)
+
+
+def _exports(program: Program) -> list[Export]:
+    """Return what is exported explicitly: each `tool` and each expression that stands alone."""
+    found: list[Export] = []
+    for statement in program.statements:
+        if isinstance(statement, Anonymous):
+            found.append(Export(None, statement.value))
+        elif isinstance(statement, Binding) and statement.exported:
+            found.append(Export(statement.name.text, statement.value))
+    return found
+
+
+def _mentioned(program: Program) -> set[str]:
+    """Return every bare name that stands in an expression of a program."""
+    found: set[str] = set()
+    waiting: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
+    while waiting:
+        match waiting.pop():
+            case Name(text):
+                found.add(text)
+            case Call(callee, arguments):
+                waiting.append(callee)
+                waiting.extend(argument.value for argument in arguments)
+            case Annotated(value):
+                waiting.append(value)
+            case Pipe(stages):
+                waiting.extend(stages)
+            case Array(items):
+                waiting.extend(items)
+            case Object(fields):
+                found.update(field.key for field in fields if field.value is None)
+                waiting.extend(field.value for field in fields if field.value is not None)
+            case _:
+                pass
+    return found
+
+
+def _graph(export: Export, names: Names, library: Library, report: Report) -> Graph | None:
+    """Bind one export."""
+    evaluator = Evaluator(names, library, report)
+    value = run(evaluator.value(export.expression, Place(placing=True)))
+    if value is None:
+        return None
+    if isinstance(value, Data):
+        report.add(MisplacedData(at=export.expression.span))
+        return None
+    steps = evaluator.steps
+    contexts: tuple[Context, ...] | None = value.contexts if isinstance(value, Cut) else None
+    units = steps.units() if contexts is None else tuple(unit for context in contexts for unit in context.units)
+    if not units:
+        report.add(NothingToDo(at=export.expression.span))
+        return None
+    table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
+    return Graph(
+        name=export.name or "",
+        goal=_goal(export.expression, names),
+        tool=export.name,
+        steps=table,
+        units=units,
+        inputs=tuple(names.inputs),
+        contexts=contexts,
+        inner=nested(table, units),
+        keyed=isinstance(value, Members),
+    )
+
+
+def _goal(expression: Expression, names: Names) -> str | None:
+    """Return the goal that an export states: the string its pipe begins with, through local names."""
+    seen: set[str] = set()
+    while True:
+        match expression:
+            case Annotated(value):
+                expression = value
+            case Pipe(stages):
+                expression = stages[0]
+            case Literal(value) if isinstance(value, str):
+                return value
+            case Name(text) if text in names.locals and text not in seen:
+                seen.add(text)
+                expression = names.locals[text].value
+            case _:
+                return None
+
+
+def _named(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
+    """Give each graph its name: of its tool, of its goal, or of its file; equal ones are counted."""
+    taken: set[str] = set()
+    named: list[Graph] = []
+    for graph in graphs:
+        wanted = graph.tool or snake(graph.goal or "") or stem
+        name, count = wanted, 1
+        while name in taken:
+            count += 1
+            name = f"{wanted}_{count}"
+        taken.add(name)
+        named.append(replace(graph, name=name))
+    return tuple(named)

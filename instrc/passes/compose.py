@@ -1,0 +1,124 @@
+"""Graph to graph of flat schemas: fuse what fills slots, put mixins around, apply annotations, flatten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, Unit
+from instrc.jsonvalue import Json
+from instrc.passes.library import Library
+from instrc.passes.loops import bound_loops
+from instrc.passes.trampoline import Task, run
+from instrc.problems.problem import CompileError
+from instrc.problems.program import OutputNotObject
+from instrc.problems.report import Report
+from instrc.schema.slots import splice
+from instrc.source import Span
+
+ABOUT = ("title", "description")
+
+
+def compose(graph: Graph, library: Library, report: Report) -> FlatGraph | None:
+    """Return the graph with the flat schema of every step and every mixin; `None` if one cannot be composed."""
+    return _Composer(library, report).graph(graph)
+
+
+class _Composer:
+    """The schemas of one graph; equal recipes are made once."""
+
+    def __init__(self, library: Library, report: Report) -> None:
+        self.library = library
+        self.report = report
+        self.placed: list[Placed] = []
+        self.plain: dict[int, Json] = {}
+        self.failed = False
+
+    def graph(self, graph: Graph) -> FlatGraph | None:
+        schemas: dict[int, Json] = {}
+        placed: dict[int, tuple[Placed, ...]] = {}
+        mixins: dict[int, Json] = {}
+        for number, step in graph.steps.items():
+            self.placed = []
+            schema = self.attempt(step.span, lambda content=step.content: run(self.content(content, ())))  # type: ignore[misc]  # bound now
+            schemas[number] = bound_loops(schema)
+            if self.placed:
+                placed[number] = tuple(self.placed)
+        around: dict[int, tuple[Placed, ...]] = {}
+        waiting: list[Unit] = [*graph.units, *(unit for each in placed.values() for place in each for unit in place.block.units)]
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, Group):
+                self.placed = []
+                application = unit.application
+                made = self.attempt(application.span, lambda use=application: run(self.mixin(use, ())))  # type: ignore[misc]  # bound now
+                mixins[id(application)] = bound_loops(made)
+                around[id(application)] = tuple(self.placed)
+                waiting.extend(unit.members)
+                waiting.extend(member for place in self.placed for member in place.block.units)
+        return None if self.failed else FlatGraph(graph, schemas, placed, mixins, around)
+
+    def attempt(self, span: Span, make: Callable[[], Json]) -> Json:
+        """Make a schema; report what stands in the way."""
+        try:
+            return make()
+        except CompileError as error:
+            self.failed = True
+            for problem in error.problems:
+                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+            return {}
+
+    def content(self, content: Content, path: tuple[str, ...]) -> Task[Json]:
+        """Compose what fills a step or a slot; `path` are the slots that lead to it."""
+        match content:
+            case Constant(value):
+                return {"const": value}
+            case Block(annotations=annotations):
+                self.placed.append(Placed(path, content))
+                return self.fold({"type": "object"}, annotations)
+            case Fusion(instruction, slots, annotations, mixins, span):
+                schema = self.library.schema(instruction)
+                if not slots and not annotations and not mixins:
+                    return schema
+                schema = yield self.filled(schema, slots, path)
+                schema = self.fold(schema, annotations)
+                for mixin in mixins:
+                    if not _admits_objects(schema):
+                        raise CompileError([OutputNotObject(at=span, word=instruction.name)])
+                    wrapped = yield self.mixin(replace(mixin, annotations=()), path)
+                    schema = self.fold(splice(wrapped, schema, report=self.report), mixin.annotations)
+                return schema
+
+    def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
+        """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
+        schema = self.library.schema(application.mixin)
+        if isinstance(schema, dict):
+            schema = {keyword: value for keyword, value in schema.items() if keyword not in ABOUT}
+        schema = yield self.filled(schema, application.slots, path)
+        return self.fold(schema, application.annotations)
+
+    def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...]) -> Task[Json]:
+        """Compose slots into the properties of their names."""
+        if not slots:
+            return schema
+        properties: dict[str, Json] = {}
+        for slot in slots:
+            made = yield self.content(slot.content, (*path, slot.name))
+            properties[slot.name] = self.library.part(made)
+        known = schema.get("properties", {}) if isinstance(schema, dict) else {}
+        added = [name for name in properties if name not in known]
+        filling: dict[str, Json] = {"properties": properties}
+        if added:
+            filling["required"] = added
+        return self.fold(schema, (filling,))
+
+    def fold(self, schema: Json, more: tuple[Json, ...]) -> Json:
+        """Intersect a schema with others."""
+        return self.library.flatten({"allOf": [self.library.part(schema), *more]}) if more else schema
+
+
+def _admits_objects(schema: Json) -> bool:
+    if not isinstance(schema, dict):
+        return bool(schema)
+    types = schema.get("type", "object")
+    return "object" in ([types] if isinstance(types, str) else types)

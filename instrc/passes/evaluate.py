@@ -1,0 +1,316 @@
+"""What expressions come to: every call becomes a step, every name what it stands for.
+
+The methods are tasks for `instrc.passes.trampoline.run`, because programs nest as deep as they like.
+A task that has met a mistake reports it and comes to `None`; whoever needs the value then stays silent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.ir.graph import Block, Constant, Instruction, Path, Unit
+from instrc.ir.surface import (
+    Annotated,
+    Argument,
+    Array,
+    Binding,
+    Call,
+    Expression,
+    Field,
+    Inline,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Uri,
+)
+from instrc.jsonvalue import Json
+from instrc.passes import calls, processes
+from instrc.passes.holding import Frame, held, numbers
+from instrc.passes.library import Library
+from instrc.passes.names import InputName, Names, Special
+from instrc.passes.steps import Steps
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Data, Keys, Members, Place, Result, Value, paths
+from instrc.problems.problem import CompileError
+from instrc.problems.program import MisplacedAnnotation, MisplacedData, NotCallable, NotData, RecursiveBinding, RepeatedName
+from instrc.problems.report import Report
+from instrc.source import Span
+
+
+class Evaluator:
+    """One export of a program on its way from expressions to steps."""
+
+    def __init__(self, names: Names, library: Library, report: Report) -> None:
+        self.names = names
+        self.library = library
+        self.report = report
+        self.steps = Steps()
+        self._known: dict[str, Value | None] = {}
+        self._open: list[str] = []
+        """Locals whose expressions are being read, outermost first."""
+
+    def value(self, expression: Expression, place: Place) -> Task[Value | None]:
+        """Come to the value of any expression."""
+        match expression:
+            case Name():
+                return (yield self.name(expression, place))
+            case Call(callee, arguments, span):
+                return (yield self.call(callee, arguments, span, place))
+            case Uri():
+                return (yield self.call(expression, (), expression.span, place))
+            case Inline(schema, span):
+                title = schema.get("title")
+                instruction = Instruction(title if isinstance(title, str) and title.strip() else "inline", None, schema)
+                return (yield calls.call(self, instruction, (), span, place))
+            case Annotated(inner, annotation, _, _):
+                added = {"description": annotation} if isinstance(annotation, str) else annotation
+                return (yield self.value(inner, replace(place, annotations=(added, *place.annotations))))
+            case Pipe():
+                return (yield self.pipe(expression, place))
+            case Object(fields, span):
+                return (yield self.object(fields, span, place))
+            case Literal(value, span):
+                return self._data(value, span, place)
+            case Array(_, span):
+                return self._data(self.data(expression), span, place)
+
+    def name(self, name: Name, place: Place) -> Task[Value | None]:
+        """Come to the value of a bare name."""
+        found = place.find(name.text)
+        if found is not None:
+            self._refuse_annotations(name.span, place)
+            return found
+        meaning = self.names.meaning(name)
+        match meaning:
+            case None:
+                return None
+            case InputName(text):
+                self._refuse_annotations(name.span, place)
+                return Result(Path(text))
+            case Binding() if not self.names.is_alias(meaning):
+                return (yield self.local(name, meaning, place))
+            case _:
+                return (yield self.call(name, (), name.span, place))
+
+    def local(self, name: Name, binding: Binding, place: Place) -> Task[Value | None]:
+        """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+        if name.text in self._open:
+            cycle = self._open[self._open.index(name.text) :]
+            where = tuple(self.names.locals[each].name.span for each in cycle)
+            if not any(
+                isinstance(problem, RecursiveBinding) and problem.words == tuple(cycle) for problem in self.report.problems
+            ):
+                self.report.add(RecursiveBinding(at=name.span, words=tuple(cycle), places=where))
+            return None
+        plain = not (place.annotations or place.key or place.placing or (place.direct and place.frame))
+        if plain and name.text in self._known:
+            value = self._known[name.text]
+        else:
+            self._open.append(name.text)
+            value = yield self.value(binding.value, place.alone(place.frame if place.direct else None))
+            self._open.pop()
+            if plain:
+                self._known[name.text] = value
+        if value is not None and place.frame is not None and not place.direct:
+            place.frame.barriers.update(path.origin for path in paths(value) if isinstance(path.origin, int))
+        return value
+
+    def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
+        """Come to the value of a call of whatever a name or a reference stands for."""
+        called = self.names.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, place)
+        match called:
+            case None:
+                return None
+            case Special("LaunchProcess"):
+                return (yield processes.launch(self, arguments, span, place))
+            case Special():
+                return (yield processes.process(self, called, arguments, span, place))
+            case Instruction(name="StartProcess"):
+                return (yield processes.start(self, called, arguments, span, place))
+            case Instruction(kind="mixin"):
+                return (yield calls.mix(self, called, arguments, span, place))
+            case _:
+                return (yield calls.call(self, called, arguments, span, place))
+
+    def callee(self, name: Name, place: Place) -> Instruction | Special | None:
+        """Return what a name before brackets calls; a name that stands for a value calls nothing."""
+        if place.find(name.text) is not None:
+            self.report.add(NotCallable(at=name.span, word=name.text, places=()))
+            return None
+        meaning = self.names.meaning(name)
+        if isinstance(meaning, Binding):
+            found = self.names.alias(name) if self.names.is_alias(meaning) else None
+            if found is None and not self.names.is_alias(meaning):
+                self.report.add(NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
+            return found
+        if isinstance(meaning, InputName):
+            self.report.add(NotCallable(at=name.span, word=name.text, places=()))
+            return None
+        return meaning
+
+    def pipe(self, pipe: Pipe, place: Place) -> Task[Value | None]:
+        """Come to the value of the last stage; each stage is given the value of the one before."""
+        stages = pipe.stages
+        if _goal(stages[0]) is not None:
+            stages = stages[1:]
+        within = replace(place.inside(), own=place.own)
+        last = replace(place, direct=False)
+        value: Value | None = None
+        for i, stage in enumerate(stages):
+            here = last if i == len(stages) - 1 else within
+            if i > 0:
+                if not self._is_stage(stage, place):
+                    return None
+                here = replace(here, piped=value, own=True)
+            value = yield self.value(stage, here)
+            if value is None:
+                return None
+            if isinstance(value, Data):
+                self.report.add(MisplacedData(at=stage.span))
+                return None
+        return value
+
+    def _is_stage(self, stage: Expression, place: Place) -> bool:
+        """Tell whether an expression can take what is piped into it; a name of a value cannot."""
+        while isinstance(stage, Annotated):
+            stage = stage.value
+        if isinstance(stage, Literal | Array):
+            self.report.add(MisplacedData(at=stage.span))
+            return False
+        if isinstance(stage, Name):
+            binding = self.names.locals.get(stage.text)
+            if place.find(stage.text) is not None or stage.text in self.names.inputs:
+                self.report.add(NotCallable(at=stage.span, word=stage.text, places=()))
+                return False
+            if binding is not None and not self.names.is_alias(binding):
+                self.names.used.add(stage.text)
+                self.report.add(NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
+                return False
+        return True
+
+    def object(self, fields: tuple[Field, ...], span: Span, place: Place) -> Task[Value | None]:
+        """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
+        inside = replace(place.inside(), piped=place.piped)
+        if place.key is not None:
+            return (yield self._nested(fields, span, place))
+        members: dict[str, Value] = {}
+        complete = True
+        keys = Keys({}, place.keys)
+        seen: dict[str, Span] = {}
+        for field in fields:
+            if field.key in seen:
+                self.report.add(RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
+                continue
+            seen[field.key] = field.key_span
+            content = field.value or Name(field.key, field.key_span)
+            reference = self.is_reference(content, place)
+            here = replace(inside, keys=keys, key=None if reference else field.key, placing=place.placing)
+            value = yield self.value(content, here)
+            if value is None:
+                complete = False
+                continue
+            if isinstance(value, Data) and place.placing:
+                self.steps.add(
+                    here,
+                    stem=field.key,
+                    executor="model",
+                    content=Constant(value.value),
+                    arguments=(),
+                    reads=(),
+                    span=field.key_span,
+                )
+            if not reference:
+                keys.fields[field.key] = value
+            members[field.key] = value
+        return Members(tuple(members.items())) if complete else None
+
+    def _nested(self, fields: tuple[Field, ...], span: Span, place: Place) -> Task[Value | None]:
+        """Come to an object under a key: one step with the steps of the object inside."""
+        frame = Frame(calls.piped(place))
+        block = yield self.block(fields, span, replace(place, key=None, annotations=()), frame, place.annotations)
+        if block is None:
+            return None
+        content, value = block
+        number = self.steps.add(
+            place,
+            stem=place.key or "",
+            executor="model",
+            content=content,
+            arguments=(),
+            reads=outside_reads(self.steps, content),
+            span=span,
+        )
+        return Result(Path(number)) if content.units else value
+
+    def block(
+        self, fields: tuple[Field, ...], span: Span, place: Place, frame: Frame, annotations: tuple[Json, ...]
+    ) -> Task[tuple[Block, Value] | None]:
+        """Read an object of steps that stands in a slot; return it with the value of its members."""
+        value = yield self.object(fields, span, replace(place.given_to(frame), placing=True))
+        if value is None:
+            return None
+        units = held(frame, self.steps.table, self.steps.homes)
+        return self.take(units, frame, place, span, annotations), value
+
+    def take(self, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]) -> Block:
+        """Put some of what brackets hold into a slot."""
+        self.steps.take_in(units)
+        for number in numbers(units):
+            frame.written.discard(number)
+            frame.inner.pop(number, None)
+        if place.frame is not None:
+            frame.hand_to(place.frame)
+        return Block(units, annotations, span)
+
+    def is_reference(self, expression: Expression, place: Place) -> bool:
+        """Tell whether an expression in braces is the bare name of a value that exists already."""
+        if not isinstance(expression, Name):
+            return False
+        if place.find(expression.text) is not None or expression.text in self.names.inputs:
+            return True
+        binding = self.names.locals.get(expression.text)
+        return binding is not None and not self.names.is_alias(binding)
+
+    def data(self, expression: Expression) -> Json:
+        """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
+        match expression:
+            case Literal(value):
+                return value
+            case Array(items):
+                return [self.data(item) for item in items]
+            case Object(fields):
+                return {field.key: self.data(field.value or Name(field.key, field.key_span)) for field in fields}
+            case _:
+                self.report.add(NotData(at=expression.span))
+                return None
+
+    def _data(self, value: Json, span: Span, place: Place) -> Data:
+        self._refuse_annotations(span, place)
+        return Data(value)
+
+    def _refuse_annotations(self, span: Span, place: Place) -> None:
+        if place.annotations:
+            self.report.add(MisplacedAnnotation(at=span))
+
+    def flat(self, instruction: Instruction, span: Span) -> Json:
+        """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
+        try:
+            return self.library.schema(instruction)
+        except CompileError as error:
+            for problem in error.problems:
+                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+            return None
+
+
+def _goal(stage: Expression) -> str | None:
+    """Return the goal that a first stage states."""
+    while isinstance(stage, Annotated):
+        stage = stage.value
+    return stage.value if isinstance(stage, Literal) and isinstance(stage.value, str) else None
+
+
+def outside_reads(steps: Steps, block: Block) -> list[Path]:
+    """Return what the steps of a block read from outside it."""
+    inside = set(numbers(block.units))
+    return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]

@@ -1,0 +1,145 @@
+"""What the brackets of a mixin hold.
+
+A mixin holds the model steps written in its brackets, except those that something it cannot hold needs first:
+a step of the server or of a person, a piped value, a local name inside a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from instrc.ir.graph import Block, Content, Fusion, Group, Path, Step, Unit
+
+
+class Readable(Protocol):
+    """As much of a step as this module looks at."""
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """What the step reads."""
+
+
+class Taken(NamedTuple):
+    """A unit that a mixin has taken, and how many mixins lie around it now."""
+
+    unit: Unit
+    depth: int
+
+
+@dataclass(slots=True)
+class Frame:
+    """The brackets of one mixin, or of another thing that places steps, while they are read."""
+
+    piped: frozenset[int]
+    """Steps piped in from outside; they and what they need cannot be held."""
+    written: set[int] = field(default_factory=set)
+    """Model steps written here."""
+    barriers: set[int] = field(default_factory=set)
+    """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
+    inner: dict[int, Taken] = field(default_factory=dict)
+    """Steps taken by mixins within these brackets."""
+
+    def hand_to(self, outer: Frame) -> None:
+        """Tell the brackets around these what was found in them."""
+        outer.written |= self.written
+        outer.barriers |= self.barriers
+        outer.inner |= self.inner
+
+    def state(self) -> tuple[object, ...]:
+        """Return a key: brackets with equal keys hold the same."""
+        inner = tuple(sorted((number, taken.depth) for number, taken in self.inner.items()))
+        return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
+
+
+def held(frame: Frame, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
+    """Return what a frame holds, as units in evaluation order.
+
+    `homes` are the steps that lie in something already; only what a mixin within the frame took can be taken over.
+    """
+    if not frame.written:
+        return ()
+    excluded = _needed_first(frame.barriers | frame.piped, steps, min(frame.written))
+    units: dict[int, Unit] = {}
+    for number in sorted(frame.written):
+        if number in frame.inner:
+            unit = frame.inner[number].unit
+            members = numbers((unit,))
+            if not excluded.intersection(members):
+                units[members[0]] = unit
+        elif number not in excluded and number not in homes:
+            units[number] = number
+    return tuple(units[first] for first in sorted(units))
+
+
+def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> set[int]:
+    """Return the barriers and everything they read, directly or not, with a number of at least `floor`."""
+    found = {step for step in barriers if step >= floor}
+    waiting = list(found)
+    while waiting:
+        for path in steps[waiting.pop()].reads:
+            if isinstance(path.origin, int) and path.origin >= floor and path.origin not in found:
+                found.add(path.origin)
+                waiting.append(path.origin)
+    return found
+
+
+def numbers(units: Sequence[Unit]) -> list[int]:
+    """Return the steps of some units, in order."""
+    found: list[int] = []
+    waiting: list[Unit] = list(reversed(units))
+    while waiting:
+        unit = waiting.pop()
+        if isinstance(unit, Group):
+            waiting.extend(reversed(unit.members))
+        else:
+            found.append(unit)
+    return found
+
+
+def nested(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:
+    """Return the steps that lie inside slots, by the step that holds them, or the first of the group that does."""
+    found: dict[int, tuple[int, ...]] = {}
+    waiting: list[Unit] = list(units)
+    while waiting:
+        unit = waiting.pop()
+        if isinstance(unit, Group):
+            blocks = _blocks(slot.content for slot in unit.application.slots)
+            first = numbers((unit,))[0]
+            waiting.extend(unit.members)
+        else:
+            blocks = _blocks([steps[unit].content])
+            first = unit
+        inside = tuple(number for block in blocks for number in numbers(block.units))
+        if inside:
+            found[first] = (*found.get(first, ()), *inside)
+        waiting.extend(inner for block in blocks for inner in block.units)
+    return {holder: tuple(_all_inside(found, holder)) for holder in found}
+
+
+def _blocks(contents: Iterable[Content]) -> list[Block]:
+    """Return the objects of steps in some contents, at any depth of slots but not inside each other."""
+    found: list[Block] = []
+    waiting = list(contents)
+    while waiting:
+        content = waiting.pop(0)
+        if isinstance(content, Block):
+            found.append(content)
+        elif isinstance(content, Fusion):
+            waiting.extend(slot.content for slot in content.slots)
+            waiting.extend(slot.content for application in content.mixins for slot in application.slots)
+    return found
+
+
+def _all_inside(found: dict[int, tuple[int, ...]], holder: int) -> list[int]:
+    order: list[int] = []
+    waiting: list[tuple[int, bool]] = [(number, False) for number in reversed(found[holder])]
+    while waiting:
+        number, opened = waiting.pop()
+        if opened or number not in found:
+            order.append(number)
+        else:
+            waiting.append((number, True))
+            waiting.extend((inner, False) for inner in reversed(found[number]))
+    return order

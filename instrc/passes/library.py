@@ -1,0 +1,90 @@
+"""The instructions of one compilation: found in the registry, their schemas flattened once each."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+
+from instrc.ir.graph import Instruction
+from instrc.ir.process import contexts_of, entry_of
+from instrc.jsonvalue import Json
+from instrc.problems.report import Report
+from instrc.registry.registry import Registry
+from instrc.schema.flatten import flatten
+from instrc.source import Span
+
+PLACEHOLDER = {"type": "object", "additionalProperties": True}
+"""What an instruction without a schema yet is taken for: an object of anything."""
+
+
+class Library:
+    """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too."""
+
+    def __init__(self, registry: Registry, report: Report, *, sketch: bool = False) -> None:
+        self.registry = registry
+        self.report = report
+        self.sketch = sketch
+        self._instructions: dict[str, Instruction] = {}
+        self._named: dict[str, tuple[str, ...]] = {}
+        self._flat: dict[str, Json] = {}
+        self._parts: dict[str, Json] = {}
+        self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # read only, it is never written to
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """Return the references of the vibes with a name."""
+        found = self._named.get(name)
+        if found is None:
+            found = self._named[name] = self.registry.lookup(name)
+        return found
+
+    def names(self) -> tuple[str, ...]:
+        """Return the name of every vibe there is."""
+        return self.registry.names()
+
+    def instruction(self, uri: str, at: Span | None) -> Instruction:
+        """Return the instruction a reference leads to; `CompileError` if it leads nowhere."""
+        found = self._instructions.get(uri)
+        if found is None:
+            document, mark, fragment = uri.partition("#")
+            vibe = self.registry.load(document, at)
+            name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe goes by its own name
+            found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None)
+        return found
+
+    def sketched(self, name: str) -> Instruction:
+        """Return an instruction without a schema yet."""
+        return Instruction(name, None, dict(PLACEHOLDER))
+
+    def schema(self, instruction: Instruction) -> Json:
+        """Return the flat schema of an instruction; `CompileError` if it cannot be composed."""
+        if instruction.uri is None:
+            return self.flatten(instruction.schema)
+        flat = self._flat.get(instruction.uri)
+        if flat is None:
+            uri, _, fragment = instruction.uri.partition("#")
+            schema = {"$ref": instruction.uri} if fragment else self.registry.load(uri).schema
+            flat = self._flat[instruction.uri] = self.flatten(schema, uri)
+        return flat
+
+    def flatten(self, schema: Json, base: str = "") -> Json:
+        """Compose a schema; its warnings go to the report."""
+        return flatten(
+            schema,
+            self._documents,
+            base=base,
+            nullable=True,
+            report=self.report,
+            locate=self.registry.locate,
+        )
+
+    def part(self, schema: Json) -> Json:
+        """Return a flat schema as a part of another: one with definitions of its own goes in by reference."""
+        if not isinstance(schema, dict) or "$defs" not in schema:
+            return schema
+        uri = f"part:{len(self._parts)}"
+        self._parts[uri] = schema
+        return {"$ref": uri}
+
+    def entry(self, instruction: Instruction) -> Json | None:
+        """Return the entry of a process kept as a vibe: its first context if the model fills it; `None` if it is no process."""
+        contexts = contexts_of(self.schema(instruction))
+        return None if contexts is None else entry_of(contexts)

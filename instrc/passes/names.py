@@ -1,0 +1,128 @@
+"""What a bare name means: a local name, an input, or an instruction of the registry, in this order."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from instrc.ir.graph import Instruction
+from instrc.ir.surface import Binding, Expression, Input, Name, Program, Uri
+from instrc.passes.library import Library
+from instrc.problems.problem import CompileError, Label
+from instrc.problems.program import AmbiguousName, RepeatedName, ReservedName, UnknownName
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.source import Span
+
+CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
+RESERVED = frozenset({"Process", "StartProcess", "LaunchProcess", "prompt", *CONTEXTS})
+
+
+class InputName(NamedTuple):
+    """A name that stands for the request or a declared input."""
+
+    name: str
+
+
+class Special(NamedTuple):
+    """One of the names that place what they are given: `Process` and its contexts, `LaunchProcess`."""
+
+    name: str
+
+
+Meaning: TypeAlias = Binding | InputName | Special | Instruction
+
+
+class Names:
+    """The names of one program."""
+
+    def __init__(self, program: Program, library: Library, report: Report) -> None:
+        self.library = library
+        self.report = report
+        self.locals: dict[str, Binding] = {}
+        self.inputs: dict[str, Span | None] = {"prompt": None}
+        self.used: set[str] = set()
+        self._unknown: set[tuple[str, Span]] = set()
+        for statement in program.statements:
+            if isinstance(statement, Binding | Input):
+                self._define(statement)
+
+    def _define(self, statement: Binding | Input) -> None:
+        name = statement.name
+        if name.text in RESERVED:
+            self.report.add(ReservedName(at=name.span, word=name.text))
+            return
+        first = self.inputs.get(name.text) or (self.locals[name.text].name.span if name.text in self.locals else None)
+        if first is not None:
+            self.report.add(RepeatedName(at=name.span, word=name.text, first=first))
+        elif isinstance(statement, Input):
+            self.inputs[name.text] = name.span
+        else:
+            self.locals[name.text] = statement
+
+    def meaning(self, name: Name) -> Meaning | None:
+        """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
+        if binding := self.locals.get(name.text):
+            self.used.add(name.text)
+            return binding
+        if name.text in self.inputs:
+            self.used.add(name.text)
+            return InputName(name.text)
+        if name.text in CONTEXTS or name.text in {"Process", "LaunchProcess"}:
+            return Special(name.text)
+        return self.instruction(name)
+
+    def instruction(self, name: Name) -> Instruction | None:
+        """Return the instruction of the registry that a name finds."""
+        found = self.library.named(name.text)
+        if len(found) == 1:
+            return self.vibe(Uri(found[0], name.span))
+        if found:
+            self.report.add(AmbiguousName(at=name.span, word=name.text, uris=found))
+        elif self.library.sketch:
+            return self.library.sketched(name.text)
+        else:
+            known = [*self.locals, *self.inputs, *self.library.names()]
+            self.report.add(UnknownName(at=name.span, word=name.text, nearest=nearest(name.text, known)))
+        return None
+
+    def vibe(self, uri: Uri) -> Instruction | None:
+        """Return the instruction that an `aug:` reference leads to."""
+        try:
+            return self.library.instruction(uri.text, uri.span)
+        except CompileError as error:
+            for problem in error.problems:
+                self.report.add(problem)
+            return None
+
+    def alias(self, expression: Expression) -> Instruction | Special | None:
+        """Return the instruction that an expression names, if it does nothing but name one, through any number of locals."""
+        seen: set[str] = set()
+        while isinstance(expression, Name):
+            binding = self.locals.get(expression.text)
+            if binding is None:
+                if expression.text in self.inputs:
+                    return None
+                meaning = self.meaning(expression)
+                return meaning if isinstance(meaning, Instruction | Special) else None
+            if expression.text in seen:
+                return None
+            seen.add(expression.text)
+            expression = binding.value
+        return self.vibe(expression) if isinstance(expression, Uri) else None
+
+    def is_alias(self, binding: Binding) -> bool:
+        """Tell whether a local name is another name of an instruction, without looking that up."""
+        seen: set[str] = set()
+        expression: Expression = binding.value
+        while isinstance(expression, Name):
+            if expression.text in self.inputs or expression.text in seen:
+                return False
+            seen.add(expression.text)
+            if expression.text not in self.locals:
+                return True
+            expression = self.locals[expression.text].value
+        return isinstance(expression, Uri)
+
+    def defined_here(self, name: str, words: str = "defined here") -> tuple[Label, ...]:
+        """Return the place where a local name is defined, as a label."""
+        return (Label(self.locals[name].name.span, words),) if name in self.locals else ()

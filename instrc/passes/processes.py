@@ -1,0 +1,240 @@
+"""The names that place what they are given: `Process` and its contexts, `StartProcess`, `LaunchProcess`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc.ir.graph import (
+    Argument,
+    Constant,
+    Context,
+    Executor,
+    Fusion,
+    Instruction,
+    Path,
+    Slot,
+)
+from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
+from instrc.ir.surface import Argument as Written
+from instrc.jsonvalue import Json
+from instrc.naming import pascal
+from instrc.passes import calls
+from instrc.passes.holding import Frame, held, numbers
+from instrc.passes.names import CONTEXTS, Special
+from instrc.passes.steps import PRIVATE
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Cut, Keys, Members, Place, Result, Value
+from instrc.problems.problem import CompileError
+from instrc.problems.program import CutAgainstDataFlow, MisplacedCall, MisplacedContext, NotAProcess, TooManyArguments
+from instrc.source import Span
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+_WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a person"}
+
+
+def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Come to a process cut by hand: its contexts in order, each with the steps that are new in it."""
+    if called.name != "Process" or place.frame is not None or place.key is not None or place.by_hand:
+        ev.report.add(MisplacedContext(at=span, word=called.name))
+        return None
+    contexts: list[Context] = []
+    keys = Keys({}, place.keys)
+    later = _keys_of(ev, written)
+    for each in written:
+        context = yield _context(ev, each, replace(place.inside(), piped=place.piped, by_hand=True, keys=keys), later)
+        if context is None:
+            return None
+        contexts.append(context)
+    return Cut(tuple(contexts))
+
+
+def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Span]) -> Task[Context | None]:
+    """Read one context; the keys in its braces go on being names in the contexts after it."""
+    expression, annotations = _open_up(ev, written.value)
+    special = (
+        ev.callee(expression.callee, place) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
+    )
+    if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
+        ev.report.add(MisplacedContext(at=written.value.span, word=written.value.span.text))
+        return None
+    executor: Executor = CONTEXTS[special.name]  # type: ignore[assignment]  # the table holds executors only
+    start = len(ev.steps.table)
+    for each in expression.arguments:
+        if each.label is None and isinstance(each.value, Object):
+            for early in _early(each.value.fields, place, later):
+                ev.report.add(
+                    CutAgainstDataFlow(at=early.span, word=early.text, reason="comes in a later context", other=later[early.text])
+                )
+                return None
+            value = yield ev.object(each.value.fields, each.value.span, replace(place, placing=True))
+            if isinstance(value, Members) and place.keys is not None:
+                place.keys.fields.update(value.fields)
+        else:
+            value = yield ev.value(each.value, place)
+        if value is None:
+            return None
+    new = range(start, len(ev.steps.table))
+    for number in new:
+        step = ev.steps.table[number]
+        if number not in ev.steps.dissolved and step.executor != executor:
+            reason = f"is for {_WHO[step.executor]}, not for {_WHO[executor]}"
+            ev.report.add(
+                CutAgainstDataFlow(at=step.span, word=step.key or step.stem, reason=reason, other=expression.callee.span)
+            )
+            return None
+    return Context(executor, ev.steps.units(new), annotations, expression.span)
+
+
+def _open_up(ev: Evaluator, expression: Expression) -> tuple[Expression, tuple[Json, ...]]:
+    """Return the call behind annotations and local names, and the annotations."""
+    annotations: list[Json] = []
+    seen: set[str] = set()
+    while True:
+        if isinstance(expression, Annotated):
+            added = expression.annotation
+            annotations.insert(0, {"description": added} if isinstance(added, str) else added)
+            expression = expression.value
+        elif isinstance(expression, Name) and expression.text in ev.names.locals and expression.text not in seen:
+            seen.add(expression.text)
+            ev.names.used.add(expression.text)
+            expression = ev.names.locals[expression.text].value
+        else:
+            return expression, tuple(annotations)
+
+
+def _keys_of(ev: Evaluator, written: tuple[Written, ...]) -> dict[str, Span]:
+    """Return the keys of all contexts with their places."""
+    found: dict[str, Span] = {}
+    for each in written:
+        expression, _ = _open_up(ev, each.value)
+        if isinstance(expression, Call):
+            for argument in expression.arguments:
+                if isinstance(argument.value, Object):
+                    for field in argument.value.fields:
+                        found.setdefault(field.key, field.key_span)
+    return found
+
+
+def _early(fields: tuple[Field, ...], place: Place, later: dict[str, Span]) -> list[Name]:
+    """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
+    found: list[Name] = []
+    known = set(place.keys.fields) if place.keys else set()
+    for field in fields:
+        waiting: list[Expression | None] = [field.value]
+        while waiting:
+            each = waiting.pop()
+            match each:
+                case Name(text) if text in later and text not in known:
+                    found.append(each)
+                case Call(_, arguments):
+                    waiting.extend(argument.value for argument in arguments)
+                case Annotated(value):
+                    waiting.append(value)
+                case Object(inner):
+                    waiting.extend(x.value or Name(x.key, x.key_span) for x in inner)
+                case _:
+                    pass
+        known.add(field.key)
+    return found
+
+
+def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Come to the step that starts a process: what its contexts are given is placed in them."""
+    schema = ev.flat(instruction, span)
+    slots: list[Slot] = []
+    given = calls.Given()
+    keys = Keys({}, place.keys)
+    inside = replace(place.inside(), keys=keys)
+    for field in _fields(ev, instruction, written, given):
+        expression = field.value or Name(field.key, field.key_span)
+        if isinstance(expression, Literal | Array) or (isinstance(expression, Object) and calls.is_plain(expression)):
+            slots.append(Slot(field.key, Constant(ev.data(expression)), (), field.key_span))
+            continue
+        slot = yield _placed(ev, instruction, field, expression, inside)
+        if slot is None:
+            return None
+        slots.append(slot)
+    if schema is None or not given.complete or not calls.check_slots(ev, instruction, schema, slots):
+        return None
+    return Result(Path(_add(ev, instruction, tuple(slots), place, span)))
+
+
+def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], given: calls.Given) -> list[Field]:
+    """Return what is given by name, in braces or in brackets; a plain argument has no slot to go to."""
+    fields: list[Field] = []
+    for each in written:
+        if each.label is None and isinstance(each.value, Object):
+            fields += each.value.fields
+        elif each.label is not None:
+            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+        else:
+            ev.report.add(TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
+            given.complete = False
+    return fields
+
+
+def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expression, place: Place) -> Task[Slot | None]:
+    """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
+    frame = Frame(calls.piped(place))
+    if isinstance(expression, Object):
+        block = yield ev.block(expression.fields, expression.span, place, frame, ())
+        return None if block is None else calls.slot_of(ev, field, block[0])
+    value = yield ev.value(expression, replace(place.given_to(frame), key=PRIVATE))
+    if value is None:
+        return None
+    units = held(frame, ev.steps.table, ev.steps.homes)
+    if not units or not isinstance(value, Result):
+        ev.report.add(MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
+        return None
+    if units == (value.path.origin,):
+        return calls.dissolve(ev, field, numbers(units)[0], frame, place)
+    return calls.slot_of(ev, field, ev.take(units, frame, place, expression.span, ()))
+
+
+def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Come to the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
+    yield from ()
+    launcher = ev.names.instruction(Name("LaunchProcess", span))
+    if launcher is None:
+        return None
+    target = None
+    if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
+        target = ev.names.alias(written[0].value)
+    if not isinstance(target, Instruction) or target.uri is None:
+        at = written[0].value.span if written else span
+        ev.report.add(NotAProcess(at=at, word=at.text))
+        return None
+    try:
+        entry = ev.library.entry(target)
+    except CompileError as error:
+        for problem in error.problems:
+            ev.report.add(problem)
+        return None
+    if entry is None:
+        ev.report.add(NotAProcess(at=written[0].value.span, word=target.name))
+        return None
+    vibe = ev.flat(target, span)
+    about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
+    slots = (
+        Slot("name", Constant(pascal(target.name)), (), span),
+        Slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), (), span),
+    )
+    return Result(Path(_add(ev, launcher, slots, replace(place, annotations=(about, *place.annotations)), span)))
+
+
+def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], place: Place, span: Span) -> int:
+    """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
+    given = calls.Given(slots=list(slots))
+    given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
+    return ev.steps.add(
+        place,
+        stem=instruction.stem,
+        executor="model",
+        content=Fusion(instruction, slots, place.annotations, (), span),
+        arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),
+        reads=given.reads(),
+        span=span,
+    )

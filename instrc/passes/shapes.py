@@ -1,0 +1,151 @@
+"""What holds for one instance: a schema together with all that is applied to the same value.
+
+A shape gathers the schemas that `allOf`, `anyOf`, `oneOf`, conditions and references bring together at one place,
+so that a name may be looked for in all of them.  It does not compute what they mean together; `flatten` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.schema.refs import Library, Scope
+
+_LISTS = ("allOf", "anyOf", "oneOf")
+_BRANCHES = ("if", "then", "else")
+_BELOW = ("additionalProperties", "unevaluatedProperties", "items", "contains", "unevaluatedItems", "additionalItems")
+
+
+class Part(NamedTuple):
+    """One schema of a shape, with the scope that its references are read in."""
+
+    node: Json
+    scope: Scope
+
+
+class Shape:
+    """The schemas that hold for one instance."""
+
+    __slots__ = ("complete", "parts")
+
+    def __init__(self, parts: tuple[Part, ...], *, complete: bool) -> None:
+        self.parts = parts
+        self.complete = complete
+        """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
+
+    def objects(self) -> Iterator[tuple[dict[str, Json], Scope]]:
+        """Yield the schemas that are objects, not booleans."""
+        for node, scope in self.parts:
+            if node.__class__ is dict:
+                yield node, scope
+
+    def describes(self, name: str) -> bool:
+        """Tell whether some pattern speaks about a property name."""
+        for node, _ in self.objects():
+            patterns = node.get("patternProperties")
+            if patterns.__class__ is dict and any(_matches(pattern, name) for pattern in patterns):
+                return True
+        return False
+
+    def is_open(self) -> bool:
+        """Tell whether further properties are invited in so many words."""
+        keywords = ("additionalProperties", "unevaluatedProperties")
+        return any(node.get(keyword, False) is not False for node, _ in self.objects() for keyword in keywords)
+
+
+class Shapes:
+    """The shapes of one document of a library."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    def of(self, parts: list[Part]) -> Shape:
+        """Return the shape that some schemas for one instance make with all that they apply to it."""
+        found: dict[int, Part] = {}
+        complete = True
+        stack = list(reversed(parts))
+        while stack:
+            part = stack.pop()
+            if id(part.node) in found:
+                continue
+            found[id(part.node)] = part
+            node, scope = part
+            if node.__class__ is not dict:
+                continue
+            below = list(self._in_place(node, scope))
+            try:
+                view = self.library.view(node, scope)
+                below += [Part(target.node, target.scope) for target in self.library.references(view, scope)]
+            except CompileError:
+                complete = False
+            stack.extend(reversed(below))
+        return Shape(tuple(found.values()), complete=complete)
+
+    def properties(self, shape: Shape) -> dict[str, list[Part]]:
+        """Return the schemas of each property, in order of first appearance; what stands in a `default` slot stands in its place."""
+        direct = self._named(shape)
+        if "default" not in direct:
+            return direct
+        spliced: dict[str, list[Part]] = {}
+        for name, parts in direct.items():
+            if name == "default":
+                for inner, inner_parts in self._named(self.of(parts)).items():
+                    spliced.setdefault(inner, []).extend(inner_parts)
+            spliced.setdefault(name, []).extend(parts)
+        return spliced
+
+    def below(self, shape: Shape) -> Iterator[list[Part]]:
+        """Yield the schemas for each kind of instance below: properties, items and so on."""
+        yield from self._named(shape).values()
+        groups: dict[tuple[str, str | int], list[Part]] = {}
+        for node, scope in shape.objects():
+            for keyword in _BELOW:
+                child = node.get(keyword)
+                if child.__class__ is dict:
+                    groups.setdefault((keyword, ""), []).append(self._part(child, scope))
+                elif child.__class__ is list:  # `items` of older drafts
+                    for index, item in enumerate(child):
+                        groups.setdefault((keyword, index), []).append(self._part(item, scope))
+            for index, item in enumerate(_list(node.get("prefixItems"))):
+                groups.setdefault(("prefixItems", index), []).append(self._part(item, scope))
+            patterns = node.get("patternProperties")
+            for pattern, child in patterns.items() if patterns.__class__ is dict else ():
+                groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
+        yield from groups.values()
+
+    def _named(self, shape: Shape) -> dict[str, list[Part]]:
+        found: dict[str, list[Part]] = {}
+        for node, scope in shape.objects():
+            properties = node.get("properties")
+            for name, child in properties.items() if properties.__class__ is dict else ():
+                found.setdefault(name, []).append(self._part(child, scope))
+        return found
+
+    def _in_place(self, node: dict[str, Json], scope: Scope) -> Iterator[Part]:
+        for keyword in _LISTS:
+            for child in _list(node.get(keyword)):
+                yield self._part(child, scope)
+        for keyword in _BRANCHES:
+            if keyword in node:
+                yield self._part(node[keyword], scope)
+        for keyword in ("dependentSchemas", "dependencies"):
+            dependent = node.get(keyword)
+            for child in dependent.values() if dependent.__class__ is dict else ():
+                yield self._part(child, scope)
+
+    def _part(self, node: Json, scope: Scope) -> Part:
+        return Part(node, self.library.below(node, scope))
+
+
+def _list(value: Json) -> list[Json]:
+    return value if value.__class__ is list else []
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:  # a pattern of another dialect: it may match
+        return True

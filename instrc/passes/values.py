@@ -1,0 +1,107 @@
+"""What an expression comes to while a program is bound, and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from instrc.ir.graph import Context, Path
+from instrc.jsonvalue import Json
+from instrc.passes.holding import Frame
+
+
+class Result(NamedTuple):
+    """The result of a step, or an input."""
+
+    path: Path
+
+
+class Inner(NamedTuple):
+    """What an earlier field of the same braces is filled with: the model has it before its eyes, nothing is read."""
+
+
+class Members(NamedTuple):
+    """An object of values."""
+
+    fields: tuple[tuple[str, Value], ...]
+
+
+class Data(NamedTuple):
+    """A literal."""
+
+    value: Json
+
+
+class Cut(NamedTuple):
+    """A process cut by hand."""
+
+    contexts: tuple[Context, ...]
+
+
+Value: TypeAlias = Result | Inner | Members | Data | Cut
+
+
+class Keys(NamedTuple):
+    """Names given by braces to what is in them; inner ones first."""
+
+    fields: dict[str, Value]
+    outer: Keys | None
+
+    def find(self, name: str) -> Value | None:
+        """Return what a name was given to."""
+        keys: Keys | None = self
+        while keys is not None:
+            if name in keys.fields:
+                return keys.fields[name]
+            keys = keys.outer
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expression stands."""
+
+    piped: Value | None = None
+    """What is piped into the stage around it."""
+    own: bool = False
+    """It is the stage's own call: the piped value is its first argument."""
+    keys: Keys | None = None
+    frame: Frame | None = None
+    """The innermost brackets around it that place steps."""
+    direct: bool = False
+    """It is itself what such brackets are given: a local name here stands for its expression."""
+    annotations: tuple[Json, ...] = ()
+    """What was written behind it with `@`, innermost first."""
+    key: str | None = None
+    """The key that braces give to it."""
+    placing: bool = False
+    """An object here stands in an artefact: its constants become properties."""
+    by_hand: bool = False
+    """Inside `Process`: nothing is inserted."""
+
+    def inside(self) -> Place:
+        """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
+        return replace(self, own=False, direct=False, annotations=(), key=None, placing=False)
+
+    def given_to(self, frame: Frame) -> Place:
+        """Return the place of what placing brackets are given."""
+        return replace(self, frame=frame, direct=True, annotations=())
+
+    def alone(self, frame: Frame | None) -> Place:
+        """Return the place of a local's own expression: it means the same wherever the name stands."""
+        return replace(self, piped=None, own=False, keys=None, frame=frame)
+
+    def find(self, name: str) -> Value | None:
+        """Return what braces around this place gave a name to."""
+        return self.keys.find(name) if self.keys else None
+
+
+def paths(value: Value) -> list[Path]:
+    """Return everything that reading a value reads, in order."""
+    match value:
+        case Result(path):
+            return [path]
+        case Members(fields):
+            return [path for _, member in fields for path in paths(member)]
+        case _:
+            return []
