@@ -98,7 +98,11 @@ class Renderer:
         mixin = self.definitions.hoist(mixin, "Mixin")
         properties = mixin.get("properties", {})
         required = frozenset(mixin.get("required", ()))
-        listed = [(name, schema, name in required) for name, schema in properties.items()]
+        reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
+        listed = [
+            (name, self._reading(schema, reads[name]) if name in reads else schema, name in required)
+            for name, schema in properties.items()
+        ]
         names = list(properties)
         cut = names.index("default") if "default" in names else len(names)
         rest = {
@@ -131,8 +135,9 @@ class Renderer:
             schema = nullable(schema)
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
-        references = self.references(step, item)
-        if step.executor == "model" and self.hint is not None and references:
+        references = self.references(step.reads, item)
+        block = isinstance(step.content, Block)  # the steps in it say for themselves what they read
+        if step.executor == "model" and self.hint is not None and references and not block:
             schema = _described(schema, self.hint.replace("{paths}", ", ".join(references)))
         elif schema is self.plan.flat.schemas[number]:
             schema = dict(schema)
@@ -174,9 +179,13 @@ class Renderer:
         self._fill(made, block.units, (item,), frozenset())
         return made.schema(block.annotations)
 
-    def references(self, step: Step, item: int | None) -> list[str]:
-        """Return the paths a step reads: inputs first, then steps in the order in which they run."""
-        return list(dict.fromkeys(self.path(path, item) for path in sorted(step.reads, key=self._place)))
+    def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
+        """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
+        return {**schema, "references": self.references(reads, None)} if isinstance(schema, dict) else schema
+
+    def references(self, reads: tuple[Path, ...], item: int | None) -> list[str]:
+        """Return what is read, as paths: inputs first, then steps in the order in which they run."""
+        return list(dict.fromkeys(self.path(path, item) for path in sorted(reads, key=self._place)))
 
     def _place(self, path: Path) -> tuple[int, int]:
         if isinstance(path.origin, str):

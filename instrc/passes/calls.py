@@ -213,6 +213,9 @@ def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Express
     value = yield ev.value(expression, replace(place, frame=frame, key=PRIVATE))
     if value is None:
         return None
+    if isinstance(value, Members) and frame.inner:  # a mixin around an object
+        units = tuple({id(taken.unit): taken.unit for taken in frame.inner.values()}.values())
+        return slot_of(ev, written, ev.take(units, frame, place, expression.span, ()))
     number = value.path.origin if isinstance(value, Result) else None
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
@@ -259,9 +262,8 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
         else:
             fields.append(Field(each.label or "", each.label_span or each.value.span, each.value))
     value: Value | None = None
-    whole = False
     if filling is not None:
-        value = yield ev.value(filling, within)
+        value = yield ev.value(filling, _unkeyed(ev, filling, within))
         if value is None:
             return None
     keys = Keys({}, place.keys)
@@ -274,8 +276,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
                 ev.report.add(TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = expression
-            whole = isinstance(expression, Object)
-            value = yield ev.value(expression, within)
+            value = yield ev.value(expression, _unkeyed(ev, expression, within))
         elif isinstance(expression, Literal | Array) or (isinstance(expression, Object) and is_plain(expression)):
             given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
             continue
@@ -293,13 +294,28 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots):
         return None
     application = Application(mixin, tuple(given.slots), place.annotations, span)
-    taken = ev.steps.apply(application, frame, whole=whole or isinstance(value, Members))
+    whole = isinstance(value, Members)
+    taken = ev.steps.apply(application, frame, whole=whole)
     if not taken:
         ev.report.add(EmptyMixin(at=span, mixin=mixin.name))
         return None
+    if whole and place.key not in {None, PRIVATE}:
+        return ev.under_key(ev.take(taken, frame, place, span, ()), place, span)
     if place.frame is not None:
         frame.hand_to(place.frame)
     return value
+
+
+def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
+    """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
+    while isinstance(filling, Annotated | Name):
+        if isinstance(filling, Annotated):
+            filling = filling.value
+        elif filling.text in ev.names.locals and place.find(filling.text) is None and not ev.names.is_circular(filling.text):
+            filling = ev.names.locals[filling.text].value
+        else:
+            break
+    return replace(place, key=None) if isinstance(filling, Object) else place
 
 
 def piped(place: Place) -> frozenset[int]:

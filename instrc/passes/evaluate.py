@@ -31,7 +31,7 @@ from instrc.passes.library import Library
 from instrc.passes.names import InputName, Names, Special
 from instrc.passes.steps import Steps
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Keys, Members, Place, Result, Value, paths
+from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value, paths
 from instrc.problems.problem import CompileError
 from instrc.problems.program import MisplacedAnnotation, MisplacedData, NotCallable, NotData, RecursiveBinding, RepeatedName
 from instrc.problems.report import Report
@@ -121,6 +121,7 @@ class Evaluator:
         called = self.names.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, place)
         match called:
             case None:
+                yield self.mistakes_in(arguments, place)
                 return None
             case Special("LaunchProcess"):
                 return (yield processes.launch(self, arguments, span, place))
@@ -132,6 +133,16 @@ class Evaluator:
                 return (yield calls.mix(self, called, arguments, span, place))
             case _:
                 return (yield calls.call(self, called, arguments, span, place))
+
+    def mistakes_in(self, arguments: tuple[Argument, ...], place: Place) -> Task[None]:
+        """Read the arguments of a call that is a mistake itself, for the mistakes in them."""
+        inside = place.inside()
+        for argument in arguments:
+            if isinstance(argument.value, Object):
+                for field in argument.value.fields:
+                    yield self.value(field.value or Name(field.key, field.key_span), inside)
+            else:
+                yield self.value(argument.value, inside)
 
     def callee(self, name: Name, place: Place) -> Instruction | Special | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
@@ -157,19 +168,20 @@ class Evaluator:
         within = replace(place.inside(), own=place.own)
         last = replace(place, direct=False)
         value: Value | None = None
+        complete = True
         for i, stage in enumerate(stages):
             here = last if i == len(stages) - 1 else within
             if i > 0:
                 if not self._is_stage(stage, place):
-                    return None
-                here = replace(here, piped=value, own=True)
+                    complete = False
+                    continue
+                here = replace(here, piped=value or Inner(), own=True)
             value = yield self.value(stage, here)
-            if value is None:
-                return None
             if isinstance(value, Data):
                 self.report.add(MisplacedData(at=stage.span))
-                return None
-        return value
+                value = None
+            complete = complete and value is not None
+        return value if complete else None
 
     def _is_stage(self, stage: Expression, place: Place) -> bool:
         """Tell whether an expression can take what is piped into it; a name of a value cannot."""
@@ -232,16 +244,14 @@ class Evaluator:
         if block is None:
             return None
         content, value = block
-        number = self.steps.add(
-            place,
-            stem=place.key or "",
-            executor="model",
-            content=content,
-            arguments=(),
-            reads=outside_reads(self.steps, content),
-            span=span,
-        )
-        return Result(Path(number)) if content.units else value
+        return self.under_key(content, place, span) if content.units else value
+
+    def under_key(self, block: Block, place: Place, span: Span) -> Result:
+        """Make an object of steps a step of its own, under the key that braces give to it."""
+        reads = outside_reads(self.steps, block)
+        key = place.key or ""
+        number = self.steps.add(place, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
+        return Result(Path(number))
 
     def block(
         self, fields: tuple[Field, ...], span: Span, place: Place, frame: Frame, annotations: tuple[Json, ...]

@@ -110,6 +110,15 @@ class Names:
             expression = binding.value
         return self.vibe(expression) if isinstance(expression, Uri) else None
 
+    def is_circular(self, name: str) -> bool:
+        """Tell whether a local name is only another name of itself."""
+        seen: set[str] = set()
+        while name in self.locals and name not in seen:
+            seen.add(name)
+            value = self.locals[name].value
+            name = value.text if isinstance(value, Name) else ""
+        return name in seen
+
     def is_alias(self, binding: Binding) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
         seen: set[str] = set()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.ir.graph import Executor, FlatGraph, Graph, Step, Unit
+from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Step, Unit
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.passes.holding import numbers
 from instrc.passes.number import number_steps
@@ -82,12 +82,14 @@ def steps_in(graph: Graph, unit: Unit) -> list[int]:
 
 
 def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
-    return {
-        home[path.origin]
-        for number in steps_in(graph, unit)
-        for path in graph.steps[number].reads
-        if isinstance(path.origin, int)
-    }
+    reads = [path for number in steps_in(graph, unit) for path in graph.steps[number].reads]
+    waiting = [unit]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Group):
+            reads.extend(path for slot in each.application.slots for path in slot.reads)
+            waiting.extend(each.members)
+    return {home[path.origin] for path in reads if isinstance(path.origin, int)}
 
 
 def _topological(needs: list[list[int]]) -> list[int]:

@@ -186,10 +186,10 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
     if value is None:
         return None
     units = held(frame, ev.steps.table, ev.steps.homes)
-    if not units or not isinstance(value, Result):
+    if not units or not isinstance(value, Result | Members):
         ev.report.add(MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
-    if units == (value.path.origin,):
+    if isinstance(value, Result) and units == (value.path.origin,):
         return calls.dissolve(ev, field, numbers(units)[0], frame, place)
     return calls.slot_of(ev, field, ev.take(units, frame, place, expression.span, ()))
 

@@ -84,22 +84,27 @@ class Shapes:
             stack.extend(reversed(below))
         return Shape(tuple(found.values()), complete=complete)
 
-    def properties(self, shape: Shape) -> dict[str, list[Part]]:
-        """Return the schemas of each property, in order of first appearance; what stands in a `default` slot stands in its place."""
-        direct = self._named(shape)
-        if "default" not in direct:
-            return direct
-        spliced: dict[str, list[Part]] = {}
-        for name, parts in direct.items():
-            if name == "default":
-                for inner, inner_parts in self._named(self.of(parts)).items():
-                    spliced.setdefault(inner, []).extend(inner_parts)
-            spliced.setdefault(name, []).extend(parts)
-        return spliced
+    def named(self, shape: Shape) -> dict[str, list[Part]]:
+        """Return the schemas of each property, in order of first appearance."""
+        found: dict[str, list[Part]] = {}
+        for node, scope in shape.objects():
+            properties = node.get("properties")
+            for name, child in properties.items() if properties.__class__ is dict else ():
+                found.setdefault(name, []).append(self._part(child, scope))
+        return found
+
+    def spliced(self, shape: Shape) -> dict[str, list[Part]]:
+        """Return the same with what stands in a `default` slot in its place, as composing will put it."""
+        found: dict[str, list[Part]] = {}
+        for name, parts in self.named(shape).items():
+            inner = self.named(self.of(parts)) if name == "default" else {}
+            for key, values in (inner or {name: parts}).items():
+                found.setdefault(key, []).extend(values)
+        return found
 
     def below(self, shape: Shape) -> Iterator[list[Part]]:
         """Yield the schemas for each kind of instance below: properties, items and so on."""
-        yield from self._named(shape).values()
+        yield from self.named(shape).values()
         groups: dict[tuple[str, str | int], list[Part]] = {}
         for node, scope in shape.objects():
             for keyword in _BELOW:
@@ -115,14 +120,6 @@ class Shapes:
             for pattern, child in patterns.items() if patterns.__class__ is dict else ():
                 groups.setdefault(("patternProperties", pattern), []).append(self._part(child, scope))
         yield from groups.values()
-
-    def _named(self, shape: Shape) -> dict[str, list[Part]]:
-        found: dict[str, list[Part]] = {}
-        for node, scope in shape.objects():
-            properties = node.get("properties")
-            for name, child in properties.items() if properties.__class__ is dict else ():
-                found.setdefault(name, []).append(self._part(child, scope))
-        return found
 
     def _in_place(self, node: dict[str, Json], scope: Scope) -> Iterator[Part]:
         for keyword in _LISTS:

@@ -1,0 +1,100 @@
+"""Find names in `required` that nothing describes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.passes.shapes import Part, Shape, Shapes
+from instrc.problems.suggest import nearest
+from instrc.schema.refs import Scope
+from instrc.schema.walk import Path, walk
+
+_MOST_SHAPES = 20_000
+"""Where schemas branch without end, nothing is certain any more, so nothing is said."""
+
+
+class Missing(NamedTuple):
+    """A name in `required`, by the path of the schema and its place in the list, and names that it may have meant."""
+
+    path: Path
+    index: int
+    name: str
+    nearest: tuple[str, ...]
+
+
+def missing_names(schema: Json, scope: Scope, shapes: Shapes, *, mixin: bool) -> Iterator[Missing]:
+    """Yield the required names of a schema that are certainly slips, in written order.
+
+    A name counts as described if any schema that applies to the same instance describes it, in whatever branch.
+    A schema that is used in several places is at fault only if it is in each.
+    In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
+    """
+    own = {id(node): path for path, node in walk(schema) if node.__class__ is dict}
+    faults = _faults(schema, scope, shapes, own, mixin=mixin)
+    for path, node in walk(schema):
+        for index, name in enumerate(_names(node)):
+            candidates = faults.get((id(node), index))
+            if candidates:
+                found = nearest(name, candidates)
+                if found or not mixin:
+                    yield Missing(path, index, name, found)
+
+
+def _faults(
+    schema: Json, scope: Scope, shapes: Shapes, own: dict[int, Path], *, mixin: bool
+) -> dict[tuple[int, int], tuple[str, ...]]:
+    """Return, for each required name, the names described instead where it is missing; empty if it is not everywhere missing."""
+    faults: dict[tuple[int, int], tuple[str, ...]] = {}
+    seen: set[frozenset[int]] = set()
+    used: set[int] = set()
+    queue: deque[tuple[list[Part], bool]] = deque([([Part(schema, scope)], mixin)])
+    unused = (Part(node, shapes.library.below(node, scope)) for path, node in walk(schema) if _is_definition(path))
+    while queue:
+        parts, lenient = queue.popleft()
+        key = frozenset(id(part.node) for part in parts)
+        if key not in seen and not own.keys().isdisjoint(_reachable(parts)):
+            if len(seen) >= _MOST_SHAPES:
+                return {}
+            seen.add(key)
+            shape = shapes.of(parts)
+            used.update(id(node) for node, _ in shape.objects())
+            _judge(shape, shapes, own, faults, lenient=lenient)
+            queue.extend((below, False) for below in shapes.below(shape))
+        if not queue:  # definitions that nothing refers to are schemas by themselves
+            part = next((part for part in unused if id(part.node) not in used), None)
+            if part is not None:
+                queue.append(([part], True))
+    return faults
+
+
+def _judge(
+    shape: Shape, shapes: Shapes, own: dict[int, Path], faults: dict[tuple[int, int], tuple[str, ...]], *, lenient: bool
+) -> None:
+    described = dict.fromkeys([*shapes.spliced(shape), *shapes.named(shape)])
+    certain = bool(described) and shape.complete and not shape.is_open()
+    for node, _ in shape.objects():
+        if id(node) not in own:
+            continue
+        for index, name in enumerate(_names(node)):
+            missing = certain and name not in described and not shape.describes(name)
+            before = faults.get((id(node), index))
+            if not missing or before == ():
+                faults[id(node), index] = ()
+            elif not lenient or nearest(name, tuple(described)):
+                faults[id(node), index] = before or tuple(described)
+
+
+def _reachable(parts: list[Part]) -> Iterator[int]:
+    return (id(part.node) for part in parts)
+
+
+def _is_definition(path: Path) -> bool:
+    return len(path) >= 2 and path[-2] in {"$defs", "definitions"}
+
+
+def _names(node: Json) -> list[str]:
+    required = node.get("required") if node.__class__ is dict else None
+    return [name for name in required if name.__class__ is str] if required.__class__ is list else []
