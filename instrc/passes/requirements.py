@@ -20,7 +20,7 @@ class Missing(NamedTuple):
     """A name in `required`, by the path of the schema and its place in the list, and names that it may have meant."""
 
     path: Path
-    index: int
+    place: int
     name: str
     nearest: tuple[str, ...]
 
@@ -55,7 +55,7 @@ def _faults(
     while queue:
         parts, lenient = queue.popleft()
         key = frozenset(id(part.node) for part in parts)
-        if key not in seen and not own.keys().isdisjoint(_reachable(parts)):
+        if key not in seen and not own.keys().isdisjoint(key):
             if len(seen) >= _MOST_SHAPES:
                 return {}
             seen.add(key)
@@ -85,10 +85,6 @@ def _judge(
                 faults[id(node), index] = ()
             elif not lenient or nearest(name, tuple(described)):
                 faults[id(node), index] = before or tuple(described)
-
-
-def _reachable(parts: list[Part]) -> Iterator[int]:
-    return (id(part.node) for part in parts)
 
 
 def _is_definition(path: Path) -> bool:

@@ -1,0 +1,200 @@
+"""Follow the paths by which the steps of a hand-written process read each other.
+
+A path begins with the key of a step, wherever the step lies, or with a chunk and a step in it, and goes on with properties.
+Steps run in the order in which they are written, chunk by chunk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.passes.shapes import Part, Shape, Shapes
+from instrc.problems.suggest import nearest
+from instrc.schema.refs import Scope
+from instrc.schema.walk import Path
+
+Keys: TypeAlias = tuple[str, ...]
+"""Property names from the root down: `("llmContext1", "identify", "who")`."""
+_CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
+_PROMPT = re.compile(r"prompt(?:_item\d+)?")
+_DEEPEST = 40
+_MOST_PLACES = 20_000
+
+
+class Read(NamedTuple):
+    """A path that a step reads: the `id` of the schema that says so, where it stands in it, and the path."""
+
+    holder: int
+    below: Path
+    path: str
+
+
+class Fault(NamedTuple):
+    """A path that is no good: `dangling` with the nearest ones, or `forward` with what it leads to."""
+
+    read: Read
+    kind: Literal["dangling", "forward"]
+    step: str
+    nearest: tuple[str, ...]
+    target: int | None
+    """The `id` of the schema that a path leads to, if it leads forward."""
+
+
+class Process:
+    """The steps of a schema by their keys; `inputs` are names that a path may begin with beside `prompt`."""
+
+    def __init__(self, schema: Json, scope: Scope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
+        self.shapes = shapes
+        self.own = own
+        self.inputs = tuple(inputs)
+        self.shape_at: dict[Keys, Shape] = {(): shapes.of([Part(schema, scope)])}
+        self.children: dict[Keys, dict[str, list[Part]]] = {}
+        root = self.at(())
+        self.chunks = [name for name in root if _CHUNK.fullmatch(name)]
+        self.steps: dict[str, list[Keys]] = {}
+        """The places of each step key, in order."""
+        for name in root:
+            below = [(name, key) for key in self.at((name,))] if name in self.chunks else [(name,)]
+            for keys in below:
+                self.steps.setdefault(keys[-1], []).append(keys)
+
+    def at(self, keys: Keys) -> dict[str, list[Part]]:
+        """Return the properties of a place, in order."""
+        found = self.children.get(keys)
+        if found is None:
+            found = self.children[keys] = self.shapes.spliced(self.shape_at[keys])
+            for name, parts in found.items():
+                self.shape_at[(*keys, name)] = self.shapes.of(parts)
+        return found
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield each path that is no good wherever its step stands."""
+        worst: dict[Read, Fault | None] = {}
+        for keys, node in self._readers():
+            for below, path in paths_of(node):
+                read = Read(id(node), below, path)
+                if read not in worst or worst[read] is not None:
+                    worst[read] = self._judge(read, keys)
+        yield from (fault for fault in worst.values() if fault is not None)
+
+    def _readers(self) -> Iterator[tuple[Keys, dict[str, Json]]]:
+        """Yield the schemas of our own that read something, with the keys of the place where they apply."""
+        stack: list[tuple[Keys, tuple[frozenset[int], ...]]] = [((), ())]
+        for _ in range(_MOST_PLACES):
+            if not stack:
+                return
+            keys, above = stack.pop()
+            if keys:
+                for node, _scope in self.shape_at[keys].objects():
+                    if id(node) in self.own and ("references" in node or "arguments" in node):
+                        yield keys, node
+            if len(keys) >= _DEEPEST:
+                continue
+            for name, parts in reversed(self.at(keys).items()):
+                key = frozenset(id(part.node) for part in parts)
+                if key not in above and not self.own.isdisjoint(key):  # a recursive schema has no new steps further down
+                    stack.append(((*keys, name), (*above, key)))
+
+    def _judge(self, read: Read, holder: Keys) -> Fault | None:
+        words = read.path.split(".")
+        if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
+            return None
+        later: Keys = ()
+        for start in self._starts(holder):
+            target = self._follow(start, words)
+            if target is not None:
+                if self._order(target) < self._order(holder) and holder[: len(target)] != target:
+                    return None
+                later = later or target
+        step = holder[-1]
+        if later:
+            return Fault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
+        return Fault(read, "dangling", step, self._nearest(words, holder), None)
+
+    def _starts(self, holder: Keys) -> list[Keys]:
+        """Return the places at which a path may begin: around the step from inside out, then every chunk."""
+        around = [holder[:depth] for depth in range(len(holder) - 1, -1, -1)]
+        return list(dict.fromkeys([*around, *((chunk,) for chunk in self.chunks)]))
+
+    def _follow(self, start: Keys, words: list[str]) -> Keys | None:
+        """Return the keys of what a path leads to from a place; `None` if it leads nowhere for certain."""
+        keys, rest = self._walk(start, words)
+        if keys == start:
+            return None
+        return keys if not rest or self._may_hold(self.shape_at[keys]) else None
+
+    def _walk(self, keys: Keys, words: list[str]) -> tuple[Keys, list[str]]:
+        """Go along a path as far as there are properties; a key may itself have dots in it."""
+        rest = words
+        while rest and len(keys) < _DEEPEST:
+            known = self.at(keys)
+            size = next((size for size in range(1, len(rest) + 1) if ".".join(rest[:size]) in known), 0)
+            if not size:
+                break
+            keys, rest = (*keys, ".".join(rest[:size])), rest[size:]
+        return keys, rest
+
+    def _may_hold(self, shape: Shape) -> bool:
+        """Tell whether a shape may have parts that are not written as properties."""
+        if not shape.complete or shape.is_open():
+            return True
+        schemas = [node for node, _ in shape.objects()]
+        if any(not node.keys().isdisjoint(_PARTS) for node in schemas):
+            return True
+        if any(node.get("properties") for node in schemas):
+            return False
+        types = [node["type"] if node["type"].__class__ is list else [node["type"]] for node in schemas if "type" in node]
+        return all({"object", "array"} & set(names) for names in types)
+
+    def _order(self, keys: Keys) -> list[int]:
+        """Return where a place comes in the order of evaluation."""
+        return [list(self.at(keys[:depth])).index(name) for depth, name in enumerate(keys)]
+
+    def _nearest(self, words: list[str], holder: Keys) -> tuple[str, ...]:
+        """Return the paths, written alike, that may have been meant."""
+        chunk = words[0] if words[0] in self.chunks and len(words) > 1 else None
+        key = words[1] if chunk else words[0]
+        rest = words[2:] if chunk else words[1:]
+        found: list[str] = []
+        if key in self.steps and (chunk is None or key in self.at((chunk,))):  # the step exists, its part does not
+            for keys in self.steps[key]:
+                if chunk is None or keys[0] == chunk:
+                    reached, left = self._walk(keys, rest)
+                    names = nearest(left[0], tuple(self.at(reached))) if left else ()
+                    done = rest[: len(rest) - len(left)]
+                    found += [".".join([*words[: len(words) - len(rest)], *done, name, *left[1:]]) for name in names]
+        else:
+            others = [name for name in self.steps if self.steps[name] != [holder]]
+            close = (key,) if key in self.steps else nearest(key, (*others, *self.inputs))
+            for name in close:
+                places = self.steps.get(name, [(name,)])
+                if chunk is None:
+                    found.append(".".join([name, *rest]))
+                else:
+                    best = next((place for place in places if place[0] == chunk), places[0])
+                    found.append(".".join([*best, *rest]))
+            if chunk is None and len(words) > 1 and not found:
+                found = [".".join([name, *words[1:]]) for name in nearest(key, tuple(self.chunks))]
+        return tuple(dict.fromkeys(found))[:3]
+
+
+_PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})
+
+
+def paths_of(node: dict[str, Json]) -> Iterator[tuple[Path, str]]:
+    """Yield the paths in the engine properties of a schema, with the place of each in it."""
+    references = node.get("references")
+    if references.__class__ is list:
+        yield from ((("references", index), path) for index, path in enumerate(references) if path.__class__ is str)
+    stack: list[tuple[Path, Json]] = [(("arguments",), node.get("arguments"))]
+    while stack:
+        place, value = stack.pop()
+        if value.__class__ is str:
+            yield place, value
+        elif value.__class__ is list:
+            stack.extend(((*place, index), item) for index, item in reversed(list(enumerate(value))))
+        elif value.__class__ is dict and "const" not in value:
+            stack.extend(((*place, name), item) for name, item in reversed(value.items()))
