@@ -20,6 +20,8 @@ AnyPath: TypeAlias = str | os.PathLike[str]
 Program: TypeAlias = AnyPath | Source
 """A path of a program (`.aug`) or a vibe (`.json`), the text of a program, or a text with the name it would have as a file."""
 
+TEXT_NAME = "program.aug"
+"""The name of a text that has none, as if it were a file of the working folder."""
 _PATH_ENDINGS = (".aug", ".json")
 
 
@@ -33,7 +35,6 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
-    strip: Iterable[str] | None = None,
     report: Report | None = None,
 ) -> list[Json]:
     """Return one JSON document for each export of a program, in order.
@@ -52,7 +53,6 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
         hints=hints,
         batch=batch,
         sketch=sketch,
-        strip=strip,
         report=found,
     )
     documents = []
@@ -75,12 +75,11 @@ def artefacts(
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
-    strip: Iterable[str] | None = None,
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
     found = Report() if report is None else report
-    wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch, strip=None if strip is None else frozenset(strip))
+    wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
     compiled = _workspace(roots, shared).compile(_named(program), wishes, found)
     found.stop_if_failed()
     return compiled
@@ -106,5 +105,5 @@ def _named(program: Program) -> str | Source:
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
-        return Source("<text>", program)
+        return Source(TEXT_NAME, program)
     return os.fspath(program)

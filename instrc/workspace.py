@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +18,7 @@ from instrc.source import Source
 if TYPE_CHECKING:
     from instrc.compiler import Options
     from instrc.ir.artefact import Artefact
+    from instrc.registry.registry import Registry
 
 VIBE_ENDING = ".json"
 """Of a vibe file; what ends otherwise is a program."""
@@ -33,7 +34,6 @@ class Wishes:
     hints: bool = True
     batch: int = 1
     sketch: bool = False
-    strip: frozenset[str] | None = None
 
 
 class Workspace:
@@ -44,6 +44,10 @@ class Workspace:
 
     def __init__(self, roots: Iterable[str] = (), shared: Iterable[str] = ()) -> None:
         self._surroundings = Surroundings([Path(root) for root in roots], [Path(root) for root in shared])
+
+    def registry(self, path: str) -> Registry:
+        """Return the registry that a file, or the standard input, sees."""
+        return self._surroundings.registry(None if path == STDIN else Path(path))
 
     def compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
@@ -71,16 +75,18 @@ class Workspace:
 
         name = program.name if isinstance(program, Source) else program
         place = None if name in {STDIN, name_of(STDIN)} else Path(name)
-        options = self._options(place, wishes)
+        stem = _stem(place)
         if isinstance(program, str) and _is_vibe(program):
             if not readable(program, report):
                 return ()
             registry = self._surroundings.registry(place)
-            return compiler.compile_vibe(registry.open(Path(program)), registry, options, report)
+            vibe = registry.open(Path(program))
+            return compiler.compile_vibe(vibe, registry, self._options(place, wishes), report, stem=stem)
         source = program if isinstance(program, Source) else self._read(program, place, report)
         if source is None:
             return ()
-        return compiler.compile_source(source, self._surroundings.registry(place), options, report)
+        registry = self._surroundings.registry(place)
+        return compiler.compile_source(source, registry, self._options(place, wishes), report, stem=stem)
 
     def _review(self, path: str, report: Report) -> None:
         from instrc.passes.review import review  # brings the judge of schemas
@@ -100,9 +106,10 @@ class Workspace:
         from instrc.compiler import Options
 
         settings = self._surroundings.settings(place)
-        chosen = {"hint": settings.hint, "naming": wishes.naming or settings.naming, "strip": wishes.strip}
-        given = {key: value for key, value in chosen.items() if value is not None}
-        return Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch, **given)  # type: ignore[arg-type]  # typed above
+        chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch)
+        if naming := wishes.naming or settings.naming:
+            chosen = replace(chosen, naming=naming)
+        return chosen if settings.hint is None else replace(chosen, hint=settings.hint)
 
 
 def find(paths: Sequence[str], report: Report) -> list[str]:
@@ -134,3 +141,11 @@ def _below(folder: str, report: Report) -> Iterator[str]:
 
 def _is_vibe(path: str) -> bool:
     return path.endswith(VIBE_ENDING)
+
+
+def _stem(place: Path | None) -> str:
+    """Return what a program is called that does not name itself: its file without the ending."""
+    if place is None:
+        return "stdin"
+    name = place.name
+    return next((name.removesuffix(ending) for ending in (".aug", ".vibe.json", ".json") if name.endswith(ending)), name)

@@ -15,6 +15,7 @@ COMMANDS = {
     "check": "check",
     "flatten": "flatten",
     "split": "split",
+    "targets": "targets",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is."""

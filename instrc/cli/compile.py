@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.documents import Emit, Output, exports, printed, written
+from instrc.cli.documents import Emit, Output, exports, kinds_to_strip, printed, written
 from instrc.cli.inputs import one_stdin
 from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
 from instrc.cli.progress import watched
@@ -51,7 +51,7 @@ def command(
     no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
     sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
     strip: Annotated[
-        list[str] | None, typer.Option("--strip", metavar="SET", help="Properties to leave out, as `references` or `all`.")
+        list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,
     strict: Strict = False,
     root: Roots = None,
@@ -61,21 +61,30 @@ def command(
     """Compile programs into tools, processes and direct calls."""
     one_stdin(*files)
     _refuse_contradictions(emit, target, way_back, folder)
+    unwanted = None if strip is None else kinds_to_strip(strip)
     report = Report()
-    wishes = Wishes(
-        naming=None if naming is None else naming.value,
-        hints=not no_hints,
-        batch=batch,
-        sketch=sketch,
-        strip=None if strip is None else frozenset(word for each in strip for word in each.replace(",", " ").split()),
-    )
-    compiled = list(exports(_compile(files, root, shared, wishes, report)))
+    wishes = Wishes(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
+    compiled = list(exports(_compile(files, root, shared, wishes, report), unwanted))
     output = Output()
     for export in compiled:
         if folder is not None:
             output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
         elif not target:
             output.documents.append(printed(export, emit, report))
+    if target:
+        from instrc.cli.targeting import fitted
+
+        for each in fitted(compiled, target, emit, report, strict=strict):
+            if folder is not None:
+                output.files[folder / f"{each.stem}.{each.target}.json"] = each.payload
+                output.files[folder / f"{each.stem}.{each.target}.map.json"] = each.map
+            else:
+                output.documents.append(each.payload)
+                if way_back is not None:
+                    output.files[way_back] = each.map
+        if way_back is not None and len(output.documents) > 1:
+            message = "--map is for one tool; write several into a folder (-o)"
+            raise typer.BadParameter(message)
     problems = report.once()
     code = verdict(problems, strict=strict)
     if code == FINE:

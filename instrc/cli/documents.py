@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.ir.artefact import Artefact
+from instrc.ir.artefact import Emit as Kind
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.report import Report
 from instrc.problems.rim import NoSuchDocument
@@ -36,8 +37,21 @@ class Export(NamedTuple):
     artefact: Artefact
 
 
-def exports(compiled: Iterable[tuple[str, Artefact]]) -> Iterator[Export]:
-    """Yield the artefacts of one run; a name that is taken gets `_2`, also where only the case of letters differs."""
+def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
+    """Read the sets of `--strip`: words, several in one with commas between them."""
+    from instrc.schema.strip import KINDS
+
+    kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
+    if unknown := sorted(kinds - KINDS):
+        from typer import BadParameter  # already loaded by the program around the commands
+
+        message = f"--strip knows no {unknown[0]!r}; it takes {', '.join(sorted(KINDS))}"
+        raise BadParameter(message)
+    return kinds
+
+
+def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] | None = None) -> Iterator[Export]:
+    """Yield the artefacts of one run without what is unwanted; a name that is taken, in any case of its letters, gets `_2`."""
     taken: set[str] = set()
     for file, artefact in compiled:
         stem, count = artefact.name, 1
@@ -45,7 +59,18 @@ def exports(compiled: Iterable[tuple[str, Artefact]]) -> Iterator[Export]:
             count += 1
             stem = f"{artefact.name}_{count}"
         taken.add(stem.casefold())
-        yield Export(file, stem, artefact)
+        yield Export(file, stem, artefact if unwanted is None else _without(artefact, unwanted))
+
+
+def _without(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
+    """Strip each document; a direct call is no schema, only its tool is."""
+    from instrc.schema.strip import strip
+
+    stripped: dict[Kind, Json] = {
+        kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else strip(document, unwanted)
+        for kind, document in artefact.documents.items()
+    }
+    return replace(artefact, documents=stripped)
 
 
 def printed(export: Export, emit: Emit | None, report: Report) -> Json:
@@ -78,6 +103,7 @@ class Output:
     """What a run delivers: documents for the standard output and for files."""
 
     documents: list[Json] = field(default_factory=list)
+    """To print."""
     files: dict[Path, Json] = field(default_factory=dict)
 
     def deliver(self) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from instrc.files import STDIN, name_of, read_bytes
+from collections.abc import Callable
+from pathlib import Path
+
+from instrc.files import STDIN, name_of, read_bytes, readable
 from instrc.jsontext import JsonSyntaxError, read
 from instrc.jsonvalue import Json, loads
 from instrc.problems.report import Report
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge
+from instrc.registry.registry import Registry
 from instrc.source import Source, Span
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -51,6 +55,31 @@ def read_json(path: str, report: Report) -> Document | None:
         start = min(error.offset, max(len(text) - 1, 0))
         report.add(InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
         return None
+
+
+class Schema:
+    """A JSON Schema: `value`, and the reference it has as a vibe (`base`, else empty)."""
+
+    def __init__(self, value: Json, base: str, place: Callable[[str], Span], registry: Registry) -> None:
+        self.value = value
+        self.base = base
+        self._place = place
+        self._registry = registry
+
+    def locate(self, uri: str, pointer: str) -> Span | None:
+        """Return the place of a part of this schema or of a vibe."""
+        return self._place(pointer) if uri == self.base else self._registry.locate(uri, pointer)
+
+
+def read_schema(path: str, registry: Registry, report: Report) -> Schema | None:
+    """Read a schema from a file, from a vibe file of either shape, or from the standard input (`-`)."""
+    if path.endswith(".vibe.json"):
+        if not readable(path, report):
+            return None
+        vibe = registry.open(Path(path))
+        return Schema(vibe.schema, vibe.uri, vibe.span, registry)
+    document = read_json(path, report)
+    return None if document is None else Schema(document.value, "", document.locate, registry)
 
 
 def one_stdin(*paths: str) -> None:

@@ -1,0 +1,55 @@
+"""`instrc flatten`: one JSON Schema in, the flat equivalent out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from instrc.cli.inputs import read_schema
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.show import FINE, Format, show, verdict
+from instrc.cli.terminal import write
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.workspace import Workspace
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
+    trace: Annotated[bool, typer.Option("--trace", help="Print also where each part is from.")] = False,
+    distribute: Annotated[
+        int, typer.Option("--distribute", min=0, metavar="N", help="Fold up to N alternatives into one place.")
+    ] = 0,
+    strict: Strict = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Fold allOf and references of a JSON Schema into one that accepts the same instances."""
+    report = Report()
+    flat: Json = None
+    try:
+        workspace = Workspace(root or (), shared or ())
+        given = read_schema(file, workspace.registry(file), report)
+        if given is not None:
+            from instrc.schema.flatten import flatten  # the algebra is not small
+
+            flat = flatten(
+                given.value,
+                workspace.registry(file).documents,
+                base=given.base,
+                trace=trace,
+                distribute=distribute,
+                report=report,
+                locate=given.locate,
+            )
+    except CompileError as error:
+        report.take(error)
+    problems = report.once()
+    code = verdict(problems, strict=strict)
+    if code == FINE:
+        write(f"{dumps(flat)}\n")
+    show(problems, shape)
+    raise typer.Exit(code)

@@ -1,0 +1,75 @@
+"""`instrc targets`: the providers that a tool can be fitted to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.terminal import write
+from instrc.jsonvalue import Json, dumps
+
+if TYPE_CHECKING:
+    from instrc.targets.dialect import Dialect, Limits
+
+ORDERS = {
+    "schema": "answers keep the order of the schema",
+    "required-first": "answers give required properties first",
+    "hinted": "answers follow a hint about their order",
+    "free": "answers come in any order",
+}
+
+
+class Shape(StrEnum):
+    """How the list is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def command(shape: Annotated[Shape, typer.Option("--format", help="How the list is written.")] = Shape.TEXT) -> None:
+    """List the targets of `instrc compile --target` with their limits."""
+    from instrc.targets.catalogue import targets
+
+    if shape is Shape.JSON:
+        write(f"{dumps([_facts(dialect) for dialect in targets().values()])}\n")
+        return
+    width = max(map(len, targets()))
+    for name, dialect in targets().items():
+        write(f"{name:{width}}  {dialect.title}\n")
+        for line in _lines(dialect):
+            write(f"{'':{width}}    {line}\n")
+
+
+def _lines(dialect: Dialect) -> list[str]:
+    force = "the decoder enforces the schema" if dialect.enforced else "the schema is shown to the model, not enforced"
+    counts = ", ".join(f"{value:,} {word}" for word, value in _limits(dialect.limits).items())
+    return [f"{force}; {ORDERS[dialect.order]}", *([f"at most {counts}"] if counts else [])]
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    """Return the known limits by what they count."""
+    counted = {
+        "properties": limits.properties,
+        "levels": limits.depth,
+        "enum values": limits.enum_values,
+        "characters of names and values": limits.characters,
+        "characters of description": limits.description,
+        "tools a request": limits.tools,
+        "optional parameters a request": limits.optional,
+        "union-typed parameters a request": limits.unions,
+    }
+    return {word: value for word, value in counted.items() if value is not None}
+
+
+def _facts(dialect: Dialect) -> Json:
+    return {
+        "name": dialect.name,
+        "title": dialect.title,
+        "enforced": dialect.enforced,
+        "order": dialect.order,
+        "every_property_required": dialect.every_required,
+        "limits": _limits(dialect.limits),
+        "facts": [fact._asdict() for fact in dialect.facts],
+    }
