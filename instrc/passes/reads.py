@@ -100,19 +100,28 @@ class Process:
 
     def _judge(self, read: Read, holder: Keys) -> Fault | None:
         words = read.path.split(".")
-        if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
+        found, later = self._resolve(words, holder)
+        if found:
             return None
+        step = holder[-1]
+        if later:
+            return Fault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
+        close = self._nearest(words, holder)
+        usable = tuple(path for path in close if self._resolve(path.split("."), holder)[0])
+        return Fault(read, "dangling", step, (usable or close)[:3], None)
+
+    def _resolve(self, words: list[str], holder: Keys) -> tuple[bool, Keys]:
+        """Tell whether a path leads to something earlier, and if not, what later thing it leads to."""
+        if _PROMPT.fullmatch(words[0]) or words[0] in self.inputs:
+            return True, ()
         later: Keys = ()
         for start in self._starts(holder):
             target = self._follow(start, words)
             if target is not None:
                 if self._order(target) < self._order(holder) and holder[: len(target)] != target:
-                    return None
+                    return True, ()
                 later = later or target
-        step = holder[-1]
-        if later:
-            return Fault(read, "forward", step, (), id(self.shape_at[later].parts[0].node))
-        return Fault(read, "dangling", step, self._nearest(words, holder), None)
+        return False, later
 
     def _starts(self, holder: Keys) -> list[Keys]:
         """Return the places at which a path may begin: around the step from inside out, then every chunk."""
@@ -168,7 +177,7 @@ class Process:
                     found += [".".join([*words[: len(words) - len(rest)], *done, name, *left[1:]]) for name in names]
         else:
             others = [name for name in self.steps if self.steps[name] != [holder]]
-            close = (key,) if key in self.steps else nearest(key, (*others, *self.inputs))
+            close = (key,) if key in self.steps else nearest(key, (*others, *self.inputs, "prompt"))
             for name in close:
                 places = self.steps.get(name, [(name,)])
                 if chunk is None:
@@ -178,7 +187,7 @@ class Process:
                     found.append(".".join([*best, *rest]))
             if chunk is None and len(words) > 1 and not found:
                 found = [".".join([name, *words[1:]]) for name in nearest(key, tuple(self.chunks))]
-        return tuple(dict.fromkeys(found))[:3]
+        return tuple(dict.fromkeys(found))
 
 
 _PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})

@@ -1,0 +1,430 @@
+"""What `instrc check` says about a vibe: all of it, each occurrence once, with its place and what was meant."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.passes.review import review
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
+from instrc.registry.registry import Registry
+
+Check = Callable[..., list[Problem]]
+TEXT = {"type": "string"}
+LOOP = {"$ref": "aug:/vibes/macros/Loop_Mixin"}
+OLD = "http://json-schema.org/draft-07/schema#"
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    """Write a vibe, and others by their paths, and return what the review of the first says, in order of place."""
+
+    def run(vibe: Any, others: dict[str, Any] | None = None, name: str = "it") -> list[Problem]:
+        for path, document in {name: vibe, **(others or {})}.items():
+            file = tmp_path / f"{path}.vibe.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(document if isinstance(document, str) else json.dumps(document, indent=1), encoding="utf-8")
+        registry, report = Registry([tmp_path]), Report()
+        try:
+            review(registry.open(tmp_path / f"{name}.vibe.json"), registry, report)
+        except CompileError as error:
+            report.problems.extend(error.problems)
+        return list(report.ordered())
+
+    return run
+
+
+def names(problems: list[Problem]) -> list[str]:
+    return [problem.name for problem in problems]
+
+
+def step(*names: str, **more: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": dict.fromkeys(names, TEXT), "required": list(names), **more}
+
+
+def chunks(**chunk: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: {"type": "object", "properties": steps} for name, steps in chunk.items()}}
+
+
+# Required names
+
+
+def test_a_required_name_without_a_property_is_reported_at_its_place(check: Check) -> None:
+    (problem,) = check({"properties": {"organizer": TEXT}, "required": ["organizer", "organiser", "x"][:2]})
+    assert isinstance(problem, MissingFromProperties)
+    assert (problem.word, problem.nearest) == ("organiser", ("organizer",))
+    assert problem.at is not None
+    assert problem.at.text == '"organiser"'
+
+
+def test_each_occurrence_is_reported_once(check: Check) -> None:
+    vibe = {
+        "properties": {
+            "a": {"properties": {"x": TEXT}, "required": ["y"]},
+            "b": {"$ref": "#/$defs/d"},
+            "c": {"$ref": "#/$defs/d"},
+        }
+    }
+    vibe["$defs"] = {"d": {"properties": {"x": TEXT}, "required": ["y", "z"]}}
+    assert names(check(vibe)) == ["missing-from-properties"] * 3
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"required": ["a"]},
+        {"type": "object", "required": ["a"]},
+        {"properties": {"b": TEXT}, "required": ["a"], "allOf": [{"properties": {"a": TEXT}}]},
+        {"properties": {"a": TEXT}, "allOf": [{"properties": {"b": TEXT}, "required": ["a"]}]},
+        {"allOf": [{"properties": {"a": TEXT}}, {"properties": {"b": TEXT}, "required": ["a", "b"]}]},
+        {"properties": {"a": TEXT, "b": TEXT}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"properties": {"a": TEXT}, "if": {"required": ["a"]}, "then": {"properties": {"b": TEXT}, "required": ["b"]}},
+        {"properties": {"a": TEXT}, "oneOf": [{"properties": {"k": {"const": 1}}, "required": ["k", "a"]}], "required": ["k"]},
+        {"properties": {"a": TEXT}, "dependentSchemas": {"a": {"properties": {"b": TEXT}, "required": ["b"]}}},
+        {"properties": {"a": TEXT}, "not": {"required": ["b"]}},
+        {"properties": {"a": TEXT}, "required": ["x1"], "patternProperties": {"^x": TEXT}},
+        {"properties": {"a": TEXT}, "required": ["x1"], "patternProperties": {"\\p{L}": TEXT}},
+        {"properties": {"a": TEXT}, "required": ["b"], "additionalProperties": TEXT},
+        {"properties": {"a": TEXT}, "required": ["b"], "unevaluatedProperties": True},
+        {"$ref": "#/$defs/d", "properties": {"b": TEXT}, "required": ["a"], "$defs": {"d": {"properties": {"a": TEXT}}}},
+        {"$ref": "#/$defs/d", "properties": {"b": TEXT}, "$defs": {"d": {"properties": {"a": TEXT}, "required": ["b"]}}},
+        {"$ref": "aug:other", "properties": {"b": TEXT}, "required": ["from_other"]},
+        {
+            "allOf": [
+                {"properties": {"p": {"properties": {"a": TEXT}}}},
+                {"properties": {"p": {"properties": {"b": TEXT}, "required": ["a"]}}},
+            ]
+        },
+        {
+            "allOf": [
+                {"$ref": "aug:/vibes/macros/Loop_Mixin"},
+                {"properties": {"default": step("a")}, "required": ["_iteration", "a"]},
+            ]
+        },
+        {"properties": {"self": {"$ref": "#"}, "list": {"items": {"$ref": "#"}}}, "required": ["self"]},
+        {"$dynamicAnchor": "n", "properties": {"n": {"$dynamicRef": "#n"}}, "required": ["n"]},
+        {
+            "properties": {"required": {"type": "array"}, "properties": {"properties": {"a": TEXT}}},
+            "default": {"properties": {}, "required": ["x"]},
+        },
+        {"properties": {"a": {"enum": [{"properties": {"z": 1}, "required": ["y"]}]}}},
+        {"properties": {"a": TEXT}, "$defs": {"for_others": {"properties": {"q": TEXT}, "required": ["somewhere"]}}},
+    ],
+)
+def test_what_is_described_elsewhere_or_invited_is_no_slip(check: Check, schema: Any) -> None:
+    assert check(schema, {"other": step("from_other")}) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": TEXT}, "allOf": [{"required": ["ab"]}]},
+        {"properties": {"a": TEXT}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"properties": {"l": {"items": {"properties": {"a": TEXT}, "required": ["b"]}}}},
+        {"properties": {"l": {"prefixItems": [step("b"), {"properties": {"a": TEXT}, "required": ["b"]}]}}},
+        {"additionalProperties": {"properties": {"a": TEXT}, "required": ["b"]}},
+        {"properties": {"a": TEXT}, "required": ["b"], "additionalProperties": False},
+        {"$ref": "aug:other", "properties": {"b": TEXT}, "required": ["from_othr"]},
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "definitions": {"d": step("a")},
+            "properties": {"a": TEXT},
+            "required": ["b"],
+        },
+        {"$defs": {"unused": {"properties": {"name": TEXT}, "required": ["nmae"]}}},
+    ],
+)
+def test_what_is_described_nowhere_is_a_slip(check: Check, schema: Any) -> None:
+    assert names(check(schema, {"other": step("from_other")})) == ["missing-from-properties"]
+
+
+def test_a_mixin_may_require_what_comes_from_what_it_is_mixed_into(check: Check) -> None:
+    mixin = {"properties": {"_notes": TEXT, "default": {}}, "required": ["_notes", "default", "answer"]}
+    assert check(mixin, name="Note_Mixin") == []
+    mixin["required"] = ["_note", "default"]
+    assert names(check(mixin, name="Note_Mixin")) == ["missing-from-properties"]
+
+
+def test_a_reference_that_leads_nowhere_leaves_required_names_in_doubt(check: Check) -> None:
+    assert names(check({"$ref": "aug:nowhere", "properties": {"a": TEXT}, "required": ["b"]})) == ["unresolved-reference"]
+
+
+# Paths between steps
+
+MEETING = chunks(
+    llmContext1={
+        "identifyParticipants1": step("organizer", "attendee"),
+        "fetchAvailability": step("organizerId", references=["identifyParticipants"]),
+    },
+    serverContext1={"FetchAvailability_Activity": step("slots", references=["llmContext1.fetchAvailability"])},
+    llmContext2={
+        "findSlot": step("slot", references=["llmContext1.identifyParticipants", "serverContext1.FetchAvailability_Activity"]),
+        "draft": step("body", references=["llmContext1.identifyParticipants", "findSlot"]),
+    },
+    userContext={"confirm": step("decision", references=["llmContext2.draft"])},
+    serverContext2={"send": step("id", references=["llmContext1.identifyParticipants", "userContext.confirm"])},
+)
+MEETING["properties"]["llmContext1"]["required"] = ["identifyParticipants", "fetchAvailability"]
+
+
+def test_one_renamed_step_is_reported_at_each_of_its_five_places(check: Check) -> None:
+    problems = check(MEETING)
+    assert names(problems) == ["dangling-reference", "missing-from-properties", *["dangling-reference"] * 3]
+    assert [problem.nearest for problem in problems if isinstance(problem, DanglingReference | MissingFromProperties)] == [
+        ("identifyParticipants1",),
+        ("identifyParticipants1",),
+        ("llmContext1.identifyParticipants1",),
+        ("llmContext1.identifyParticipants1",),
+        ("llmContext1.identifyParticipants1",),
+    ]
+    assert {problem.at.text for problem in problems if problem.at} == {
+        '"identifyParticipants"',
+        '"llmContext1.identifyParticipants"',
+    }
+
+
+def test_chunks_may_lie_under_defs(check: Check) -> None:
+    moved = copy.deepcopy(MEETING)
+    moved["$defs"] = {"LLM_1": moved["properties"]["llmContext1"], "LLM_2": moved["properties"]["llmContext2"]}
+    moved["properties"]["llmContext1"] = {"$ref": "#/$defs/LLM_1"}
+    moved["properties"]["llmContext2"] = {"allOf": [{"$ref": "#/$defs/LLM_2"}, {"description": "Decide."}]}
+    assert sorted(names(check(moved))) == ["dangling-reference"] * 4 + ["missing-from-properties"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "prompt",
+            "prompt_item2",
+            "people",
+            "find",
+            "llmContext1.find",
+            "find.output",
+            "find.output.id",
+            "llmContext1.find.output",
+        ),
+        *("llmContext1", "find.open.anything.at.all", "find.list.0.name", "find.list.name", "find.dotted.key", "find.any.thing"),
+        *("find.mixed.a", "find.mixed.b", "wrapped", "llmContext1.wrapped", "llmContext1.wrapped.inner"),
+    ],
+)
+def test_a_path_may_lead_to_any_part_of_an_earlier_step(check: Check, path: str) -> None:
+    find = step("why")
+    find["properties"] |= {
+        "output": {"type": ["object", "null"], "properties": {"id": TEXT}},
+        "open": {"type": "object", "properties": {"a": TEXT}, "additionalProperties": True},
+        "list": {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}},
+        "dotted.key": TEXT,
+        "any": {},
+        "mixed": {"allOf": [{"properties": {"a": TEXT}}, {"$ref": "#/$defs/b"}]},
+    }
+    loop = {
+        "allOf": [
+            {"$ref": "aug:/vibes/macros/Loop_Mixin"},
+            {"properties": {"default": {"properties": {"wrapped": step("inner")}}}},
+        ]
+    }
+    schema = chunks(llmContext1={"find": find}, llmContext2={"use": step("x", references=[path])})
+    schema["properties"]["llmContext1"]["allOf"] = [loop]
+    schema["$defs"] = {"b": {"properties": {"b": TEXT}}}
+    assert check({"schema": schema, "input": {"people": ["Ann"]}}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("fnid", ("find",)),
+        ("llmContext1.fnid", ("llmContext1.find",)),
+        ("llmContext2.find", ("llmContext1.find",)),
+        ("find.ouput", ("find.output",)),
+        ("find.output.idd", ("find.output.id",)),
+        ("find.output.id.more", ()),
+        ("llmContext1.find.ouput.id", ("llmContext1.find.output.id",)),
+        ("llmContxt1.find", ("llmContext1.find",)),
+        ("promt", ("prompt",)),
+        ("zzz", ()),
+        ("", ()),
+        ("find.", ()),
+        (".", ()),
+    ],
+)
+def test_a_path_that_leads_nowhere_offers_the_nearest_written_alike(check: Check, path: str, nearest: tuple[str, ...]) -> None:
+    find = step("why")
+    find["properties"]["output"] = step("id")
+    problems = check(chunks(llmContext1={"find": find}, llmContext2={"use": step("x", references=[path or "."])}))
+    (problem,) = problems
+    assert isinstance(problem, DanglingReference)
+    assert problem.nearest == nearest
+
+
+@pytest.mark.parametrize("path", ["later", "llmContext2.later", "use", "llmContext1", "llmContext1.use", "llmContext2", "below"])
+def test_a_path_to_what_comes_later_is_reported_with_both_places(check: Check, path: str) -> None:
+    schema = chunks(llmContext1={"use": step("x", references=[path]), "below": step("y")}, llmContext2={"later": step("z")})
+    (problem,) = check(schema)
+    assert isinstance(problem, ForwardReference)
+    assert problem.step == "use"
+    assert problem.labels[0].span.text == f'"{path.rpartition(".")[2]}"'
+
+
+def test_the_server_half_of_a_step_reads_the_half_of_the_model_under_the_same_key(check: Check) -> None:
+    server = {"properties": {"output": step("rows")}, "activity": "q", "references": ["step1_q"], "arguments": "step1_q"}
+    schema = chunks(
+        llmContext1={"step1_q": step("sql")},
+        serverContext1={"step1_q": server},
+        llmContext2={"step2_use": step("x", references=["step1_q.output.rows", "step1_q.sql"])},
+    )
+    assert check(schema) == []
+
+
+def test_arguments_are_paths_too_but_constants_are_not(check: Check) -> None:
+    schema = chunks(
+        llmContext1={
+            "a": step("x", arguments="prompt"),
+            "b": step("x", arguments=["a", "aa", {"const": "aaa"}]),
+            "c": step("x", arguments={"one": "a", "two": {"const": ["b"]}, "three": "bb"}),
+        },
+    )
+    assert [problem.path for problem in check(schema) if isinstance(problem, DanglingReference)] == ["aa", "bb"]
+
+
+def test_steps_without_chunks_read_each_other_as_well(check: Check) -> None:
+    schema = {"type": "object", "properties": {"a": step("x"), "b": step("y", references=["a", "c"]), "c": step("z")}}
+    assert names(check(schema)) == ["forward-reference"]
+
+
+def test_paths_of_a_step_that_is_a_vibe_by_itself_are_left_to_its_process(check: Check) -> None:
+    assert check(step("x", references=["identify"])) == []
+
+
+def test_paths_in_other_vibes_are_left_to_their_own_review(check: Check) -> None:
+    part = {"properties": {"a": step("x"), "b": step("y", references=["nowhere"])}}
+    assert check(chunks(llmContext1={"one": {"$ref": "aug:part#b"}}), {"part": part}) == []
+
+
+def test_a_property_called_references_is_no_engine_property(check: Check) -> None:
+    assert check({"properties": {"references": {"type": "array"}, "arguments": TEXT, "activity": {"enum": [1]}}}) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"references": "a"}, {"references": [1]}, {"references": [""]}, {"arguments": 1}, {"arguments": [["a"]]}, {"activity": []}],
+)
+def test_engine_properties_have_a_form(check: Check, wrong: dict[str, Any]) -> None:
+    assert names(check(chunks(llmContext1={"a": step("x", **wrong)}))) == ["invalid-schema"]
+
+
+# References
+
+
+def test_each_reference_that_leads_nowhere_is_reported_by_itself(check: Check) -> None:
+    vibe = {
+        "properties": {
+            "a": {"$ref": "aug:othr"},
+            "b": {"$ref": "aug:other:9"},
+            "c": {"$ref": "aug:other#x"},
+            "d": {"$ref": "#/$defs/nope"},
+            "e": {"$ref": "http://example.org/x"},
+            "f": {"$ref": "other.vibe.json"},
+            "g": {"$ref": "aug:../x"},
+            "h": {"$ref": "aug:other#twice"},
+            "i": {"$ref": "aug:other#once"},
+            "j": {"$ref": "aug:broken"},
+            "k": {"$ref": "#once_here"},
+            "l": {"$ref": "aug:a:b"},
+            "once_here": TEXT,
+        },
+    }
+    twice = {"properties": {"p": step("twice", "once"), "q": step("twice")}}
+    problems = check(vibe, {"other": twice, "broken": "[]"})
+    assert sorted(names(problems)) == sorted(
+        [
+            *("unresolved-reference", "unknown-version", "unresolved-reference", "unresolved-reference"),
+            *("forbidden-reference", "forbidden-reference", "forbidden-reference"),
+            *("ambiguous-fragment", "invalid-vibe", "malformed-reference"),
+        ],
+    )
+    places = {problem.at.text for problem in problems if problem.at and problem.at.source.name.endswith("it.vibe.json")}
+    assert places >= {'"aug:othr"', '"aug:other:9"', '"#/$defs/nope"', '"http://example.org/x"', '"aug:other#twice"'}
+
+
+def test_composing_a_vibe_shows_what_only_composing_can(check: Check) -> None:
+    assert names(check({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}})) == [
+        "reference-cycle"
+    ]
+    assert check({"properties": {"tree": {"$ref": "#"}}}) == []
+
+
+# Form
+
+
+def test_a_file_that_is_no_vibe_has_only_that_problem(check: Check) -> None:
+    assert names(check("[]")) == names(check("")) == names(check('{"a": 1, "a": 2}')) == ["invalid-vibe"]
+
+
+def test_an_unsound_schema_has_only_that_problem(check: Check) -> None:
+    assert names(check({"type": "objct", "properties": {"a": TEXT}, "required": ["b"]})) == ["invalid-schema"]
+
+
+def test_a_name_with_a_wrong_version_is_reported(check: Check) -> None:
+    assert names(check({}, name="find@latest")) == ["invalid-vibe"]
+    assert check({}, name="find@1.2") == []
+
+
+def test_places_in_a_record_are_those_of_the_file(check: Check) -> None:
+    (problem,) = check('{\n "input": {},\n "schema": {\n  "type": "objekt"\n }\n}')
+    assert problem.at is not None
+    assert (problem.at.line, problem.at.column) == (4, 11)
+
+
+# Solutions
+
+
+def test_a_solution_has_to_satisfy_the_composed_schema(check: Check) -> None:
+    schema = {"allOf": [{"$ref": "aug:/vibes/macros/Introspect_Mixin"}, {"properties": {"default": step("body")}}]}
+    good = {"_considerations": "c", "body": "b", "_feedback": "f"}
+    assert check({"schema": schema, "solution": good}) == []
+    problems = check({"schema": schema, "solution": {**good, "body": 1}})
+    assert names(problems) == ["invalid-solution"]
+    (problem,) = problems
+    assert isinstance(problem, InvalidSolution)
+    assert problem.pointer == "/body"
+    assert problem.at is not None
+    assert problem.at.text == "1"
+    assert names(check({"schema": schema, "solution": {"body": "b"}})) == ["invalid-solution"] * 2
+
+
+def test_a_solution_that_is_null_is_judged_too(check: Check) -> None:
+    assert names(check({"schema": {"type": "object"}, "solution": None})) == ["invalid-solution"]
+
+
+def test_a_pattern_that_python_does_not_read_leaves_the_solution_unjudged(check: Check) -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": "^\\p{Lu}"}}}
+    assert check({"schema": schema, "solution": {"a": "x"}}) == []
+
+
+# Hostile input
+
+
+def test_depth_is_no_obstacle(check: Check) -> None:
+    deep: Any = {"properties": {"a": TEXT}, "required": ["b"], "references": ["x"]}
+    text = '{"properties": {"a": {}, "p": ' * 3000 + json.dumps(deep) + "}}" * 3000
+    assert "missing-from-properties" in names(check(text))
+    assert check('{"allOf": [' * 2000 + "{}" + "]}" * 2000) == []
+
+
+def test_schemas_that_branch_without_end_come_to_an_end(check: Check) -> None:
+    defs = {f"d{n}": {"properties": {f"p{m}": {"$ref": f"#/$defs/d{(n * 7 + m) % 12}"} for m in range(12)}} for n in range(12)}
+    steps = {"a": {"allOf": [{"$ref": f"#/$defs/d{n}"} for n in range(4)], "references": ["b"]}}
+    assert check({"properties": {"llmContext1": {"properties": steps}}, "$defs": defs}) is not None
+
+
+def test_a_solution_of_great_depth_is_judged_or_refused(check: Check) -> None:
+    text = '{"schema": {"properties": {"a": {"$ref": "#"}}}, "solution": ' + '{"a": ' * 3000 + "1" + "}" * 3001
+    assert set(names(check(text))) <= {"too-large", "invalid-solution"}
