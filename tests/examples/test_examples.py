@@ -1,0 +1,94 @@
+"""Every example does what its page says: the commands on the page are run, and what they write lies beside it.
+
+`pytest --snapshot-update` writes the expected files anew; the diff is the review.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from instrc import jsonvalue
+from instrc.cli import main
+
+ROOT = Path(__file__).parents[2] / "examples"
+PAGES = sorted(ROOT.glob("*/README.md"))
+COMMAND = re.compile(r"^\$ instrc (.+)$", re.MULTILINE)
+
+
+class Expected(SingleFileSnapshotExtension):
+    """A snapshot that is a file of the example itself; its index is the path below `examples/`."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = ""
+
+    @classmethod
+    def get_location(cls, *, test_location: object, index: int | str) -> str:  # noqa: ARG003  -- syrupy's signature
+        return str(ROOT / str(index))
+
+    @classmethod
+    def dirname(cls, *, test_location: object) -> str:  # noqa: ARG003  -- syrupy's signature
+        return str(ROOT)
+
+    def is_snapshot_location(self, *, location: str) -> bool:
+        return "expected" in Path(location).relative_to(ROOT).parts if Path(location).is_relative_to(ROOT) else False
+
+
+@pytest.fixture
+def expected(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(Expected)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_what_the_page_says_is_what_comes_out(
+    page: Path,
+    expected: SnapshotAssertion,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    place = tmp_path / "example"
+    shutil.copytree(page.parent, place, ignore=shutil.ignore_patterns("expected"))
+    monkeypatch.chdir(place)
+    commands = COMMAND.findall(page.read_text(encoding="utf-8"))
+    assert commands, "a page without a command shows nothing"
+    for command in commands:
+        code = main(command.split())
+        printed = capsys.readouterr()
+        if command.startswith("check"):
+            (place / "expected").mkdir(exist_ok=True)
+            (place / "expected" / "problems.txt").write_text(printed.err + printed.out, encoding="utf-8")
+            assert code == 1
+        else:
+            assert (code, printed.err) == (0, "")
+    written = {path.relative_to(tmp_path / "example") for path in (place / "expected").rglob("*") if path.is_file()}
+    for path in sorted(written):
+        assert (place / path).read_text(encoding="utf-8") == expected(name=f"{page.parent.name}/{path.as_posix()}")
+    there = {path.relative_to(page.parent) for path in (page.parent / "expected").rglob("*") if path.is_file()}
+    assert there == written, "a file lies there that no command writes"
+
+
+ARTEFACTS = sorted(path for path in ROOT.glob("*/expected/**/*.json") if not path.name.endswith(".call.json"))
+
+
+@pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_artefact_is_a_valid_schema_in_canonical_json(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    schema = jsonvalue.loads(text)
+    Draft202012Validator.check_schema(schema)
+    assert jsonvalue.dumps(schema) + "\n" == text
+
+
+@pytest.mark.parametrize("other", ["nested", "steps"])
+def test_three_spellings_of_the_meeting_are_one_artefact(other: str) -> None:
+    first = ROOT / "schedule-meeting" / "expected"
+    files = [path for path in first.iterdir() if path.is_file()]
+    assert files
+    for path in files:
+        assert (first / other / path.name).read_bytes() == path.read_bytes()
