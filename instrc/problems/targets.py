@@ -1,0 +1,231 @@
+"""Problems with targets: schemas a provider cannot take, answers and maps that cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownTarget(Problem):
+    """A target is named that does not exist.
+
+    `--target` takes one of the names that `instrc targets` lists.
+
+    ```console
+    $ instrc compile draft.aug --target opneai
+    ```
+    ```aug draft.aug
+    tool draft = @{ type: "object", properties: { text: { type: "string" } }, required: ["text"] }
+    ```
+
+    Look at `instrc targets`, or give a `Dialect` value of your own to `instrc.lower`.
+    """
+
+    name: ClassVar[str] = "unknown-target"
+
+    target: str
+    nearest: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no target `{self.target}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.nearest:
+            return "did you mean " + " or ".join(f"`{name}`" for name in self.nearest) + "?"
+        return "the targets are " + ", ".join(self.known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossyTarget(Problem):
+    """A target cannot say a part of the schema.
+
+    The constraint is said in the description instead, and an answer is checked against it when it is lifted.
+    With `--strict` such a loss is an error, so that nobody relies on a decoder for what it does not enforce.
+
+    ```console
+    $ instrc compile draft.aug --target openai
+    ```
+    ```aug draft.aug
+    tool draft = @{ type: "object", properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } }, required: ["tags"], additionalProperties: false }
+    ```
+
+    Take the keyword out, say it in another way, or take a target that keeps it.
+    """
+
+    name: ClassVar[str] = "lossy-target"
+    severity: ClassVar[Severity] = "warning"
+
+    target: str
+    keyword: str
+    pointer: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.keyword}` at `{self.pointer or '/'}` is not kept by `{self.target}`: it {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "`lift` checks answers against the whole schema; another target may keep more (see `instrc targets`)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossyStrict(Problem):
+    """A target cannot say a part of the schema, and `--strict` asks it to.
+
+    It is what `lossy-target` warns of, made an error.
+
+    ```console
+    $ instrc compile draft.aug --target openai --strict
+    ```
+    ```aug draft.aug
+    tool draft = @{ type: "object", properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } }, required: ["tags"], additionalProperties: false }
+    ```
+
+    Take the keyword out, say it in another way, or go without `--strict`.
+    """
+
+    name: ClassVar[str] = "lossy-target-strict"
+
+    target: str
+    keyword: str
+    pointer: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.keyword}` at `{self.pointer or '/'}` is not kept by `{self.target}`: it {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "take the keyword out, or compile without `--strict` and let `lift` check it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetExceeded(Problem):
+    """A tool, or the tools of one request, exceed what a provider takes.
+
+    Providers count properties, levels, enum values, characters, strict tools, optional and union-typed parameters.
+    What is over the budget is sent without strictness, so that the request is accepted;
+    the decoder then no longer holds the model to the schema, and only `lift` does.
+
+    ```console
+    $ instrc compile draft.aug --target anthropic-strict
+    ```
+    ```aug draft.aug
+    tool draft = @{ type: "object", required: [], additionalProperties: false, properties: {
+      a: { type: "string" }, b: { type: "string" }, c: { type: "string" }, d: { type: "string" }, e: { type: "string" },
+      f: { type: "string" }, g: { type: "string" }, h: { type: "string" }, i: { type: "string" }, j: { type: "string" },
+      k: { type: "string" }, l: { type: "string" }, m: { type: "string" }, n: { type: "string" }, o: { type: "string" },
+      p: { type: "string" }, q: { type: "string" }, r: { type: "string" }, s: { type: "string" }, t: { type: "string" },
+      u: { type: "string" }, v: { type: "string" }, w: { type: "string" }, x: { type: "string" }, y: { type: "string" }
+    } }
+    ```
+
+    Require more properties, split the tool, or send fewer tools in one request.
+    """
+
+    name: ClassVar[str] = "budget-exceeded"
+    severity: ClassVar[Severity] = "warning"
+
+    target: str
+    what: str
+    """What is counted, in the plural: `properties`, `strict tools`."""
+    count: int
+    limit: int
+    offender: str
+    """The tool, or the place in it, that is the largest part of the count or the first over it."""
+    consequence: str = ""
+    """What was done about it, as a clause."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        end = f"; {self.consequence}" if self.consequence else ""
+        return f"`{self.offender}` brings {self.target} to {self.count} {self.what}, and {self.limit} are taken{end}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "require more, nest less, split the tool, or send fewer tools in one request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecursiveForTarget(Problem):
+    """A recursive schema is lowered to a target that refuses recursion, and unrolling is not wanted.
+
+    ```console
+    $ instrc compile schemas/tree.vibe.json --target anthropic-strict --recursion refuse
+    ```
+    ```json schemas/tree.vibe.json
+    {
+      "type": "object",
+      "properties": { "name": { "type": "string" }, "children": { "type": "array", "items": { "$ref": "#" } } },
+      "required": ["name"]
+    }
+    ```
+
+    Let the schema be unrolled, or take a target that keeps recursion (see `instrc targets`).
+    """
+
+    name: ClassVar[str] = "recursive-for-target"
+
+    target: str
+    reference: str
+    pointer: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.target}` takes no recursion, and `{self.reference}` at `{self.pointer or '/'}` is recursive"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "let it be unrolled to a depth, or take a target that keeps recursion"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableMap(Problem):
+    """What is given as a reverse map is none.
+
+    A map is the JSON that `instrc compile --target` writes beside a payload, or a tool for MCP that carries it in `_meta`.
+
+    ```console
+    $ instrc lift --map notes.json answer.json
+    ```
+    ```json answer.json
+    { "text": "Hello" }
+    ```
+    ```json notes.json
+    { "remember": "the milk" }
+    ```
+
+    Give the file that belongs to the payload the model was shown.
+    """
+
+    name: ClassVar[str] = "unreadable-map"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is not a reverse map: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "give the map that was written with the payload"

@@ -1,0 +1,61 @@
+"""One way a value can be written for a target, before the ways are put together into one schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from instrc.jsonvalue import Json
+from instrc.targets.reverse import Codec
+
+
+@dataclass(slots=True)
+class Form:
+    """A schema of one JSON type in the target's words, with the codec of its values."""
+
+    kind: str
+    """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
+    body: dict[str, Any]
+    codec: Codec = None
+    notes: list[str] = field(default_factory=list)
+    """Sentences for the description: what the body does not say."""
+    text: str | None = None
+    """The description of this alternative, if it has its own."""
+    title: str | None = None
+    node: Json = None
+    """The schema it was made of, for losses found later."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether every JSON value can be written so."""
+        return self.kind == "any" or (self.codec is not None and self.codec["as"] == "text" and "kinds" not in self.codec)
+
+    @property
+    def written(self) -> bool:
+        """Whether the value is JSON written into a string."""
+        return self.codec is not None and self.codec["as"] == "text"
+
+    @property
+    def bare(self) -> bool:
+        """Whether the form says a type and nothing else."""
+        return self.body.keys() == {"type"} and self.codec is None and not self.notes and not self.text
+
+
+def null_form() -> Form:
+    """Return the form of null."""
+    return Form("null", {"type": "null"})
+
+
+def kind_of(value: Json) -> str:
+    """Return the JSON type of a value; a float without a fraction is an integer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"

@@ -1,0 +1,68 @@
+"""Ask a JSON Schema validator for its verdict; hostile schemas get an answer too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from instrc.jsonvalue import Json, dumps, loads, pointer
+
+
+class Violation(NamedTuple):
+    """One way in which a value does not satisfy a schema."""
+
+    instance: str
+    """Where in the value, as a JSON Pointer."""
+    keyword: str
+    schema: str
+    """Where the keyword stands, as a JSON Pointer into the schema."""
+    message: str
+
+    def to_json(self) -> Json:
+        """Return the violation as plain JSON."""
+        return self._asdict()
+
+
+@lru_cache(maxsize=512)
+def _validator(text: str) -> Any:
+    from jsonschema import Draft202012Validator  # 100 ms, needed for answers and rare literals only
+
+    return Draft202012Validator(loads(text))
+
+
+def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
+    """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+    if isinstance(schema, bool):
+        return schema
+    if definitions:
+        schema = {**schema, "$defs": definitions}
+    try:
+        return bool(_validator(dumps(schema, indent=False)).is_valid(value))
+    except Exception:  # noqa: BLE001  -- patterns Python cannot read, references that lead nowhere, endless recursion
+        return True
+
+
+def violations(schema: Json, value: Json, most: int = 50) -> tuple[Violation, ...]:
+    """Return what is wrong with a value, the first `most` things, the deepest cause of each in its message."""
+    if schema is True or schema == {}:
+        return ()
+    try:
+        return tuple(_first(_described(_validator(dumps(schema, indent=False)).iter_errors(value)), most))
+    except Exception as error:  # noqa: BLE001  -- as above; here it must be said
+        return (Violation("", "schema", "", f"the schema cannot be applied: {type(error).__name__}: {error}"[:500]),)
+
+
+def _first(items: Iterator[Violation], most: int) -> Iterator[Violation]:
+    for index, item in enumerate(items):
+        if index >= most:
+            return
+        yield item
+
+
+def _described(errors: Any) -> Iterator[Violation]:
+    for error in errors:
+        keyword = error.validator if isinstance(error.validator, str) else "false"
+        yield Violation(
+            pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:500]
+        )

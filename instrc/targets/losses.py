@@ -1,0 +1,40 @@
+"""What a lowering could not say in the target's words, as facts with their places in the schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from instrc.jsonvalue import Json
+
+Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order"]
+"""`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
+`part`: a constraint inside of a keyword that is unenforced.
+`narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
+properties an object does not declare and does not speak of, null beside a default of null.
+`annotation`: a keyword without force moved into the description or left out.  `order`: the order of answers is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One thing of the schema that the payload does not say as it was said."""
+
+    pointer: str
+    """Where the keyword stands, as a JSON Pointer into the flat schema (`map["schema"]`)."""
+    keyword: str
+    value: Json
+    kind: Kind
+    reason: str
+    """A clause that says what became of it."""
+
+    @property
+    def grave(self) -> bool:
+        """Whether strictness should mind: whatever changes the set of answers, save by convention."""
+        return self.kind in {"unenforced", "narrowed", "order"}
+
+    def to_json(self) -> Json:
+        """Return the loss as plain JSON, for reports read by programs."""
+        return {"pointer": self.pointer, "keyword": self.keyword, "value": self.value, "kind": self.kind, "reason": self.reason}
+
+    def __str__(self) -> str:
+        return f"{self.pointer or '/'}: {self.keyword}: {self.reason}"
