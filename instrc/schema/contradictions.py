@@ -34,7 +34,7 @@ def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:
     schema = lost.terms[0][0] if lost.terms else True
     holder = next((piece for piece in pieces if _describes(piece, lost.name, schema)), closer)
     described = origin(folder, holder, "properties", lost.name)
-    report.add(ClosedAway(at=closed.at or described.at, property=lost.name, closed=closed, described=described))
+    report.add(ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
 
 
 def _describes(piece: Piece, name: str, schema: Json) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, equal
 from instrc.schema.pieces import Frame, Term
+from instrc.schema.walk import rebuild, walk
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.]+")
 
@@ -30,6 +32,13 @@ class Definitions:
         """Keep a definition; return a reference to it."""
         self.schemas[name] = schema
         return {"$ref": f"#/$defs/{name}"}
+
+    def body(self, schema: Json) -> Json:
+        """Return what a reference to a definition means, if it is one and done; any other schema as it is."""
+        if schema.__class__ is dict and schema.keys() == {"$ref"} and schema["$ref"].startswith("#/$defs/"):
+            body = self.schemas.get(schema["$ref"][8:])
+            return schema if body is None else body
+        return schema
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
@@ -77,3 +86,60 @@ def ascii_name(text: str) -> str:
 
         text = normalize("NFKD", text)
     return _NOT_IN_A_NAME.sub("_", text).strip("_")[:60]
+
+
+class Gathering:
+    """Flat schemas on their way into one: their `$defs` are put together, references moved along."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Json] = {}
+
+    def take(self, schema: Json) -> Json:
+        """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it."""
+        if schema.__class__ is not dict:
+            return schema
+        given = schema.get("$defs")
+        own: dict[str, Json] = given if given.__class__ is dict else {}
+        body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
+        found = {node["$ref"] for _, node in walk(schema) if node.__class__ is dict and node.get("$ref").__class__ is str}
+        moved: dict[str, str] = {}
+        for name, definition in own.items():
+            if f"#/$defs/{name}" not in found:
+                continue
+            new = name if equal(self.schemas.get(name, definition), definition) else self.free(name)
+            self.schemas[new] = definition
+            if new != name:
+                moved[f"#/$defs/{name}"] = f"#/$defs/{new}"
+        if "#" in found:
+            title = schema.get("title")
+            name = self.free((ascii_name(title) if title.__class__ is str else "") or "schema")
+            self.schemas[name] = None
+            moved["#"] = f"#/$defs/{name}"
+            body = rebuild(body, partial(_moved, moved=moved))
+            self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
+        elif moved:
+            body = rebuild(body, partial(_moved, moved=moved))
+        if moved:
+            for name in own:
+                new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
+                if new in self.schemas:
+                    self.schemas[new] = rebuild(self.schemas[new], partial(_moved, moved=moved))
+        return body
+
+    def free(self, name: str) -> str:
+        """Return a name that is not taken."""
+        count, free = 2, name
+        while free in self.schemas:
+            free = f"{name}_{count}"
+            count += 1
+        return free
+
+    def give(self, body: Json) -> Json:
+        """Return a schema with the definitions that have been kept."""
+        return {**body, "$defs": self.schemas} if self.schemas and body.__class__ is dict else body
+
+
+def _moved(node: Json, moved: dict[str, str]) -> Json:
+    if node.__class__ is dict and node.get("$ref").__class__ is str and node["$ref"] in moved:
+        return {**node, "$ref": moved[node["$ref"]]}
+    return node

@@ -7,7 +7,7 @@ old document still find their places.  `upgrade` does it for a whole document an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from instrc.jsonvalue import Json
@@ -41,7 +41,7 @@ class Dialect:
     @property
     def old(self) -> bool:
         """Whether schemas of this dialect have to be rewritten."""
-        return self.year < 2020 or self.nullable
+        return self.year < 2020 or self.nullable or bool(self.unknown)
 
 
 _SINCE_2020 = frozenset({"prefixItems", "$dynamicRef", "$dynamicAnchor"})
@@ -92,6 +92,44 @@ def known(uri: Json) -> Dialect | None:
 def unknown(uri: Json) -> CompileError:
     """Return the error for a `$schema` that names no known dialect."""
     return CompileError([UnknownDialect(uri=str(uri))])
+
+
+_VOCABULARIES: dict[str, frozenset[str]] = {
+    "applicator": frozenset(
+        {
+            *("prefixItems", "items", "contains", "additionalProperties", "properties", "patternProperties", "dependentSchemas"),
+            *("propertyNames", "if", "then", "else", "allOf", "anyOf", "oneOf", "not"),
+        }
+    ),
+    "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
+    "validation": frozenset(
+        {
+            *("type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
+            *("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains"),
+            *("maxProperties", "minProperties", "required", "dependentRequired"),
+        }
+    ),
+}
+_PREFIX = re.compile(r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)")
+
+
+def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
+    """Return the keywords that a `$vocabulary` leaves out; a `CompileError` if it requires one that is not known."""
+    present = set()
+    for name, needed in vocabularies.items():
+        match = _PREFIX.fullmatch(name)
+        if match:
+            present.add(match[1])
+        elif needed is not False:
+            raise unknown(uri)
+    if "applicator" in present and not any("2020-12" in name for name in vocabularies):
+        present.add("unevaluated")  # in 2019-09 it is part of the applicators
+    return frozenset().union(*(words for name, words in _VOCABULARIES.items() if name not in present))
+
+
+def without(dialect: Dialect, words: frozenset[str]) -> Dialect:
+    """Return a dialect that does not know some keywords."""
+    return replace(dialect, unknown=dialect.unknown | words)
 
 
 _BESIDE_REF = frozenset(

@@ -10,6 +10,7 @@ a definition; one that is done is shared, not done again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from instrc.jsonvalue import Json
@@ -20,8 +21,9 @@ from instrc.schema.definitions import Definitions
 from instrc.schema.dialects import FLAT
 from instrc.schema.evaluated import evaluated
 from instrc.schema.merge import merge, settle
+from instrc.schema.mixing import Applied, application, applies_mixins, mixing
 from instrc.schema.pieces import GONE, STRIPPED, Expansion, Frame, Key, Piece, Term
-from instrc.schema.refs import Document, Library, Resource, Scope, kind_of
+from instrc.schema.refs import Document, Library, Resource, Scope, is_mixin, kind_of
 from instrc.schema.walk import MANY, NAMED, ONE
 
 
@@ -49,6 +51,8 @@ class Folder:
         flat = Resource("", True, Document("", True), FLAT)
         self.flat = Scope(flat, {})
         """The scope of results that are merged once more."""
+        self.mixed: dict[tuple[int, int], Json] = {}
+        """What schemas that apply mixins have become."""
         self.alive: list[Json] = []
         """Schemas made on the way, kept because things are known by identity."""
         self.origins: dict[int, tuple[Json, dict[str, list[tuple[Piece, str]]]]] = {}
@@ -92,6 +96,8 @@ class Folder:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
         alone: tuple[int, int] | None = None
         if len(terms) == 1:
+            if terms[0].__class__ is Applied:
+                return application(self, terms[0])
             node, scope = terms[0]
             library = self.library
             if node.__class__ is not dict or id(node) not in library.dirty:
@@ -101,6 +107,8 @@ class Folder:
                 return self.single[alone]
             hops = 0
             while len(node) == 1 and "$ref" in node and node["$ref"].__class__ is str and scope.resource.dialect.references:
+                if library.mixins and is_mixin(node["$ref"]):
+                    break
                 node, scope = library.resolve(node["$ref"], library.below(node, scope), node)
                 if node.__class__ is not dict or id(node) not in library.dirty:
                     self.single[alone] = node
@@ -115,6 +123,8 @@ class Folder:
         expansion = self.expand(terms)
         if expansion is None:
             return False
+        if expansion.applied:
+            return mixing(self, terms, expansion.applied)
         pieces = expansion.pieces
         if not pieces and not expansion.units:
             return True
@@ -157,6 +167,10 @@ class Folder:
     def finish(self, frame: Frame) -> Json:
         """Return the result of a frame whose parts are done, or a frame to go on with."""
         out = frame.out
+        if frame.after is not None:
+            if frame.unordered:
+                self.open.pop(frame.unordered, None)
+            return frame.after(out)
         if frame.settle is not None:
             out = settle(self, frame)
         del self.open[frame.unordered]
@@ -224,6 +238,16 @@ class Folder:
             if library.nested:
                 scope = library.below(node, scope)
             mark = (id(node), id(scope))
+            if library.mixins and mark not in seen and applies_mixins(node, scope):
+                if mark not in self.mixed:
+                    found.applied.append((node, scope))
+                    continue
+                node, scope = self.mixed[mark], self.flat
+                if node.__class__ is not dict:
+                    if node is False:
+                        return None
+                    continue
+                mark = (id(node), id(scope))
             if mark in seen:
                 if way is not None:
                     check_circle(library, mark, way)
@@ -320,3 +344,9 @@ def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword:
 def too_large(limit: int) -> CompileError:
     """Return the error for a result over the limit."""
     return CompileError([TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+
+
+def conjoin(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
+    """Return the conjunction of flat schemas; references in them stay as they are."""
+    folder = Folder(Library(), Options(report=report))
+    return folder.run([(schema, folder.flat) for schema in schemas])

@@ -394,6 +394,8 @@ class _Merger:
                 continue
             if not any(objects.join(other, further, lost) for other in apart):
                 apart.append(further)
+        while any([objects.join(main, other, lost) and not apart.remove(other) for other in apart.copy()]):
+            pass  # what has been added may have made room
         for item in lost:
             report_lost(self.folder, self.pieces, item)
         self.write(self.out, main, open_extra)
@@ -414,10 +416,12 @@ class _Merger:
     def write(self, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
         """Write a group of property keywords."""
         for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
-            if by_name or container.get(keyword, 0) is None:
+            if by_name or (keyword in container and not any(self.pieces[place].view[keyword] for place in self.groups[keyword])):
                 container[keyword] = schemas = {}
                 for name, terms in by_name.items():
                     self.place_child(schemas, name, terms)
+            else:
+                container.pop(keyword, None)
         if found.extra is not None:
             self.rename(container, "unevaluatedProperties", "additionalProperties")
             self.place_child(container, "additionalProperties", found.extra)
@@ -426,9 +430,6 @@ class _Merger:
             container["additionalProperties"] = open_extra
         else:
             container.pop("additionalProperties", None)
-        for keyword in ("properties", "patternProperties"):
-            if keyword in container and not container[keyword] and keyword not in self.groups:
-                del container[keyword]
 
     def rename(self, container: dict[str, Json], old: str, new: str) -> None:
         """Give a place in the order of keywords to another keyword, if that has none."""
@@ -569,6 +570,8 @@ def settle(folder: Folder, frame: Frame) -> Json:
         if unit is not True and not any(equal(unit, other) for other in rest):
             rest.append(unit)
     if rest:
+        if not out and len(rest) == 1:
+            return rest[0]
         out["allOf"] = rest
     if _impossible(out):
         return False

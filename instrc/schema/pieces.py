@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -45,7 +46,7 @@ class Settle:
 class Frame:
     """A conjunction whose parts are being done: the schema that grows, and what it waits for."""
 
-    __slots__ = ("at", "container", "key", "name", "out", "pending", "pieces", "settle", "slot", "unordered")
+    __slots__ = ("after", "at", "container", "key", "name", "out", "pending", "pieces", "settle", "slot", "unordered")
 
     def __init__(self, out: Json) -> None:
         self.out = out
@@ -58,6 +59,8 @@ class Frame:
         self.slot: str | int = 0
         self.pieces: list[Piece] = []
         self.settle: Settle | None = None
+        self.after: Callable[[Json], Json] | None = None
+        """What makes the result, or a frame to go on with, of a list of parts."""
 
 
 @dataclass(slots=True)
@@ -68,5 +71,5 @@ class Expansion:
     written: list[tuple[int, list[str]]] = field(default_factory=list)
     units: list[Term] = field(default_factory=list)
     """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
-    foldable: bool = False
-    """Whether single `anyOf` and `oneOf` branches have been left where they are."""
+    applied: list[Term] = field(default_factory=list)
+    """Schemas that apply mixins and have to be done first."""

@@ -9,13 +9,15 @@ pointer nor an anchor names the one property of that name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import AmbiguousFragment, ForbiddenReference, InvalidSchema, UnresolvedReference
-from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, modern, unknown
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
 from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED, ONE
 from instrc.source import Span
 
@@ -91,9 +93,13 @@ class Library:
         """`id`s of schemas that have something to change at or below them."""
         self.to_fold = False
         """Whether some schema has something to resolve or fold."""
+        self.mixins = False
+        """Whether some reference applies a mixin."""
         self.count = 0
         """How many schemas have been read."""
         self.documents: list[Document] = []
+        self.main: Resource | None = None
+        """The resource of the schema that is flattened: it alone keeps its identity."""
         self.no_anchors: Anchors = {}
         self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
         self.indexed: set[int] = set()
@@ -111,26 +117,34 @@ class Library:
         named = root.get("$schema") if root.__class__ is dict else None
         speaks = self.dialect(named) if named is not None else dialect or self.default
         resource = Resource(uri, root, document, speaks)
+        if self.main is None:
+            self.main = resource
         if uri not in self.resources:
             self.resources[uri] = resource
         self.index(root, resource)
         return self.enter(resource, self.no_anchors)
 
     def dialect(self, uri: Json) -> Dialect:
-        """Return the dialect of a `$schema`, through a meta-schema among the documents if need be."""
+        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
         seen: set[str] = set()
         name = uri
+        left_out: frozenset[str] = frozenset()
         while True:
             found = known(name)
             if found is not None:
-                return NULLABLE if found is LATEST and self.default is NULLABLE and name != uri else found
-            if name.__class__ is not str or name in seen:
+                if found is LATEST and self.default is NULLABLE and name != uri:
+                    found = NULLABLE
+                return without(found, left_out) if left_out else found
+            meta = None
+            if name.__class__ is str and name not in seen:
+                seen.add(name)
+                meta = self.given_document(name)
+                if meta is None:
+                    meta = self.given_document(name.rstrip("#"))
+            if meta.__class__ is not dict:
                 raise unknown(uri)
-            seen.add(name)
-            meta = self.given_document(name) or self.given_document(name.rstrip("#"))
-            vocabularies = meta.get("$vocabulary") if meta.__class__ is dict else None
-            if meta.__class__ is not dict or (vocabularies.__class__ is dict and not _has_usual(vocabularies)):
-                raise unknown(uri)
+            if meta.get("$vocabulary").__class__ is dict:
+                left_out |= left_out_by(meta["$vocabulary"], uri)
             name = meta.get("$schema")
 
     def given_document(self, uri: str) -> Json:
@@ -191,10 +205,12 @@ class Library:
                         stack[index] = (stack[index][0], below, place)
                         index -= 1
                     dialect = below.dialect
+                if is_mixin(node.get("$ref")):
+                    self.mixins = True
                 if "$ref" in node or "$dynamicRef" in node or "$recursiveRef" in node:
                     self.to_fold = True
                     dirty_at.append(place)
-                elif above >= 0 and not node.keys().isdisjoint(_IDENTIFIERS):
+                elif (above >= 0 or resource is not self.main) and not node.keys().isdisjoint(_IDENTIFIERS):
                     dirty_at.append(place)
             if dialect.old and (modern(node, dialect) is not node or (dialect.year == 2019 and "contains" in node)):
                 dirty_at.append(place)
@@ -411,7 +427,10 @@ class Library:
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
         """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
-        document = self.given_document(uri)
+        try:
+            document = self.given_document(uri)
+        except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to
+            raise CompileError(replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
         if document is None and not uri.startswith("aug:"):
             document = self.given_document(uri + "#")
             if document is None:
@@ -426,6 +445,10 @@ class Library:
                     return found
         if document is None:
             raise self.missing(uri, reference, holder, referrer)
+        known = next((each for each in self.documents if each.root is document), None) if uri.startswith("aug:") else None
+        if known is not None and known.uri in self.resources:  # another spelling of the same
+            self.resources[uri] = self.resources[known.uri]
+            return self.resources[uri]
         self.add(uri, document, referrer.dialect if not uri.startswith("aug:") else None)
         return self.resources[uri]
 
@@ -490,6 +513,14 @@ class Library:
         return CompileError([InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
+_MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")
+
+
+def is_mixin(reference: Json) -> bool:
+    """Tell whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
+    return reference.__class__ is str and reference.startswith("aug:") and _MIXIN.fullmatch(reference) is not None
+
+
 def kind_of(value: Json) -> str:
     """Say in words what a JSON value is."""
     if value is None:
@@ -526,11 +557,6 @@ def _blind_contains(view: dict[str, Json]) -> list[dict[str, Json]]:
     outer = {"not": middle}
     out["allOf"] = [*out.get("allOf", []), outer]
     return [out, outer, middle, inner]
-
-
-def _has_usual(vocabularies: dict[str, Json]) -> bool:
-    words = {name.rpartition("/")[2] for name in vocabularies}
-    return {"core", "applicator", "validation"} <= words and ("unevaluated" in words or "2019-09" in "".join(vocabularies))
 
 
 def _metaschema(uri: str) -> Json:

@@ -40,12 +40,19 @@ DATA = frozenset({"const", "enum", "default", "examples", "example"})
 """Keywords that hold values, whatever these look like."""
 
 
-def subschemas(node: Json) -> Iterator[tuple[Path, Json]]:
-    """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`."""
+IN_PLACE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
+"""Keywords whose schemas are about the same instance as the schema that holds them."""
+
+
+def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Path, Json]]:
+    """Yield the schemas directly below a schema with their paths: `("properties", "a")`, `("anyOf", 0)`, `("not",)`.
+
+    `into` narrows down the keywords that are looked into.
+    """
     if node.__class__ is not dict:
         return
     for keyword, value in node.items():
-        if keyword not in HOLDERS:
+        if keyword not in into:
             continue
         kind = value.__class__
         if kind is dict:
@@ -79,11 +86,11 @@ def walk(schema: Json) -> Iterator[tuple[Path, Json]]:
         stack.extend(reversed(below))
 
 
-def rebuild(schema: Json, change: Callable[[Json], Json]) -> Json:
+def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with `change` applied to every schema in it, those below first; what stays equal stays the same object.
 
     `change` gets a schema whose parts are changed already, and returns it or a new one; it must not mutate it.
-    Parts shared in the input are changed once and shared in the result.
+    Parts shared in the input are changed once and shared in the result.  `into` narrows down the keywords that are followed.
     """
     done: dict[int, Json] = {}
     stack: list[Json] = [schema]
@@ -92,19 +99,19 @@ def rebuild(schema: Json, change: Callable[[Json], Json]) -> Json:
         if id(node) in done:
             stack.pop()
             continue
-        children = [child for _, child in subschemas(node) if child.__class__ is dict and id(child) not in done]
+        children = [child for _, child in subschemas(node, into) if child.__class__ is dict and id(child) not in done]
         if children:
             stack.extend(reversed(children))
             continue
         stack.pop()
-        done[id(node)] = change(_replace(node, done))
+        done[id(node)] = change(_replace(node, done, into))
     return done[id(schema)]
 
 
-def _replace(node: Json, done: dict[int, Json]) -> Json:
+def _replace(node: Json, done: dict[int, Json], into: frozenset[str]) -> Json:
     """Return a node with the schemas below it replaced by what they became."""
     changes: dict[str, Json] = {}
-    for path, child in subschemas(node):
+    for path, child in subschemas(node, into):
         new = done.get(id(child), child) if child.__class__ is dict else child
         if new is child:
             continue

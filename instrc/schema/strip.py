@@ -1,0 +1,67 @@
+"""Take out of a schema what is not for its reader: thoughts, metrics, engine properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+from instrc.jsonvalue import Json
+from instrc.schema.walk import rebuild
+
+ENGINE = ("references", "arguments", "activity", "when", "each")
+"""Keywords beside a schema that are for the engine alone, in the order in which they are written."""
+KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
+"""What `strip` takes out: `thoughts` are properties that begin with `_`, `metrics` with `$`, the rest are engine keywords."""
+
+
+def strip(schema: Json, which: Collection[str]) -> Json:
+    """Return a schema without the kinds named, at every depth; the same object if it has none of them.
+
+    A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
+    they stand beside a schema's own; a property that is called `references` is a property like others.
+    Nothing in `const`, `enum`, `default` or `examples` is touched.  `ValueError` for a kind that is not one of `KINDS`.
+    """
+    wanted = {which} if isinstance(which, str) else set(which)
+    unknown = sorted(wanted - KINDS)
+    if unknown:
+        message = f"not something to strip: {', '.join(unknown)}"
+        raise ValueError(message)
+    everything = "all" in wanted
+    signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
+    keywords = frozenset(ENGINE) if everything or "engine" in wanted else frozenset(wanted) & frozenset(ENGINE)
+    return rebuild(schema, partial(_without, goes=partial(is_meta, signs=signs), keywords=keywords)) if signs or keywords else schema
+
+
+def is_meta(name: str, signs: str = "_$") -> bool:
+    """Tell whether a property name begins with one of the signs."""
+    return name[:1] in signs if name else False
+
+
+def _without(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[str]) -> Json:
+    """Return one schema without what goes; the same object if there is nothing of it."""
+    if node.__class__ is not dict:
+        return node
+    changes: dict[str, Json] = {}
+    for keyword, value in node.items():
+        if value.__class__ is dict:
+            if keyword in {"properties", "dependentSchemas"}:
+                if any(goes(name) for name in value):
+                    changes[keyword] = {name: schema for name, schema in value.items() if not goes(name)}
+            elif keyword == "dependentRequired":
+                kept = {name: _names(names, goes) for name, names in value.items() if not goes(name)}
+                if len(kept) < len(value) or any(kept[name] is not names for name, names in value.items()):
+                    changes[keyword] = {name: names for name, names in kept.items() if names or value[name] == names}
+        elif keyword == "required" and value.__class__ is list:
+            names = _names(value, goes)
+            if names is not value:
+                changes[keyword] = names
+    if not changes and keywords.isdisjoint(node):
+        return node
+    emptied = {keyword for keyword in ("required", "dependentRequired", "dependentSchemas") if changes.get(keyword) in ([], {})}
+    return {keyword: changes.get(keyword, value) for keyword, value in node.items() if keyword not in keywords | emptied}
+
+
+def _names(names: Json, goes: Callable[[str], bool]) -> Json:
+    if names.__class__ is not list or not any(name.__class__ is str and goes(name) for name in names):
+        return names
+    return [name for name in names if not (name.__class__ is str and goes(name))]
