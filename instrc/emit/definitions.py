@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from instrc.jsonvalue import Json, equal
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import rebuild, refers
 
 _LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
 
@@ -19,10 +19,10 @@ class Definitions:
 
     def hoist(self, schema: Json, name: str) -> Json:
         """Return a schema without `$defs` whose references lead to this document's; `name` is for one that refers to itself."""
-        if not isinstance(schema, dict) or "$defs" not in schema:
+        if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-        found: dict[str, Json] = schema["$defs"]
+        found: dict[str, Json] = schema.get("$defs", {})
         names = {old: self._name(old, definition, found) for old, definition in found.items()}
         used_root = False
 
@@ -42,7 +42,6 @@ class Definitions:
         body = rebuild(body, rename)
         if used_root:
             self.schemas[name] = body
-            return {"$ref": f"#/$defs/{name}"}
         return body
 
     def _name(self, old: str, definition: Json, found: dict[str, Json]) -> str:

@@ -23,7 +23,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
 
     def renderer(part: Part) -> Renderer:
         taken = frozenset(_name(chunk) for chunk in plan.chunks) if part == "process" else frozenset()
-        return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken))
+        return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken), whole=bare)
 
     render = renderer("process")
     if bare:

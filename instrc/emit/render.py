@@ -58,13 +58,17 @@ class Container:
 class Renderer:
     """The schemas of one plan for one part."""
 
-    def __init__(self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: Definitions) -> None:
+    def __init__(
+        self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: Definitions, whole: bool = False
+    ) -> None:
         self.plan = plan
         self.graph = plan.flat.graph
         self.part = part
         self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         self.hint = hint
         self.definitions = definitions
+        self.whole = whole
+        """The document is one step's schema, so that its references lead where they led."""
         self._order = {number: place for place, number in enumerate(plan.keys)}
         self._inputs = {name: place for place, name in enumerate(self.graph.inputs)}
 
@@ -160,7 +164,8 @@ class Renderer:
 
     def _own(self, schema: Json, name: str) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
-        schema = self.definitions.hoist(schema, name)
+        if not self.whole:
+            schema = self.definitions.hoist(schema, name)
         if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
             return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
         return schema

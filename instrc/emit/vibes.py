@@ -22,8 +22,9 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
     title = schema.get("title") if isinstance(schema, dict) else None
     definitions = Definitions()
-    own = definitions.hoist(schema, "Root")
-    contexts = contexts_of(own)
+    contexts = contexts_of(schema)
+    own = schema if contexts is None and batch <= 1 else definitions.hoist(schema, "Root")
+    contexts = contexts and contexts_of(own)
     documents: dict[Emit, Json] = {}
 
     def finished(made: Json, *stripped: str) -> Json:

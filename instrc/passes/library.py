@@ -10,6 +10,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.report import Report
 from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
+from instrc.schema.walk import refers
 from instrc.source import Span
 
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
@@ -77,8 +78,8 @@ class Library:
         )
 
     def part(self, schema: Json) -> Json:
-        """Return a flat schema as a part of another: one with definitions of its own goes in by reference."""
-        if not isinstance(schema, dict) or "$defs" not in schema:
+        """Return a flat schema as a part of another: a recursive one goes in by reference."""
+        if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
         uri = f"part:{len(self._parts)}"
         self._parts[uri] = schema

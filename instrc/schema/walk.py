@@ -123,3 +123,18 @@ def _replace(node: Json, done: dict[int, Json], into: frozenset[str]) -> Json:
             changes[keyword] = node[keyword].copy()
         changes[keyword][path[1]] = new
     return {**node, **changes} if changes else node
+
+
+def refers(schema: Json) -> bool:
+    """Tell whether a schema holds a `$ref`; a flat one does only where it is recursive."""
+    stack: list[Json] = [schema]
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or id(node) in seen:
+            continue
+        if "$ref" in node:
+            return True
+        seen.add(id(node))
+        stack.extend(child for _, child in subschemas(node))
+    return False
