@@ -49,14 +49,19 @@ class MissingClosingBracket(Problem):
 
     name: ClassVar[str] = "missing-closing-bracket"
 
-    opening: Span
     closing: str
-    """The bracket that is missing."""
+    """The brackets that are missing, innermost first."""
+    openings: tuple[Span, ...]
+    """The brackets that are open, innermost first."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.closing}` is missing here"
+        return (
+            f"`{self.closing}` is missing here"
+            if len(self.openings) == len(self.closing)
+            else "many brackets are not closed here"
+        )
 
     @property
     def hint(self) -> str | None:
@@ -66,7 +71,7 @@ class MissingClosingBracket(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """The other place."""
-        return (Label(self.opening, f"this `{self.opening.text}` is still open"),)
+        return tuple(Label(opening, f"this `{opening.text}` is still open") for opening in self.openings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +168,8 @@ class ExtraComma(Problem):
     "Say hello" | Greet(prompt,, tone)
     ```
 
-    Remove it. Outside brackets, `;` ends a statement and `|` leads to the next stage; brackets without a name hold one expression.
+    Remove it.
+    Outside brackets, `;` ends a statement and `|` leads to the next stage; brackets without a name hold one expression.
     """
 
     name: ClassVar[str] = "extra-comma"
@@ -209,6 +215,32 @@ class MissingColon(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"write `{self.key}: …`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingKey(Problem):
+    """A value in braces has no key.
+
+    Braces name what they hold; only a name alone may stand for itself.
+
+    ```aug greet.aug
+    "Say hello" | Greet({ Polite(prompt) })
+    ```
+
+    Write a key before it, `{ tone: Polite(prompt) }`, or use square brackets for a list of data.
+    """
+
+    name: ClassVar[str] = "missing-key"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this value in braces has no key"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `{ key: value }`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -733,26 +765,67 @@ class UnexpectedText(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TooManyMistakes(Problem):
-    """A source has so many mistakes that it is probably not a program.
+class MarkdownFence(Problem):
+    """A Markdown fence stands in a source.
 
-    Reading stops after a hundred of them; what follows has not been looked at.
+    Answers of language models and pages of documentation wrap programs in such fences; they are not part of the program.
 
-    ```aug notes.aug
-    ),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),),
+    ~~~aug greet.aug
     ```
+    "Say hello" | Greet
+    ```
+    ~~~
 
-    Correct the first ones and try again, or check that this is the right file.
+    Remove the lines with the fences.
     """
 
-    name: ClassVar[str] = "too-many-mistakes"
+    name: ClassVar[str] = "markdown-fence"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "reading stops here, after a hundred mistakes"
+        return "this Markdown fence is no part of the program"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "correct the first ones and try again"
+        return "remove it, and the one that closes it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooManyMistakes(Problem):
+    """A source has so many mistakes that it is probably not a program.
+
+    Over a hundred of them are not listed one by one; the first few are shown.
+
+    ```aug notes.aug
+    A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A);
+    A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A);
+    A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A);
+    A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A);
+    A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A); A);
+    ```
+
+    Check that this is the right file, or correct the first mistakes and try again.
+    """
+
+    name: ClassVar[str] = "too-many-mistakes"
+
+    limit: int
+    first: tuple[Problem, ...]
+    """The first few of them."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this has more than {self.limit} mistakes"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "is this an `.aug` program? if so, correct the first mistakes and try again"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The other place."""
+        return tuple(Label(problem.at, problem.message) for problem in self.first if problem.at)

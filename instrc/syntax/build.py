@@ -139,7 +139,10 @@ class Builder:
     # ---- calls
 
     def call(self, values: Values, start: int, end: int) -> Call:
-        return Call(values[0], tuple(values[2]) if len(values) > 3 else (), Span(self.source, start, end))
+        arguments = tuple(values[2]) if len(values) > 3 else ()
+        if len(arguments) > 1:
+            self._refuse_repeated([(arg.label, arg.label_span) for arg in arguments if arg.label is not None and arg.label_span])
+        return Call(values[0], arguments, Span(self.source, start, end))
 
     def arguments(self, values: Values, start: int, end: int) -> list[Argument]:
         return _list(values)
@@ -155,7 +158,7 @@ class Builder:
     def object(self, values: Values, start: int, end: int) -> Object:
         fields = tuple(values[1]) if len(values) > 2 else ()
         if len(fields) > 1:
-            self._refuse_repeated(fields)
+            self._refuse_repeated([(field.key, field.key_span) for field in fields])
         return Object(fields, Span(self.source, start, end))
 
     def fields(self, values: Values, start: int, end: int) -> list[Field]:
@@ -175,15 +178,15 @@ class Builder:
     def items(self, values: Values, start: int, end: int) -> list[Expression]:
         return _list(values)
 
-    def _refuse_repeated(self, fields: tuple[Field, ...]) -> None:
-        first: dict[str, Span] = {}
-        for field in fields:
-            if field.key in first:
-                from instrc.problems.notation import RepeatedKey  # problems are imported where there is one
+    def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
+        if len({key for key, _ in keys}) == len(keys):
+            return
+        from instrc.problems.notation import RepeatedKey  # problems are imported where there is one
 
-                self.problems.append(RepeatedKey(at=field.key_span, key=field.key, first=first[field.key]))
-            else:
-                first[field.key] = field.key_span
+        first: dict[str, Span] = {}
+        for key, span in keys:
+            if first.setdefault(key, span) is not span:
+                self.problems.append(RepeatedKey(at=span, key=key, first=first[key]))
 
     # ---- plain data
 

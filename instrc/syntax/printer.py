@@ -100,10 +100,8 @@ def _opened(piece: Expression | Argument | Field | _Data) -> list[_Piece]:
             return ["{}"]
         case Object():
             return ["{ ", *_separated(piece.fields), " }"]
-        case Field(value=None):
-            return [piece.key]
         case Field():
-            return [f"{_key(piece.key)}: ", piece.value]
+            return [piece.key] if piece.value is None else [f"{_key(piece.key)}: ", piece.value]
         case _Data():
             return list(_data(piece.value))
 

@@ -1,14 +1,235 @@
-"""Name what is wrong with a source that is no program."""
+"""Read a source that is no program: name each mistake, mend it, and go on.
+
+The automaton is the grammar's own.  Where it has no action for a token, `instrc.syntax.mistakes` names the mistake
+and says how to mend it: put tokens before it, in place of it, or give the statement up.
+Two mistakes in one place are one: the second is mended or passed over without a word.
+"""
 
 from __future__ import annotations
 
-from instrc.problems.notation import UnexpectedText
+from typing import Any
+
+from instrc.problems.notation import TooManyMistakes, UnexpectedText
+from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.build import Builder
-from instrc.syntax.tables import Tables
+from instrc.syntax.depth import MAX_DEPTH, deep_at
+from instrc.syntax.mistakes import CLOSING, GIVE_UP, OPENING, View, begins_statement, diagnose
+from instrc.syntax.scan import Scanner
+from instrc.syntax.tables import END, START, Tables
+from instrc.syntax.tokens import Token
+
+MOST_REPORTED = 100
+MOST_MENDED = 2_000
+_CLEAR = 2
+"""Tokens that must be read between two mistakes for the second to be one of its own."""
 
 
 def recover(source: Source, automaton: Tables, builder: Builder) -> None:
-    """Add the problems of a source."""
-    del automaton
-    builder.problems.append(UnexpectedText(at=source.whole(), what="something"))
+    """Build what can be built of a source, and take down its mistakes."""
+    scanner = Scanner(source, automaton)
+    scanner.scan(0, len(source.text))
+    builder.comments.extend(scanner.comments)
+    machine = _Machine(automaton, builder, scanner)
+    machine.run()
+    problems = [*scanner.problems, *builder.problems]
+    if not problems:  # no mistake goes unnamed
+        problems.append(UnexpectedText(at=source.whole(), what="this"))
+    problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
+    if len(problems) > MOST_REPORTED or machine.repairs >= MOST_MENDED:
+        problems = [TooManyMistakes(at=problems[0].at, limit=MOST_REPORTED, first=tuple(problems[:3]))]
+    builder.problems[:] = problems
+
+
+class _Machine:
+    """The automaton over a list of tokens that is mended while it is read."""
+
+    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner) -> None:
+        self.automaton = automaton
+        self.builder = builder
+        self.scanner = scanner
+        self.source = scanner.source
+        self.actions = builder.actions(automaton.rules)
+        size = len(self.source.text)
+        self.tokens = [*scanner.tokens, Token(END, size, size)]
+        self.index = 0
+        """Of the token to read next."""
+        self.mended: list[Token] = []
+        """Tokens to read before it."""
+        self.states = [0]
+        self.values: list[Any] = []
+        self.starts: list[int] = []
+        self.end = 0
+        self.read: list[Token] = []
+        """The tokens of this statement so far."""
+        self.open: list[tuple[Token, bool]] = []
+        """Brackets around this place, and whether each is that of a call."""
+        self.debt = 0
+        """Closing brackets that belong to a statement that was given up."""
+        self.since = _CLEAR
+        """Tokens of the source read since the last mistake."""
+        self.last: type | None = None
+        self.mended_at = -1
+        self.repairs = 0
+
+    def run(self) -> None:
+        """Read all tokens."""
+        while self.repairs < MOST_MENDED:
+            if self.mended:
+                token = self.mended[0]
+                if not self._feed(token):
+                    self.mended.clear()
+                    self._give_up()
+                elif self.mended:
+                    del self.mended[0]
+                continue
+            token = self.tokens[self.index]
+            if token.kind == END and self._finished():
+                return
+            if self._feed(token):
+                if len(self.open) > MAX_DEPTH:
+                    self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
+                    self.scanner.problems.clear()
+                    return
+                self.since += 1
+                self.index += 1
+            elif not self._split_uri(token):
+                self._mend(token)
+
+    # ---- the automaton
+
+    def accepts(self, *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next."""
+        table = self.automaton.states
+        kept = len(self.states)  # of the stack; what would lie above is in `above`
+        above: list[int] = []
+        for kind in kinds:
+            while True:
+                state = above[-1] if above else self.states[kept - 1]
+                action = table[state].get(kind)
+                if action is None:
+                    return kind == END and state == table[0][START]
+                if action >= 0:
+                    above.append(action)
+                    break
+                rule = self.automaton.rules[~action]
+                below = max(0, rule.length - len(above))
+                del above[max(0, len(above) - rule.length) :]
+                kept -= below
+                above.append(table[above[-1] if above else self.states[kept - 1]][rule.origin])
+        return True
+
+    def _finished(self) -> bool:
+        """Tell whether the source may end here, and build what is left of it if so."""
+        if not self.accepts(END):
+            return False
+        self._reduce(END)
+        return True
+
+    def _reduce(self, kind: str) -> int | None:
+        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
+        table = self.automaton.states
+        while True:
+            action = table[self.states[-1]].get(kind)
+            if action is None or action >= 0:
+                return action
+            rule = self.automaton.rules[~action]
+            build = self.actions[~action]
+            if not rule.length:
+                self.values.append(None)
+                self.starts.append(self.end)
+            elif build is not None:
+                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
+                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
+                self.values.append(value)
+            if rule.length:
+                del self.states[-rule.length :]
+            self.states.append(table[self.states[-1]][rule.origin])
+
+    def _feed(self, token: Token) -> bool:
+        """Read a token, or leave everything as it is and tell that it cannot be read."""
+        if not self.accepts(token.kind):
+            return False
+        state = self._reduce(token.kind)
+        assert state is not None, token  # it was tried
+        if len(self.states) == 2:  # between statements
+            self.read.clear()
+        self.states.append(state)
+        self.values.append(token)
+        self.starts.append(token.start)
+        self.end = token.end
+        if token.kind in OPENING:
+            called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
+            self.open.append((token, called))
+        elif token.kind in CLOSING and self.open:
+            self.open.pop()
+        self.read.append(token)
+        return True
+
+    # ---- mistakes
+
+    def _split_uri(self, token: Token) -> bool:
+        """Read `aug:x` as a key and a value where no reference can stand."""
+        if token.kind != "AUG_URI" or not self.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
+            return False
+        rest = Scanner(self.source, self.automaton)
+        colon = token.start + len("aug")
+        rest.scan(colon + 1, token.end)
+        self.scanner.problems.extend(rest.problems)
+        parts = [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1), *rest.tokens]
+        self.tokens[self.index : self.index + 1] = parts
+        return True
+
+    def _mend(self, token: Token) -> None:
+        """Name the mistake that a token shows, and go on."""
+        self.repairs += 1
+        if self.debt and token.kind in CLOSING and not self.open:
+            self.debt -= 1
+            self.index += 1
+            return
+        view = View(self.source, self.tokens, self.index, self.read, self.open, self.accepts)
+        problem, repair = diagnose(view)
+        fresh = self.since >= _CLEAR
+        again = self.index == self.mended_at
+        if fresh and not self._spoilt(problem, token):
+            self.builder.problems.append(problem)
+        if repair is GIVE_UP or not (fresh or (type(problem) is self.last and not again)):
+            self._give_up()
+            return
+        self.mended_at = self.index
+        self.index += repair.drop
+        self.mended = list(repair.put)
+        self.since = 0
+        self.last = type(problem)
+
+    def _spoilt(self, problem: Problem, token: Token) -> bool:
+        """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
+        place = problem.at.start if problem.at else token.start
+        last = self.read[-1].end if self.read else 0
+        return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
+
+    def _give_up(self) -> None:
+        """Pass over the rest of the statement and begin anew behind it."""
+        level = len(self.open)
+        while (token := self.tokens[self.index]).kind != END:
+            if begins_statement(self.source, self.tokens, self.index) and self.read:
+                break
+            self.index += 1
+            self.read.append(token)
+            if token.kind in OPENING:
+                level += 1
+            elif token.kind in CLOSING:
+                level -= 1
+            elif token.kind == "SEMICOLON" and (level <= 0 or self._ends_line(token)):
+                break
+        self.debt = max(0, level)
+        self.states = [0]
+        self.values.clear()
+        self.starts.clear()
+        self.read.clear()
+        self.open.clear()
+        self.since = _CLEAR
+
+    def _ends_line(self, token: Token) -> bool:
+        following = self.tokens[self.index]
+        return following.kind == END or "\n" in self.source.text[token.end : following.start]

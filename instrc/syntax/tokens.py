@@ -82,6 +82,8 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 
 def number_value(source: Source, token: Token, problems: list[Problem]) -> int | float:
     """Return what a number token says: an exact integer, or a float if it has a fraction or an exponent."""
+    if token.value is not None:
+        return 0  # a mistake that has been reported
     text = source.text[token.start : token.end]
     if text.removeprefix("-").isdecimal():
         if len(text) <= _MOST_DIGITS:

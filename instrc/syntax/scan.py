@@ -1,0 +1,246 @@
+"""Tokens of a source that is not well written: mistakes in characters and words get their names and are mended.
+
+A mended token carries the value it was probably meant to have, so that what follows is read as if nothing had happened.
+Operators of other languages become the tokens `ARROW`, `COMPARISON` and `OPERATOR`, which no rule of the grammar takes:
+what they were meant to be depends on where they stand.
+"""
+
+from __future__ import annotations
+
+import re
+
+from instrc.problems.notation import MarkdownFence
+from instrc.problems.problem import Problem
+from instrc.problems.text import (
+    BadName,
+    BadNumber,
+    HashComment,
+    SmartQuote,
+    StrayCharacter,
+    TemplateString,
+    UnclosedComment,
+    UnclosedString,
+)
+from instrc.source import Source, Span
+from instrc.syntax.tables import Tables
+from instrc.syntax.tokens import Token, is_name
+
+_FOREIGN = re.compile(r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|[→⇒➔➜⟶⟹])|(?P<OPERATOR>&&|\?\?|\.\.\.?|\+\+|\*\*|::)")
+_SINGLE = set("-+*/%<>!?&^~$\\.,")
+_SPACE = re.compile(r"\s*")
+_LINE_END = re.compile(r"[\r\n]|\Z")
+_NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
+_NAME_LIKE = re.compile(r"(?:[.-]\w+)+")
+_LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣", "()[]{},;:|=@,|", strict=True))
+_KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
+_KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
+_DOUBLE = "“”„‟«»〝〞「」『』＂"
+_QUOTES = dict.fromkeys(_DOUBLE, _DOUBLE + '"') | dict.fromkeys("‘’‚‛‹›＇", "‘’‚‛‹›＇'")
+_VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
+_LONGEST_STRING = 20
+"""Lines over which the end of an open string is looked for."""
+
+
+class Scanner:
+    """The tokens and comments of one source, with the problems met on the way."""
+
+    def __init__(self, source: Source, automaton: Tables) -> None:
+        self.source = source
+        self.text = source.text
+        self.automaton = automaton
+        self.tokens: list[Token] = []
+        self.comments: list[Span] = []
+        self.problems: list[Problem] = []
+        self.spoilt: list[tuple[int, int]] = []
+        """Ranges whose structure is lost in a string or comment that does not end: further complaints there are idle."""
+
+    def scan(self, position: int, stop: int) -> None:
+        """Read the tokens of a range."""
+        while position < stop:
+            position = _SPACE.match(self.text, position, stop).end()  # type: ignore[union-attr]  # matches everywhere
+            if position < stop:
+                position = self._next(position, stop)
+
+    def _next(self, start: int, stop: int) -> int:
+        """Take one token; return where it ends."""
+        if foreign := _FOREIGN.match(self.text, start, stop):
+            self._take(foreign.lastgroup or "", start, foreign.end())
+            return foreign.end()
+        found = self.automaton.lexer.match(self.text, start, stop)
+        kind = found.lastgroup if found else "STRAY"
+        end = found.end() if found else start + 1
+        match kind:
+            case "COMMENT":
+                self.comments.append(self.source.span(start, end))
+            case "NAME":
+                return self._name(start, end)
+            case "STRAY":
+                return self._stray(start)
+            case _:
+                self._take(kind or "", start, end)
+        return end
+
+    def _take(self, kind: str, start: int, end: int, value: str | None = None) -> None:
+        self.tokens.append(Token(kind, start, end, value))
+
+    def _name(self, start: int, end: int) -> int:
+        """Take a name, or the part of the run that is one."""
+        run = self.text[start:end]
+        if not is_name(run):
+            length = next((index for index, letter in enumerate(run) if not f"a{letter}".isidentifier()), len(run))
+            end = start + length
+            if not length or not is_name(run[:length]):
+                return self._stray(start)
+        if slip := _NAME_LIKE.match(self.text, end):
+            written = self.text[start : slip.end()]
+            name = self.text[start:end]
+            meant = written.replace("-", "_") if "." not in written else None
+            self.problems.append(BadName(at=self.source.span(start, slip.end()), written=written, meant=meant))
+            self._take("NAME", start, slip.end(), meant or name)
+            return slip.end()
+        self._take("NAME", start, end)
+        return end
+
+    def _stray(self, start: int) -> int:
+        """Make something of a character with which no token begins."""
+        letter = self.text[start]
+        at = self.source.span(start, start + 1)
+        if letter in "\"'":
+            return self._open_string(start)
+        if letter in _QUOTES:
+            return self._smart_string(start)
+        if letter == "`":
+            return self._backticks(start)
+        if letter == "#":
+            return self._hash(start)
+        if self.text.startswith("/*", start):
+            self.problems.append(UnclosedComment(at=self.source.span(start, start + 2)))
+            self.spoilt.append((start, len(self.text)))
+            return len(self.text)
+        if number := _NUMBER_LIKE.match(self.text, start):
+            return self._number(start, number.end())
+        if letter in _LOOKALIKES:
+            meant = _LOOKALIKES[letter]
+            self.problems.append(StrayCharacter(at=at, meant=meant))
+            self._take(_KINDS[meant], start, start + 1)
+            return start + 1
+        if letter in _SINGLE:
+            self._take("OPERATOR", start, start + 1)
+            return start + 1
+        self.problems.append(StrayCharacter(at=at))
+        end = start + 1
+        while end < len(self.text) and self._is_stray(self.text[end]):
+            end += 1
+        self.spoilt.append((start, end))
+        return end
+
+    def _is_stray(self, letter: str) -> bool:
+        """Tell whether a character only continues a run of meaningless ones."""
+        known = letter.isspace() or letter in _QUOTES or letter in _LOOKALIKES or (letter.isascii() and letter.isprintable())
+        return not known and not f"a{letter}".isidentifier()
+
+    # ---- strings
+
+    def _line_end(self, position: int) -> int:
+        return _LINE_END.search(self.text, position).start()  # type: ignore[union-attr]  # the text has an end
+
+    def _open_string(self, start: int) -> int:
+        """Take a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets."""
+        quote = self.text[start]
+        line_end = self._line_end(start)
+        for offset in range(start + 1, line_end):
+            if self.text[offset] in _QUOTES and quote in _QUOTES[self.text[offset]]:
+                self.problems.append(SmartQuote(at=self.source.span(offset, offset + 1)))
+                self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
+                return offset + 1
+        if end := self._later_end(quote, line_end):
+            self.problems.append(UnclosedString(at=self.source.span(start, line_end), goes_on=True))
+            self._take("STRING", start, end, self.text[start + 1 : end - 1])
+            return end
+        end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
+        self.problems.append(UnclosedString(at=self.source.span(start, end)))
+        self._spoil_line(start, line_end)
+        self._take("STRING", start, end, self.text[start + 1 : end])
+        return end
+
+    def _later_end(self, quote: str, line_end: int) -> int | None:
+        """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
+        for _ in range(_LONGEST_STRING):
+            start = line_end + (2 if self.text.startswith("\r\n", line_end) else 1)
+            line_end = self._line_end(start) if start < len(self.text) else start
+            line = self.text[start:line_end]
+            if quote in line:
+                return start + line.index(quote) + 1 if line.count(quote) % 2 else None
+            if not line.strip():
+                return None
+        return None
+
+    def _spoil_line(self, position: int, line_end: int) -> None:
+        line_start = max(self.text.rfind("\n", 0, position), self.text.rfind("\r", 0, position)) + 1
+        self.spoilt.append((line_start, line_end))
+
+    def _smart_string(self, start: int) -> int:
+        closers = _QUOTES[self.text[start]]
+        line_end = self._line_end(start)
+        self.problems.append(SmartQuote(at=self.source.span(start, start + 1)))
+        for offset in range(start + 1, line_end):
+            if self.text[offset] in closers:
+                self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
+                return offset + 1
+        self._spoil_line(start, line_end)
+        end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
+        self._take("STRING", start, end, self.text[start + 1 : end])
+        return end
+
+    def _backticks(self, start: int) -> int:
+        if self.text.startswith("```", start):
+            if not any(isinstance(problem, MarkdownFence) for problem in self.problems):
+                self.problems.append(MarkdownFence(at=self.source.span(start, start + 3)))
+            return self._line_end(start)
+        self.problems.append(TemplateString(at=self.source.span(start, start + 1)))
+        end = self.text.find("`", start + 1) + 1
+        if not end:
+            end = self._line_end(start)
+            self._spoil_line(start, end)
+        self._take("STRING", start, end, self.text[start + 1 : end].rstrip("`"))
+        return end
+
+    # ---- comments and numbers
+
+    def _hash(self, start: int) -> int:
+        """Pass over a comment, and over its further lines: a block of them is one mistake."""
+        self.problems.append(HashComment(at=self.source.span(start, start + 1)))
+        while True:
+            end = self._line_end(start)
+            start = _SPACE.match(self.text, end).end()  # type: ignore[union-attr]  # matches everywhere
+            if not self.text.startswith("#", start):
+                return end
+
+    def _number(self, start: int, end: int) -> int:
+        run = self.text[start:end]
+        at = self.source.span(start, end)
+        digits = run.lstrip("+-")
+        if self.tokens and self.tokens[-1].end == start and self.tokens[-1].kind in _VALUES and run[0] in "+-":  # an operator
+            self._take("OPERATOR", start, start + 1)
+            return start + 1
+        if re.fullmatch(r"\d+(?![xXbBoO_])[^\W\d]\w*", digits) and not re.fullmatch(r"\d+[eE]\d*", digits):
+            self.problems.append(BadName(at=at, written=run))
+            self._take("NAME", start, end, f"_{digits}")
+            return end
+        if run.startswith("+"):
+            reason = "has a `+` before it"
+        elif re.match(r"0[xXbBoO]", digits):
+            reason = "is not decimal"
+        elif "_" in digits:
+            reason = "has a `_` in it"
+        elif re.match(r"0\d", digits):
+            reason = "begins with a zero"
+        elif digits.startswith("."):
+            reason = "has no digit before its point"
+        elif digits.count(".") > 1:
+            reason = "has two points"
+        else:
+            reason = "is not finished"
+        self.problems.append(BadNumber(at=at, reason=reason))
+        self._take("NUMBER", start, end, "0")
+        return end
