@@ -20,7 +20,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
 from instrc.registry.refusals import forbidden, invalid_vibe, unknown_version, unresolved
 from instrc.registry.roots import Entry, LeadsOutsideError, Root, newest, read_name
-from instrc.registry.uri import AugUri, Version, parse, version_of
+from instrc.registry.uri import SCHEME, AugUri, Version, parse, version_of
 from instrc.registry.vibe import MAX_BYTES, Vibe, parse_vibe
 from instrc.source import Source, Span
 
@@ -163,16 +163,27 @@ class Registry:
 
 
 class Documents(Mapping[str, Json]):
-    """Bare schemas by reference; a reference that leads to none raises an error that is a `KeyError` and carries the problem."""
+    """Bare schemas by reference.
+
+    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
+    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
+    """
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def __getitem__(self, uri: str) -> Json:
-        try:
-            return self._registry.load(uri).schema
-        except CompileError as error:
-            raise MissingDocumentError(error.problems) from None
+        if uri[: len(SCHEME)].lower() != SCHEME:
+            raise KeyError(uri)
+        return self._registry.load(uri).schema
+
+    def __contains__(self, uri: object) -> bool:
+        return isinstance(uri, str) and self._find(uri) is not None
+
+    def get(self, uri: str, default: Json = None) -> Json:
+        """Return a schema, or the default if the reference leads to none."""
+        vibe = self._find(uri)
+        return default if vibe is None else vibe.schema
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(self._registry.uris()))
@@ -180,9 +191,11 @@ class Documents(Mapping[str, Json]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-
-class MissingDocumentError(CompileError, KeyError):
-    """No vibe is found under a reference: `problems` says why."""
+    def _find(self, uri: str) -> Vibe | None:
+        try:
+            return self._registry.load(uri)
+        except CompileError:
+            return None
 
 
 def _bytes(real: str, most: int) -> bytes:
