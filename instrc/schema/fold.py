@@ -94,6 +94,7 @@ class Folder:
 
     def begin(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
+        written = terms
         alone: tuple[int, int] | None = None
         if len(terms) == 1:
             if terms[0].__class__ is Applied:
@@ -148,7 +149,7 @@ class Folder:
         unordered = frozenset(key)
         holder = self.open.get(unordered)
         if holder is not None:
-            return self.definitions.recursion(holder, terms)
+            return self.definitions.recursion(holder, written)
         self.frames += 1
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)

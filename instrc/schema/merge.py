@@ -39,21 +39,19 @@ TRIVIAL = (True, {})
 
 def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | bool:
     """Return the frame of a conjunction of several pieces, or `False` if nothing satisfies it."""
-    groups = group(expansion)
-    if any(_some_single(expansion.pieces, groups.get(keyword)) for keyword in ("anyOf", "oneOf")):
-        again = folder.expand(terms, fold=True)
+    fold, opened = False, 0
+    while True:
+        groups = group(expansion)
+        if not fold and any(_some_single(expansion.pieces, groups.get(keyword)) for keyword in ("anyOf", "oneOf")):
+            fold = True
+        elif not opened and expansion.units and (unit := _unit_to_open(folder, expansion)):
+            opened = unit
+        else:
+            break
+        again = folder.expand(terms, fold=fold, opened=opened)
         if again is None:
             return False
         expansion = again
-        groups = group(expansion)
-    if expansion.units:
-        opened = _unit_to_open(folder, expansion)
-        if opened is not None:
-            again = folder.expand(terms, opened=opened)
-            if again is None:
-                return False
-            expansion = again
-            groups = group(expansion)
     merger = _Merger(folder, expansion.pieces, groups)
     if not merger.merge():
         return False
