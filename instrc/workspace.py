@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -54,21 +55,17 @@ class Workspace:
 
         A mistake in it is taken down; then there are none.
         """
-        try:
-            return self._compile(program, wishes, report)
-        except CompileError as error:
-            report.take(error)
-            return ()
+        with _own(report) as found:
+            return self._compile(program, wishes, found)
+        return ()
 
     def check(self, path: str, report: Report) -> None:
         """Take down what is wrong with a program or a vibe."""
-        try:
+        with _own(report) as found:
             if _is_vibe(path):
-                self._review(path, report)
+                self._review(path, found)
             else:
-                self._compile(path, Wishes(), report)
-        except CompileError as error:
-            report.take(error)
+                self._compile(path, Wishes(), found)
 
     def _compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
         from instrc import compiler  # the whole of it is loaded only here
@@ -100,7 +97,7 @@ class Workspace:
 
         limit = self._surroundings.settings(place).limits.get("source", MAX_BYTES)
         data = read_bytes(path, limit, report)
-        return None if data is None else take_in(name_of(path), data, limit)
+        return None if data is None else take_in(name_of(path), data, report, limit)
 
     def _options(self, place: Path | None, wishes: Wishes) -> Options:
         from instrc.compiler import Options
@@ -110,6 +107,18 @@ class Workspace:
         if naming := wishes.naming or settings.naming:
             chosen = replace(chosen, naming=naming)
         return chosen if settings.hint is None else replace(chosen, hint=settings.hint)
+
+
+@contextmanager
+def _own(report: Report) -> Iterator[Report]:
+    """Give a file a report of its own, so that mistakes in one do not stop the next; what it says, and why it stops, goes on."""
+    found = Report()
+    try:
+        yield found
+    except CompileError as error:
+        found.take(error)
+    finally:
+        report.problems.extend(found.problems)
 
 
 def find(paths: Sequence[str], report: Report) -> list[str]:

@@ -1,0 +1,259 @@
+"""`instrc compile` prints one document for one export, writes files whole, and says what it cannot do."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from conftest import Instrc, Run
+
+TOOL = '"Say hello" | Greet\n'
+TWO = "tool first = Greet(prompt);\ntool second = Answer(Greet(prompt));\n"
+PROCESS = '"Say hello" | Greet | Send_Activity | Answer\n'
+CALL = '"Say hello" | Greet | Notify_Activity\n'
+
+
+@pytest.fixture(autouse=True)
+def programs(folder: Path) -> None:
+    (folder / "schemas" / "notify_Activity.vibe.json").write_text('{ "type": "object", "properties": {} }')
+    for name, text in {"tool": TOOL, "two": TWO, "process": PROCESS, "call": CALL}.items():
+        (folder / f"{name}.aug").write_text(text, encoding="utf-8")
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def problem_names(done: Run) -> list[str]:
+    return [problem["name"] for problem in json.loads(done.err)]
+
+
+def test_one_export_is_one_document(instrc: Instrc) -> None:
+    done = instrc("compile", "tool.aug")
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["title"] == "Say hello"
+    assert done.out.startswith('{\n  "')
+    assert done.out.endswith("}\n")
+
+
+def test_several_exports_are_an_array_in_order(instrc: Instrc) -> None:
+    first, second = json.loads(instrc("compile", "two.aug").out)
+    assert list(first["properties"]) == ["text"]
+    assert list(second["properties"]) == ["step1_greet", "step2_answer"]
+    assert [each["title"] for each in json.loads(instrc("compile", "process.aug", "tool.aug").out)] == ["Say hello"] * 2
+
+
+@pytest.mark.parametrize(
+    ("program", "kinds"),
+    [
+        ("tool", ["tool", "result"]),
+        ("process", ["tool", "result", "flat", "process"]),
+        ("call", ["tool", "result", "call"]),
+    ],
+)
+def test_each_document_that_exists_can_be_asked_for(instrc: Instrc, program: str, kinds: list[str]) -> None:
+    file = f"{program}.aug"
+    everything = json.loads(instrc("compile", file, "--emit", "all").out)
+    assert sorted(everything) == sorted(kinds)
+    assert json.loads(instrc("compile", file).out) == everything[program]
+    for kind in ("tool", "result", "flat", "process", "call"):
+        done = instrc("compile", file, "--emit", kind, "--format", "json")
+        if kind in kinds:
+            assert done.code == 0
+            assert json.loads(done.out) == everything[kind]
+        else:
+            assert (done.code, done.out) == (1, "")
+            assert problem_names(done) == ["no-such-document"]
+
+
+def test_a_folder_gets_all_documents(instrc: Instrc, folder: Path) -> None:
+    done = instrc("compile", "process.aug", "two.aug", "-o", "out/deep")
+    assert done == (0, "", "")
+    names = ["say_hello.flat", "say_hello.process", "say_hello.result", "say_hello.tool"]
+    names += ["first.result", "first.tool", "second.result", "second.tool"]
+    assert files(folder / "out" / "deep") == sorted(f"{name}.json" for name in names)
+    assert (folder / "out/deep/say_hello.process.json").read_text() == instrc("compile", "process.aug").out
+
+
+def test_a_folder_gets_the_one_document_asked_for(instrc: Instrc, folder: Path) -> None:
+    assert instrc("compile", "process.aug", "--emit", "flat", "-o", "out").code == 0
+    assert files(folder / "out") == ["say_hello.flat.json"]
+
+
+def test_a_name_that_is_taken_gets_a_number(instrc: Instrc, folder: Path) -> None:
+    assert instrc("compile", "tool.aug", "call.aug", "--emit", "tool", "-o", "out").code == 0
+    assert files(folder / "out") == ["say_hello.tool.json", "say_hello_2.tool.json"]
+
+
+def test_nothing_is_written_if_one_of_several_is_wrong(instrc: Instrc, folder: Path) -> None:
+    (folder / "wrong.aug").write_text('"Say hello" | Gret\n')
+    done = instrc("compile", "tool.aug", "wrong.aug", "-o", "out")
+    assert (done.code, done.out) == (1, "")
+    assert "wrong.aug:1:15: error:" in done.err
+    assert done.err.endswith("1 error\n")
+    assert not (folder / "out").exists()
+
+
+def test_nothing_is_written_if_one_export_lacks_what_is_asked_for(instrc: Instrc, folder: Path) -> None:
+    assert instrc("compile", "process.aug", "tool.aug", "--emit", "flat", "-o", "out").code == 1
+    assert not (folder / "out").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_problem(instrc: Instrc, folder: Path) -> None:
+    done = instrc("compile", "tool.aug", "-o", "tool.aug", "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    assert problem_names(done) == ["unwritable-output"]
+    assert (folder / "tool.aug").read_text() == TOOL
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="this user may write anywhere")
+def test_a_folder_that_may_not_be_written_to_is_a_problem(instrc: Instrc, folder: Path) -> None:
+    (folder / "out").mkdir(mode=stat.S_IREAD | stat.S_IEXEC)
+    done = instrc("compile", "tool.aug", "-o", "out", "--format", "json")
+    assert done.code == 1
+    assert problem_names(done) == ["unwritable-output"]
+    assert files(folder / "out") == []
+
+
+def test_a_folder_that_refuses_is_a_problem(instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    done = instrc("compile", "tool.aug", "-o", "out", "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    assert [problem["message"] for problem in json.loads(done.err)] == ["`out` cannot be written: permission denied"]
+    assert not (folder / "out").exists()
+
+
+def test_a_vibe_is_a_program_whose_schema_is_the_export(instrc: Instrc) -> None:
+    done = instrc("compile", "schemas/greet.vibe.json")
+    assert done.code == 0
+    assert list(json.loads(done.out)["properties"]) == ["text"]
+
+
+@pytest.mark.parametrize("path", ["missing.aug", "missing.vibe.json", "schemas"])
+def test_a_file_that_cannot_be_read_is_a_problem(instrc: Instrc, path: str) -> None:
+    done = instrc("compile", path, "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    (problem,) = json.loads(done.err)
+    assert problem["name"] == "unreadable-file"
+    assert problem["path"] == path
+
+
+def test_names_of_keys_are_an_option_and_a_setting(instrc: Instrc, folder: Path) -> None:
+    keys = ["greet", "answer"]
+    assert list(json.loads(instrc("compile", "two.aug", "--naming", "camel").out)[1]["properties"]) == keys
+    (folder / "pyproject.toml").write_text('[tool.instrc]\nnaming = "camel"\nhint = "Lies {paths}."\n')
+    second = json.loads(instrc("compile", "two.aug").out)[1]
+    assert list(second["properties"]) == keys
+    assert second["properties"]["answer"]["description"] == "Lies greet."
+    assert list(json.loads(instrc("compile", "two.aug", "--naming", "step").out)[1]["properties"]) == [
+        "step1_greet",
+        "step2_answer",
+    ]
+    assert "description" not in json.loads(instrc("compile", "two.aug", "--no-hints").out)[1]["properties"]["answer"]
+
+
+def test_a_batch_multiplies_steps(instrc: Instrc) -> None:
+    second = json.loads(instrc("compile", "two.aug", "--batch", "2").out)[1]
+    assert list(second["properties"]) == ["step1_greet_item1", "step1_greet_item2", "step2_answer_item1", "step2_answer_item2"]
+
+
+def test_a_sketch_takes_unknown_instructions(instrc: Instrc, folder: Path) -> None:
+    (folder / "new.aug").write_text('"Say hello" | Dream | Greet\n')
+    assert instrc("compile", "new.aug").code == 1
+    assert list(json.loads(instrc("compile", "new.aug", "--sketch").out)["properties"]) == ["step1_dream", "step2_greet"]
+
+
+def test_what_to_strip_is_a_set(instrc: Instrc) -> None:
+    kept = instrc("compile", "process.aug", "--emit", "process").out
+    assert '"references"' in kept
+    stripped = instrc("compile", "process.aug", "--emit", "process", "--strip", "all").out
+    assert not {'"references"', '"arguments"', '"activity"'} & set(stripped.split())
+    call = json.loads(instrc("compile", "call.aug", "--strip", "engine,thoughts").out)
+    assert list(call) == ["activity", "arguments", "tool"]
+
+
+def test_roots_are_options(instrc: Instrc, folder: Path) -> None:
+    (folder / "more").mkdir()
+    (folder / "more" / "wave.vibe.json").write_text('{ "type": "object", "properties": { "hand": { "type": "string" } } }')
+    (folder / "wave.aug").write_text("Wave\n")
+    assert instrc("compile", "wave.aug").code == 1
+    for option in ("--root", "--shared"):
+        assert '"hand"' in instrc("compile", "wave.aug", option, "more").out
+
+
+def test_warnings_are_shown_and_fail_only_if_strict(instrc: Instrc, folder: Path) -> None:
+    (folder / "unused.aug").write_text("const idle = Greet(prompt);\ntool good = Answer(prompt);\n")
+    done = instrc("compile", "unused.aug")
+    assert done.code == 0
+    assert "[unused-binding]" in done.err
+    assert done.err.endswith("1 warning\n")
+    strict = instrc("compile", "unused.aug", "--strict")
+    assert (strict.code, strict.out) == (1, "")
+
+
+@pytest.mark.parametrize("shape", ["json", "sarif", "github"])
+def test_problems_can_be_for_machines_and_leave_the_output_alone(instrc: Instrc, shape: str) -> None:
+    done = instrc("compile", "tool.aug", "--format", shape)
+    assert json.loads(done.out)["title"] == "Say hello"
+    assert done.err == "" if shape == "github" else json.loads(done.err) is not None
+
+
+def test_a_target_gets_its_envelope(instrc: Instrc, folder: Path) -> None:
+    payload = json.loads(instrc("compile", "tool.aug", "--target", "openai", "--map", "map.json").out)
+    assert payload["function"]["name"] == "say_hello"
+    assert list(payload["function"]["parameters"]["properties"]) == ["text"]
+    assert json.loads((folder / "map.json").read_text())["target"] == "openai"
+
+
+def test_targets_are_added_to_a_folder_with_the_way_back(instrc: Instrc, folder: Path) -> None:
+    assert instrc("compile", "process.aug", "--emit", "flat", "--target", "openai", "--target", "gemini", "-o", "out").code == 0
+    assert files(folder / "out") == [
+        "say_hello.flat.json",
+        "say_hello.gemini.json",
+        "say_hello.gemini.map.json",
+        "say_hello.openai.json",
+        "say_hello.openai.map.json",
+    ]
+    flat = json.loads((folder / "out/say_hello.openai.json").read_text())
+    assert list(flat["function"]["parameters"]["properties"]) == ["step1_greet", "step2_send", "step3_answer"]
+
+
+def test_a_way_back_for_several_tools_needs_a_folder(instrc: Instrc, folder: Path) -> None:
+    assert instrc("compile", "two.aug", "--target", "openai", "--map", "map.json").code == 2
+    assert not (folder / "map.json").exists()
+
+
+def test_losses_are_warnings_at_the_file_and_errors_if_strict(instrc: Instrc, folder: Path) -> None:
+    (folder / "lossy.aug").write_text(
+        '@{ title: "X", type: "object", properties: { a: { type: "array", uniqueItems: true } } }\n'
+    )
+    done = instrc("compile", "lossy.aug", "--target", "openai", "--format", "json")
+    assert done.code == 0
+    assert json.loads(done.out)
+    assert {problem["severity"] for problem in json.loads(done.err)} == {"warning"}
+    assert {problem["path"] for problem in json.loads(done.err)} == {"lossy.aug"}
+    strict = instrc("compile", "lossy.aug", "--target", "openai", "--strict")
+    assert (strict.code, strict.out) == (1, "")
+
+
+def test_an_unknown_target_is_a_problem(instrc: Instrc) -> None:
+    done = instrc("compile", "tool.aug", "--target", "opneai", "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    assert problem_names(done) == ["unknown-target"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are bytes on Unix")
+def test_a_file_name_of_odd_bytes_does_no_harm(instrc: Instrc, folder: Path) -> None:
+    for name, code in {b"bad\xff.aug": 0, b"wr\xffng.aug": 1}.items():
+        path = os.fsdecode(name)
+        (folder / path).write_text("Greet" if code == 0 else "Gret")
+        for shape in ("text", "json", "sarif", "github"):
+            assert instrc("compile", path, "--format", shape).code == code
+        assert instrc("compile", path, "-o", "out").code == code
