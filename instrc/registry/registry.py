@@ -52,6 +52,8 @@ class Registry:
         """Bare schemas by reference without fragment, in any spelling; the same object for the same vibe."""
         self._by_uri: dict[str, Vibe] = {}
         self._by_file: dict[str, Vibe] = {}
+        self._opened: dict[str, Vibe] = {}
+        """Vibes given by path, by the reference they go by: one outside the roots has a place, but is not found."""
         self._names: tuple[str, ...] | None = None
         self._lock = RLock()
 
@@ -92,12 +94,14 @@ class Registry:
         real = os.path.realpath(path)
         uri, segment = self._uri_of(real)
         with self._lock:
-            return self._read(path, uri, segment, None, reference=None)
+            vibe = self._read(path, uri, segment, None, reference=None)
+            self._opened[uri] = vibe
+            return vibe
 
     def locate(self, uri: str, pointer: str) -> Span | None:
         """Return the place of a part of a vibe's schema; `None` if the reference leads to no vibe."""
         try:
-            return self.load(uri).span(pointer)
+            return (self._opened.get(uri) or self.load(uri)).span(pointer)
         except CompileError:
             return None
 
