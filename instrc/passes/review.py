@@ -47,7 +47,7 @@ def review(vibe: Vibe, registry: Registry, report: Report) -> None:
     report.problems.extend(_required(vibe, scope, shapes))
     report.problems.extend(_paths(vibe, scope, shapes))
     if not broken:
-        _compose(vibe, registry, report)
+        _compose(vibe, registry, report, folds=library.to_fold)
 
 
 def _name(vibe: Vibe) -> Iterator[Problem]:
@@ -61,7 +61,7 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
 def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
     """Yield what is wrong with the form of `references`, `arguments` and `activity`."""
     for path, node in walk(vibe.schema):
-        if node.__class__ is not dict:
+        if node.__class__ is not dict or _ENGINE.keys().isdisjoint(node):
             continue
         for keyword, (sound, reason) in _ENGINE.items():
             if keyword in node and not sound(node[keyword]):
@@ -93,6 +93,8 @@ def _locate(vibe: Vibe, registry: Registry) -> Locate:
 
 def _references(vibe: Vibe, registry: Registry, library: Library, scope: Scope) -> Iterator[Problem]:
     """Yield what is wrong with the references of a vibe, each occurrence by itself."""
+    if not library.to_fold:
+        return
     for path, node, within in _scoped(vibe.schema, scope, library):
         for keyword in ("$ref", "$dynamicRef"):
             written = node.get(keyword)
@@ -127,9 +129,10 @@ def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
 
 def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
     """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
-    places = {id(node): path for path, node in walk(vibe.schema) if node.__class__ is dict}
-    if not any("references" in node or "arguments" in node for _, node in walk(vibe.schema) if node.__class__ is dict):
+    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
+    if not any("references" in node or "arguments" in node for _, node in nodes):
         return
+    places = {id(node): path for path, node in nodes}
     inputs = tuple(vibe.input) if isinstance(vibe.input, dict) else ()
     for fault in Process(vibe.schema, scope, shapes, set(places), inputs).faults():
         holder, below, path = fault.read
@@ -144,9 +147,8 @@ def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | Non
     return vibe.span(pointer(places[node]), key=True) if node in places else None
 
 
-def _compose(vibe: Vibe, registry: Registry, report: Report) -> None:
+def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> None:
     """Compose the whole schema, as compiling would, and hold the solution against it."""
-    folds = any("allOf" in node or "$ref" in node for _, node in walk(vibe.schema) if node.__class__ is dict)
     if not folds and not vibe.has_solution:
         return
     from instrc.schema.flatten import flatten  # a plain schema needs no composing
