@@ -55,13 +55,14 @@ class Workspace:
 
         A mistake in it is taken down; then there are none.
         """
-        with _own(report) as found:
+        name = program.name if isinstance(program, Source) else name_of(program)
+        with _own(report, name) as found:
             return self._compile(program, wishes, found)
         return ()
 
     def check(self, path: str, report: Report) -> None:
         """Take down what is wrong with a program or a vibe."""
-        with _own(report) as found:
+        with _own(report, path) as found:
             if _is_vibe(path):
                 self._review(path, found)
             else:
@@ -110,13 +111,16 @@ class Workspace:
 
 
 @contextmanager
-def _own(report: Report) -> Iterator[Report]:
-    """Give a file a report of its own, so that mistakes in one do not stop the next; what it says, and why it stops, goes on."""
+def _own(report: Report, file: str) -> Iterator[Report]:
+    """Give a file a report of its own, so that mistakes in one do not stop the next; a mistake of ours gets the file's name."""
     found = Report()
     try:
         yield found
     except CompileError as error:
         found.take(error)
+    except Exception as error:
+        error.add_note(f"(in {file})")
+        raise
     finally:
         report.problems.extend(found.problems)
 

@@ -17,7 +17,7 @@ FLOORS: dict[str, int] = {
             ["problems"],
             ["ir"],
             ["registry", "schema", "syntax"],
-            ["emit", "passes", "runtime", "targets"],
+            ["emit", "importers", "passes", "runtime", "targets"],
             ["compiler", "files"],
             ["workspace"],
             ["cli", "library"],
@@ -63,4 +63,5 @@ def test_the_readme_shows_the_same_floors() -> None:
     rows = re.findall(r"^\| (\d+) \| (.*?) \|", table, re.MULTILINE)
     shown = {name: int(floor) for floor, cell in rows for name in re.findall(r"`(\w+)(?:/|\.py)?`", cell)}
     there = {file.relative_to(ROOT / "instrc").with_suffix("").parts[0] for file in FILES}
-    assert shown == {name: FLOORS[ONE_PART.get(name, name)] for name in there}
+    assert there <= set(shown)
+    assert shown == {name: FLOORS[ONE_PART.get(name, name)] for name in shown}

@@ -31,6 +31,14 @@ class Naming(StrEnum):
     CAMEL = "camel"
 
 
+class Recursion(StrEnum):
+    """What becomes of a schema that holds itself, whatever is usual for the target."""
+
+    KEEP = "keep"
+    UNROLL = "unroll"
+    REFUSE = "refuse"
+
+
 def command(
     files: Annotated[
         list[str],
@@ -45,6 +53,9 @@ def command(
     ] = None,
     way_back: Annotated[
         Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the way back, for `instrc lift`.")
+    ] = None,
+    recursion: Annotated[
+        Recursion | None, typer.Option("--recursion", help="With --target, what to do about recursive schemas.")
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Multiply every step for N items.")] = 1,
     naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are made.")] = None,
@@ -74,7 +85,7 @@ def command(
     if target:
         from instrc.cli.targeting import fitted
 
-        for each in fitted(compiled, target, emit, report, strict=strict):
+        for each in fitted(compiled, target, emit, report, recursion=recursion, strict=strict):
             if folder is not None:
                 output.files[folder / f"{each.stem}.{each.target}.json"] = each.payload
                 output.files[folder / f"{each.stem}.{each.target}.map.json"] = each.map

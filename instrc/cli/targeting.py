@@ -24,7 +24,13 @@ class Fitted(NamedTuple):
 
 
 def fitted(
-    exports: Sequence[Export], targets: Sequence[str], emit: Emit | None, report: Report, *, strict: bool
+    exports: Sequence[Export],
+    targets: Sequence[str],
+    emit: Emit | None,
+    report: Report,
+    *,
+    recursion: str | None = None,
+    strict: bool = False,
 ) -> Iterator[Fitted]:
     """Yield each tool, or flat view if that is asked for, for each target; losses and what cannot be said are taken down."""
     from instrc.targets.catalogue import dialect  # needed with --target only
@@ -39,16 +45,25 @@ def fitted(
     for export in exports:
         schema = printed(export, view, report)
         if schema is not None:
-            yield from (each for target in known for each in _lower(export, schema, target, report, strict=strict))
+            for target in known:
+                yield from _lower(export, schema, target, report, recursion=recursion, strict=strict)
 
 
-def _lower(export: Export, schema: Json, target: str, report: Report, *, strict: bool) -> Iterator[Fitted]:
+def _lower(export: Export, schema: Json, target: str, report: Report, *, recursion: str | None, strict: bool) -> Iterator[Fitted]:
     from instrc.targets.lower import lower
 
     found = Report()
     own = schema.get("description") if isinstance(schema, dict) else None
     try:
-        result = lower(schema, target, export.stem, description=own or export.artefact.title, strict=strict, report=found)
+        result = lower(
+            schema,
+            target,
+            export.stem,
+            description=own or export.artefact.title,
+            recursion=recursion,
+            strict=strict,
+            report=found,
+        )
         yield Fitted(export.stem, target, result.payload, result.map)
     except CompileError as error:
         found.take(error)

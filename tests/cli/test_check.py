@@ -145,16 +145,15 @@ def test_a_thousand_vibes_share_one_registry(instrc: Instrc, folder: Path) -> No
 
 
 def test_a_mistake_of_ours_is_one_plain_message(instrc: Instrc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from instrc.workspace import Workspace
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError
 
-    def broken(self: Workspace, path: str, report: object) -> None:
-        raise KeyError(path)
-
-    monkeypatch.setattr(Workspace, "check", broken)
+    monkeypatch.setattr("instrc.compiler.compile_source", broken)
     (folder / "a.aug").write_text("Greet\n")
     done = instrc("check", "a.aug")
     assert (done.code, done.out) == (70, "")
     assert done.err.startswith("instrc: internal error: KeyError")
+    assert "(in a.aug)" in done.err
     assert "report" in done.err
     assert "Traceback" not in done.err
     monkeypatch.setenv("INSTRC_DEBUG", "1")

@@ -18,19 +18,23 @@ from instrc.problems.problem import Problem
 ALL = classes()
 ABOUT_THE_MACHINE: set[str] = set()
 """Problems that no file can show; each has a test of its own in `tests/cli/`."""
-_BLOCK = re.compile(r"^```(\w+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^(```|~~~)(\w+)(?: +(\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
 class Example(NamedTuple):
-    files: dict[str, str]
+    files: dict[str, bytes]
     line: list[str]
 
 
 def example(kind: type[Problem]) -> Example | None:
     """Read the files of a page and the command line to run on them."""
     blocks = _BLOCK.findall(page(kind))
-    files = {name: text for language, name, text in blocks if name and language != "console"}
-    for language, _, text in blocks:
+    files = {
+        name: bytes.fromhex(text) if language == "hex" else text.encode()
+        for _, language, name, text in blocks
+        if name and language != "console"
+    }
+    for _, language, _, text in blocks:
         if language == "console":
             written = next(line for line in text.splitlines() if line.startswith("$ instrc "))
             return Example(files, shlex.split(written)[2:])
@@ -70,9 +74,9 @@ def test_the_example_raises_exactly_this_problem(
     if found is None:
         assert name in ABOUT_THE_MACHINE, "a page needs an example"
         return
-    for path, text in found.files.items():
+    for path, data in found.files.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
+        (tmp_path / path).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     code = main([*found.line, "--format", "json"])
     out, err = capsys.readouterr()
