@@ -33,8 +33,6 @@ def missing_names(schema: Json, scope: Scope, shapes: Shapes, *, mixin: bool) ->
     In a `mixin` the other properties come from elsewhere, so only what resembles one of its own is a slip.
     """
     nodes = [(path, node) for path, node in walk(schema) if node.__class__ is dict]
-    if all(_describes_all(node) for _, node in nodes):
-        return
     faults = _faults(schema, scope, shapes, {id(node): path for path, node in nodes}, mixin=mixin)
     for path, node in nodes:
         for index, name in enumerate(_names(node)):
@@ -87,12 +85,6 @@ def _judge(
                 faults[id(node), index] = ()
             elif not lenient or nearest(name, tuple(described)):
                 faults[id(node), index] = before or tuple(described)
-
-
-def _describes_all(node: dict[str, Json]) -> bool:
-    """Tell whether a schema describes by itself all that it requires, as most do."""
-    required, properties = node.get("required"), node.get("properties")
-    return not required or (properties.__class__ is dict and properties.keys() >= set(required))
 
 
 def _is_definition(path: Path) -> bool:

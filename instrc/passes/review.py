@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
 
 from instrc.jsonvalue import Json, pointer
-from instrc.passes.reads import Process
-from instrc.passes.requirements import missing_names
-from instrc.passes.shapes import Shapes
-from instrc.problems.files import InvalidVibe
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.schemas import InvalidSchema, TooLarge
-from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
 from instrc.registry.registry import Registry
 from instrc.registry.roots import ENDING
 from instrc.registry.vibe import Vibe
-from instrc.schema.refs import Library, Locate, Scope, join
-from instrc.schema.walk import Path, subschemas, walk
-from instrc.schema.wellformed import problems_of
-from instrc.source import Span
-
-_MOST_ERRORS = 20
-_JUDGED_DEPTH = 100
-"""Levels that the judge of solutions follows for certain; it keeps them on its own stack."""
+from instrc.schema.walk import Path, walk
+from instrc.schema.wellformed import LATEST, problems_of
 
 
 def review(vibe: Vibe, registry: Registry, report: Report) -> None:
     """Take down what is wrong with a vibe: its schema, references, names, paths and solution."""
     report.problems.extend(_name(vibe))
-    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe)]
+    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
+    unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
     report.problems.extend(unsound)
-    if unsound:
-        return  # what follows takes a sound schema for granted
-    library = Library(registry.documents, nullable=True, locate=_locate(vibe, registry))
-    try:
-        scope = library.add(vibe.uri, vibe.schema)
-    except CompileError as error:  # the dialect is not known
-        report.problems.extend(replace(problem, at=problem.at or vibe.span("/$schema")) for problem in error.problems)
-        return
-    broken = list(_references(vibe, registry, library, scope))
-    report.problems.extend(broken)
-    shapes = Shapes(library)
-    report.problems.extend(_required(vibe, scope, shapes))
-    report.problems.extend(_paths(vibe, scope, shapes))
-    if not broken:
-        _compose(vibe, registry, report, folds=library.to_fold)
+    if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
+        return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
+    from instrc.passes.coherence import incoherences  # most vibes do without it
+
+    incoherences(vibe, registry, report)
+
+
+def _stands_alone(node: dict[str, Json]) -> bool:
+    """Tell whether a schema of today refers to nothing and describes all that it requires."""
+    return _LINKS.isdisjoint(node) and _describes_all(node) and node.get("$schema", LATEST).rstrip("#") == LATEST
+
+
+def _describes_all(node: dict[str, Json]) -> bool:
+    """Tell whether a schema describes by itself all that it requires, as most do."""
+    required, properties = node.get("required"), node.get("properties")
+    return not required or (properties.__class__ is dict and properties.keys() >= set(required))
 
 
 def _name(vibe: Vibe) -> Iterator[Problem]:
@@ -55,17 +43,21 @@ def _name(vibe: Vibe) -> Iterator[Problem]:
     if "@" in vibe.segment and vibe.source.name.endswith(ENDING):
         version = vibe.segment.rpartition("@")[2]
         reason = f"`{version}` in its name is no version (numbers joined by dots, as in `{vibe.segment.partition('@')[0]}@2`)"
+        from instrc.problems.files import InvalidVibe  # only where there is one
+
         yield InvalidVibe(at=vibe.source.whole(), reason=reason)
 
 
-def _engine_properties(vibe: Vibe) -> Iterator[Problem]:
+def _engine_properties(vibe: Vibe, nodes: list[tuple[Path, dict[str, Json]]]) -> Iterator[Problem]:
     """Yield what is wrong with the form of `references`, `arguments` and `activity`."""
-    for path, node in walk(vibe.schema):
-        if node.__class__ is not dict or _ENGINE.keys().isdisjoint(node):
+    for path, node in nodes:
+        if _ENGINE.keys().isdisjoint(node):
             continue
         for keyword, (sound, reason) in _ENGINE.items():
             if keyword in node and not sound(node[keyword]):
                 place = pointer((*path, keyword))
+                from instrc.problems.schemas import InvalidSchema  # only where there is one
+
                 yield InvalidSchema(at=vibe.span(place), pointer=place, reason=reason)
 
 
@@ -84,110 +76,4 @@ _ENGINE = {
     "arguments": (_is_arguments, 'it is a path, or a list or an object of paths and of constants, `{ "const": … }`'),
     "activity": (lambda value: value.__class__ is str and bool(value), "it is the name of an activity"),
 }
-
-
-def _locate(vibe: Vibe, registry: Registry) -> Locate:
-    """Return what gives places in a vibe, which need not lie below a root, and in those that it refers to."""
-    return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
-
-
-def _references(vibe: Vibe, registry: Registry, library: Library, scope: Scope) -> Iterator[Problem]:
-    """Yield what is wrong with the references of a vibe, each occurrence by itself."""
-    if not library.to_fold:
-        return
-    for path, node, within in _scoped(vibe.schema, scope, library):
-        for keyword in ("$ref", "$dynamicRef"):
-            written = node.get(keyword)
-            if written.__class__ is str:
-                at = vibe.span(pointer((*path, keyword)))
-                try:
-                    base = written.partition("#")[0]
-                    if base and join(within.resource.uri, base) not in library.resources:
-                        registry.load(written, at)  # says more of what is not there than a mere lookup can
-                    library.target(keyword, node, within)
-                except CompileError as error:
-                    yield from (replace(problem, at=problem.at or at) for problem in error.problems)
-
-
-def _scoped(schema: Json, scope: Scope, library: Library) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
-    """Yield the schemas of a document that are objects, with the scope that each is read in, in written order."""
-    stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
-    while stack:
-        path, node, within = stack.pop()
-        if node.__class__ is dict:
-            yield path, node, within
-            below = [((*path, *step), child, library.below(child, within)) for step, child in subschemas(node)]
-            stack.extend(reversed(below))
-
-
-def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
-    mixin = vibe.segment.casefold().endswith("_mixin")
-    for path, place, name, near in missing_names(vibe.schema, scope, shapes, mixin=mixin):
-        at = vibe.span(pointer((*path, "required", place)))
-        yield MissingFromProperties(at=at, word=name, nearest=near)
-
-
-def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
-    """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
-    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
-    if not any("references" in node or "arguments" in node for _, node in nodes):
-        return
-    places = {id(node): path for path, node in nodes}
-    inputs = tuple(vibe.input) if isinstance(vibe.input, dict) else ()
-    for fault in Process(vibe.schema, scope, shapes, set(places), inputs).faults():
-        holder, below, path = fault.read
-        at = vibe.span(pointer((*places[holder], *below)))
-        if fault.kind == "dangling":
-            yield DanglingReference(at=at, path=path, nearest=fault.nearest)
-        else:
-            yield ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
-
-
-def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | None:
-    return vibe.span(pointer(places[node]), key=True) if node in places else None
-
-
-def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> None:
-    """Compose the whole schema, as compiling would, and hold the solution against it."""
-    if not folds and not vibe.has_solution:
-        return
-    from instrc.schema.flatten import flatten  # a plain schema needs no composing
-
-    composing = Report()
-    flat: Json = False
-    try:
-        flat = flatten(
-            vibe.schema,
-            registry.documents,
-            base=vibe.uri,
-            nullable=True,
-            report=composing,
-            locate=_locate(vibe, registry),
-        )
-    except CompileError as error:
-        composing.problems.extend(error.problems)
-    report.problems.extend(problem for problem in composing.problems if problem not in report.problems)
-    if vibe.has_solution and not composing.failed:
-        report.problems.extend(_solution(vibe, flat))
-
-
-def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
-    """Yield where the schema does not accept the solution."""
-    import re
-
-    from jsonschema import Draft202012Validator  # heavy, and few vibes have a solution
-
-    try:
-        errors = list(islice(Draft202012Validator(flat).iter_errors(vibe.solution), _MOST_ERRORS))
-    except RecursionError:
-        yield TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
-        return
-    except re.error:  # a pattern of ECMA 262 that Python does not read: the judge cannot tell
-        return
-    for error in errors:
-        place = pointer(error.absolute_path)
-        yield InvalidSolution(at=vibe.place("/solution" + place), pointer=place, reason=_reason(error.message))
-
-
-def _reason(message: str) -> str:
-    return message if len(message) <= 200 else message[:99] + " … " + message[-99:]
+_LINKS = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "allOf", "references", "arguments"})

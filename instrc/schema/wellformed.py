@@ -22,7 +22,7 @@ from instrc.source import Span
 if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
-_LATEST = "https://json-schema.org/draft/2020-12/schema"
+LATEST = "https://json-schema.org/draft/2020-12/schema"
 _MOST = 20
 """Problems that are told of one schema; a file that is no schema at all would have thousands."""
 _ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
@@ -146,7 +146,7 @@ def _anchor(value: Json) -> bool:
 
 _SOUND: dict[str, Callable[[Json], bool]] = {
     "$id": lambda value: value.__class__ is str and "#" not in value,
-    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == _LATEST,
+    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST,
     "$ref": _string,
     "$anchor": _anchor,
     "$dynamicRef": _string,

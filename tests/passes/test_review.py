@@ -372,6 +372,10 @@ def test_an_unsound_schema_has_only_that_problem(check: Check) -> None:
     assert names(check({"type": "objct", "properties": {"a": TEXT}, "required": ["b"]})) == ["invalid-schema"]
 
 
+def test_an_unknown_dialect_is_reported(check: Check) -> None:
+    assert names(check({"$schema": "https://example.org/ours", "type": "object"})) == ["unknown-dialect"]
+
+
 def test_a_name_with_a_wrong_version_is_reported(check: Check) -> None:
     assert names(check({}, name="find@latest")) == ["invalid-vibe"]
     assert check({}, name="find@1.2") == []

@@ -14,6 +14,7 @@ from instrc.problems.files import UnknownVersion
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.schemas import UnresolvedReference
 from instrc.registry.registry import Registry
+from instrc.schema.flatten import flatten
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -177,6 +178,36 @@ def test_documents_hold_bare_schemas_and_say_why_one_is_missing(files: Files) ->
     assert caught.value.problems[0].name == "unresolved-reference"
     with pytest.raises(KeyError):
         registry.documents["https://example.org/dialect"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"),
+    [
+        ("aug:a:2", "unknown-version"),
+        ("aug:broken", "invalid-vibe"),
+        ("aug:nowhere", "unresolved-reference"),
+        ("aug:../a", "forbidden-reference"),
+        ("aug:a:x", "malformed-reference"),
+        ("https://example.org/a", "forbidden-reference"),
+    ],
+)
+def test_composing_says_what_is_wrong_with_a_reference_and_where(files: Files, reference: str, name: str) -> None:
+    whole = f'{{"properties": {{"p": {{"$ref": "{reference}"}}}}}}'
+    registry = Registry([files("w", {"a@1.vibe.json": SCHEMA, "broken.vibe.json": "[]", "it.vibe.json": whole})])
+    with pytest.raises(CompileError) as caught:
+        flatten(registry.load("aug:it").schema, registry.documents, base="aug:it", locate=registry.locate)
+    (found,) = caught.value.problems
+    assert found.name == name
+    assert found.at is not None
+    assert found.at.text in {f'"{reference}"', "["}
+
+
+def test_composing_sees_one_vibe_under_all_its_spellings(files: Files) -> None:
+    part = '{"properties": {"x": {"$anchor": "here", "type": "string"}}}'
+    whole = '{"allOf": [{"$ref": "aug:a:1"}, {"properties": {"y": {"$ref": "aug:a#here"}, "z": {"$ref": "aug:a?1#x"}}}]}'
+    registry = Registry([files("w", {"a@1.vibe.json": part, "it.vibe.json": whole})])
+    flat = flatten(registry.load("aug:it").schema, registry.documents, base="aug:it")
+    assert flat["properties"] == {key: {"type": "string"} for key in "xyz"}
 
 
 def test_a_link_out_of_the_roots_is_never_followed(files: Files, tmp_path: Path) -> None:

@@ -1,0 +1,149 @@
+"""Find what does not fit together in a sound vibe: references, required names, paths between steps, the solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from instrc.jsonvalue import Json, pointer
+from instrc.passes.reads import Process
+from instrc.passes.requirements import missing_names
+from instrc.passes.shapes import Shapes
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.schemas import TooLarge
+from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
+from instrc.registry.registry import Registry
+from instrc.registry.vibe import Vibe
+from instrc.schema.refs import Library, Locate, Scope, join
+from instrc.schema.walk import Path, subschemas, walk
+from instrc.source import Span
+
+_MOST_ERRORS = 20
+_JUDGED_DEPTH = 100
+"""Levels that the judge of solutions follows for certain; it keeps them on its own stack."""
+
+
+def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
+    """Take down what in a vibe leads nowhere or contradicts itself."""
+    library = Library(registry.documents, nullable=True, locate=_locate(vibe, registry))
+    try:
+        scope = library.add(vibe.uri, vibe.schema)
+    except CompileError as error:  # the dialect is not known
+        report.problems.extend(replace(problem, at=problem.at or vibe.span("/$schema")) for problem in error.problems)
+        return
+    broken = list(_references(vibe, registry, library, scope))
+    report.problems.extend(broken)
+    shapes = Shapes(library)
+    report.problems.extend(_required(vibe, scope, shapes))
+    report.problems.extend(_paths(vibe, scope, shapes))
+    if not broken:
+        _compose(vibe, registry, report, folds=library.to_fold)
+
+
+def _locate(vibe: Vibe, registry: Registry) -> Locate:
+    """Return what gives places in a vibe, which need not lie below a root, and in those that it refers to."""
+    return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
+
+
+def _references(vibe: Vibe, registry: Registry, library: Library, scope: Scope) -> Iterator[Problem]:
+    """Yield what is wrong with the references of a vibe, each occurrence by itself."""
+    if not library.to_fold:
+        return
+    for path, node, within in _scoped(vibe.schema, scope, library):
+        for keyword in ("$ref", "$dynamicRef"):
+            written = node.get(keyword)
+            if written.__class__ is str:
+                at = vibe.span(pointer((*path, keyword)))
+                try:
+                    base = written.partition("#")[0]
+                    if base and join(within.resource.uri, base) not in library.resources:
+                        registry.load(written, at)  # says more of what is not there than a mere lookup can
+                    library.target(keyword, node, within)
+                except CompileError as error:
+                    yield from (replace(problem, at=problem.at or at) for problem in error.problems)
+
+
+def _scoped(schema: Json, scope: Scope, library: Library) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
+    """Yield the schemas of a document that are objects, with the scope that each is read in, in written order."""
+    stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
+    while stack:
+        path, node, within = stack.pop()
+        if node.__class__ is dict:
+            yield path, node, within
+            below = [((*path, *step), child, library.below(child, within)) for step, child in subschemas(node)]
+            stack.extend(reversed(below))
+
+
+def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
+    mixin = vibe.segment.casefold().endswith("_mixin")
+    for path, place, name, near in missing_names(vibe.schema, scope, shapes, mixin=mixin):
+        at = vibe.span(pointer((*path, "required", place)))
+        yield MissingFromProperties(at=at, word=name, nearest=near)
+
+
+def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
+    """Yield the paths of the steps of a process that lead nowhere, or to what comes later."""
+    nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
+    if not any("references" in node or "arguments" in node for _, node in nodes):
+        return
+    places = {id(node): path for path, node in nodes}
+    inputs = tuple(vibe.input) if isinstance(vibe.input, dict) else ()
+    for fault in Process(vibe.schema, scope, shapes, set(places), inputs).faults():
+        holder, below, path = fault.read
+        at = vibe.span(pointer((*places[holder], *below)))
+        if fault.kind == "dangling":
+            yield DanglingReference(at=at, path=path, nearest=fault.nearest)
+        else:
+            yield ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
+
+
+def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | None:
+    return vibe.span(pointer(places[node]), key=True) if node in places else None
+
+
+def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> None:
+    """Compose the whole schema, as compiling would, and hold the solution against it."""
+    if not folds and not vibe.has_solution:
+        return
+    from instrc.schema.flatten import flatten  # a plain schema needs no composing
+
+    composing = Report()
+    flat: Json = False
+    try:
+        flat = flatten(
+            vibe.schema,
+            registry.documents,
+            base=vibe.uri,
+            nullable=True,
+            report=composing,
+            locate=_locate(vibe, registry),
+        )
+    except CompileError as error:
+        composing.problems.extend(error.problems)
+    report.problems.extend(problem for problem in composing.problems if problem not in report.problems)
+    if vibe.has_solution and not composing.failed:
+        report.problems.extend(_solution(vibe, flat))
+
+
+def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
+    """Yield where the schema does not accept the solution."""
+    import re
+
+    from jsonschema import Draft202012Validator  # heavy, and few vibes have a solution
+
+    try:
+        errors = list(islice(Draft202012Validator(flat).iter_errors(vibe.solution), _MOST_ERRORS))
+    except RecursionError:
+        yield TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
+        return
+    except re.error:  # a pattern of ECMA 262 that Python does not read: the judge cannot tell
+        return
+    for error in errors:
+        place = pointer(error.absolute_path)
+        yield InvalidSolution(at=vibe.place("/solution" + place), pointer=place, reason=_reason(error.message))
+
+
+def _reason(message: str) -> str:
+    return message if len(message) <= 200 else message[:99] + " … " + message[-99:]
