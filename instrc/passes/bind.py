@@ -51,19 +51,23 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     if exports:
         for binding in idle:
             report.add(UnusedBinding(at=binding.name.span, word=binding.name.text))
-            run(Evaluator(names, library, report).value(binding.value, Place()))
-    else:
-        exports = [Export(None, binding.value) for binding in idle]
-    graphs = [_graph(export, names, library, report) for export in exports]
     for statement in program.statements:
         if isinstance(statement, Input) and statement.name.text not in mentioned:
             report.add(UnusedBinding(at=statement.name.span, word=statement.name.text))
-    if not exports:
-        for binding in bindings:  # names that use each other in a circle export nothing, but that is not the mistake
-            run(Evaluator(names, library, report).value(binding.value, Place()))
-        if not report.failed:
-            report.add(NothingExported(at=program.source.whole()))
+    exports = exports or [Export(None, binding.value) for binding in idle]
+    graphs = [_graph(export, names, library, report) for export in exports]
+    exported = {id(export.expression) for export in exports}
+    for binding in bindings:
+        if binding.name.text not in names.read and id(binding.value) not in exported:
+            _look_for_mistakes(binding, names, library, report)
+    if not exports and not report.failed:
+        report.add(NothingExported(at=program.source.whole()))
     return _named([graph for graph in graphs if graph is not None], stem)
+
+
+def _look_for_mistakes(binding: Binding, names: Names, library: Library, report: Report) -> None:
+    """Evaluate what no export reaches: it becomes no artefact, but what is wrong in it is wrong."""
+    run(Evaluator(names, library, report).value(binding.name, Place()))
 
 
 def _exports(program: Program) -> list[Export]:

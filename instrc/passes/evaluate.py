@@ -95,6 +95,7 @@ class Evaluator:
 
     def local(self, name: Name, binding: Binding, place: Place) -> Task[Value | None]:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+        self.names.read.add(name.text)
         if name.text in self._open:
             cycle = self._open[self._open.index(name.text) :]
             where = tuple(self.names.locals[each].name.span for each in cycle)
@@ -196,7 +197,7 @@ class Evaluator:
                 self.report.add(NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
             if binding is not None and not self.names.is_alias(binding):
-                self.names.used.add(stage.text)
+                self.names.read.add(stage.text)
                 self.report.add(NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
                 return False
         return True

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Binding, Expression, Input, Name, Program, Uri
+from instrc.naming import pascal
 from instrc.passes.library import Library
 from instrc.problems.problem import CompileError, Label
 from instrc.problems.program import AmbiguousName, RepeatedName, ReservedName, UnknownName
@@ -40,7 +41,8 @@ class Names:
         self.report = report
         self.locals: dict[str, Binding] = {}
         self.inputs: dict[str, Span | None] = {"prompt": None}
-        self.used: set[str] = set()
+        self.read: set[str] = set()
+        """Local names and inputs that were evaluated."""
         self._unknown: set[tuple[str, Span]] = set()
         for statement in program.statements:
             if isinstance(statement, Binding | Input):
@@ -62,10 +64,9 @@ class Names:
     def meaning(self, name: Name) -> Meaning | None:
         """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
         if binding := self.locals.get(name.text):
-            self.used.add(name.text)
             return binding
         if name.text in self.inputs:
-            self.used.add(name.text)
+            self.read.add(name.text)
             return InputName(name.text)
         if name.text in CONTEXTS or name.text in {"Process", "LaunchProcess"}:
             return Special(name.text)
@@ -82,7 +83,10 @@ class Names:
             return self.library.sketched(name.text)
         else:
             known = [*self.locals, *self.inputs, *self.library.names()]
-            self.report.add(UnknownName(at=name.span, word=name.text, nearest=nearest(name.text, known)))
+            offered = tuple(
+                _in_style_of(name.text, each) if each in self.library.names() else each for each in nearest(name.text, known)
+            )
+            self.report.add(UnknownName(at=name.span, word=name.text, nearest=offered))
         return None
 
     def vibe(self, uri: Uri) -> Instruction | None:
@@ -135,3 +139,11 @@ class Names:
     def defined_here(self, name: str, words: str = "defined here") -> tuple[Label, ...]:
         """Return the place where a local name is defined, as a label."""
         return (Label(self.locals[name].name.span, words),) if name in self.locals else ()
+
+
+def _in_style_of(word: str, vibe: str) -> str:
+    """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
+    if not word[:1].isupper() or "-" in word:
+        return vibe
+    instruction = Instruction(vibe, None, None)
+    return pascal(instruction.stem) + vibe.removeprefix(instruction.stem)

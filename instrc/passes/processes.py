@@ -99,7 +99,7 @@ def _open_up(ev: Evaluator, expression: Expression) -> tuple[Expression, tuple[J
             expression = expression.value
         elif isinstance(expression, Name) and expression.text in ev.names.locals and expression.text not in seen:
             seen.add(expression.text)
-            ev.names.used.add(expression.text)
+            ev.names.read.add(expression.text)
             expression = ev.names.locals[expression.text].value
         else:
             return expression, tuple(annotations)
