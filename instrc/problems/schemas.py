@@ -363,7 +363,7 @@ class ClosedAway(Problem):
     name: ClassVar[str] = "closed-away"
     severity: ClassVar[Severity] = "warning"
 
-    property: str
+    key: str
     closed: Origin
     """The keyword that closes."""
     described: Origin
@@ -372,7 +372,7 @@ class ClosedAway(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the property `{self.property}` at {self.described} is forbidden by {self.closed}"
+        return f"the property `{self.key}` at {self.described} is forbidden by {self.closed}"
 
     @property
     def hint(self) -> str | None:
@@ -413,7 +413,7 @@ class SlotConflict(Problem):
     name: ClassVar[str] = "slot-conflict"
     severity: ClassVar[Severity] = "warning"
 
-    property: str
+    key: str
     mixin: str
     """How the mixin defines it, as JSON in short."""
     filling: str
@@ -425,9 +425,35 @@ class SlotConflict(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         mixin = f"`{self.applied}`" if self.applied else "the mixin"
-        return f"{mixin} and what is put into it both define `{self.property}`: {self.mixin} and {self.filling}"
+        return f"{mixin} and what is put into it both define `{self.key}`: {self.mixin} and {self.filling}"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "rename one of the two"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingExtra(Problem):
+    """Something that was asked for needs a package that is not installed.
+
+    It is optional, since most programs do without it.
+
+    Install it with the extra that the message names: `pip install "instrc[subsume]"`.
+    """
+
+    name: ClassVar[str] = "missing-extra"
+
+    feature: str
+    extra: str
+    package: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"{self.feature} needs the package `{self.package}`, which is not installed"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f'install it: `pip install "instrc[{self.extra}]"`'

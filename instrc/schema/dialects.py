@@ -1,13 +1,13 @@
 """Older dialects of JSON Schema, read as 2020-12.
 
 `modern` rewrites the keywords of one schema and leaves the schemas below it as they are, so that references into an
-old document still find their places.  `upgrade` does it for a whole document and moves the references along.
+old document still find their places.  Module `upgrade` does it for whole documents.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from instrc.jsonvalue import Json
@@ -32,16 +32,16 @@ class Dialect:
     nullable: bool = False
     references: frozenset[str] = frozenset({"$ref"})
     """Keywords that refer."""
+    old: bool = field(init=False)
+    """Whether schemas of this dialect have to be rewritten."""
 
     @property
     def id_keyword(self) -> str:
         """The keyword that names a resource."""
         return "id" if self.year == 4 else "$id"
 
-    @property
-    def old(self) -> bool:
-        """Whether schemas of this dialect have to be rewritten."""
-        return self.year < 2020 or self.nullable or bool(self.unknown)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
 
 
 _SINCE_2020 = frozenset({"prefixItems", "$dynamicRef", "$dynamicAnchor"})
@@ -168,7 +168,9 @@ def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
             bound = "m" + key[10:]
             if value is True and bound in node:
                 out[key] = node[bound]
-        elif (year == 4 and key in {"minimum", "maximum"} and node.get("exclusiveM" + key[1:]) is True) or (year == 4 and key == "id"):
+        elif (year == 4 and key in {"minimum", "maximum"} and node.get("exclusiveM" + key[1:]) is True) or (
+            year == 4 and key == "id"
+        ):
             changed = True
         else:
             out[key] = value
@@ -211,16 +213,3 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     if wanted and "type" in node and out.get("const") is not None:
         out = {("enum" if key == "const" else key): ([value, None] if key == "const" else value) for key, value in out.items()}
     return out
-
-
-def upgrade(schema: Json, *, nullable: bool = False) -> Json:
-    """Return a document in 2020-12: `$schema` decides what it is read as, its references are moved along.
-
-    `nullable` reads that keyword of OpenAPI in documents without a `$schema` too.
-    A document that is 2020-12 already is returned as it is.  An unknown `$schema` raises a `CompileError`.
-    """
-    if schema.__class__ is not dict:
-        return schema
-    from instrc.schema.documents import rewritten  # it needs the dialects of this module
-
-    return rewritten(schema, nullable=nullable)

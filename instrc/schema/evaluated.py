@@ -60,8 +60,7 @@ def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = Tr
         seen.add(key)
         view = library.view(node, scope)
         _take(view, into, possible, own=own)
-        for target in library.references(view, scope):
-            stack.append((target.node, target.scope, into, False))
+        stack.extend((target.node, target.scope, into, False) for target in library.references(view, scope))
         for keyword in _CERTAIN:
             stack.extend((branch, scope, into, False) for branch in _list(view.get(keyword)))
         for keyword in _POSSIBLE_LISTS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, overload
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -10,8 +11,41 @@ from instrc.problems.report import Report
 from instrc.problems.schemas import InvalidSchema
 from instrc.schema.dialects import LATEST_URI
 from instrc.schema.fold import Folder, Options, too_large
-from instrc.schema.pieces import Frame
 from instrc.schema.refs import Library, Locate, kind_of
+from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
+
+if TYPE_CHECKING:
+    from instrc.schema.provenance import Flat
+
+
+@overload
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[False] = False,
+    distribute: int = 0,
+    limit: int = 1_000_000,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+) -> Json: ...
+
+
+@overload
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[True],
+    distribute: int = 0,
+    limit: int = 1_000_000,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+) -> Flat: ...
 
 
 def flatten(
@@ -38,21 +72,24 @@ def flatten(
     """
     if schema.__class__ is not dict:
         if schema.__class__ is bool:
-            return schema
+            return _traced(schema, schema, Folder(Library(), Options())) if trace else schema
         raise CompileError([InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
     library = Library(documents, nullable=nullable, locate=locate)
     scope = library.add(base, schema)
     if not library.to_fold and not (nullable and id(schema) in library.dirty):
-        return schema
+        return _traced(schema, schema, Folder(library, Options())) if trace else schema
     folder = Folder(library, Options(distribute=distribute, limit=limit, report=report, trace=trace))
     result = folder.run([(schema, scope)])
     result = _with_head(schema, result, folder, modern=not scope.resource.dialect.old)
-    if size(result, limit) > limit:
+    if not _fits(result, folder, limit):
         raise too_large(limit)
-    return result
+    return _traced(result, schema, folder) if trace else result
 
 
-_HEAD = ("$schema", "$id", "$vocabulary")
+def _traced(result: Json, schema: Json, folder: Folder) -> Flat:
+    from instrc.schema.provenance import Flat, origins  # needed to trace only
+
+    return Flat(result, origins(result, schema, folder.library, folder.origins))
 
 
 def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern: bool) -> Json:
@@ -60,11 +97,11 @@ def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern:
     if result.__class__ is not dict:
         return result
     words: dict[str, Json] = {}
-    for keyword in schema:
+    for keyword, value in schema.items():
         if keyword == "$schema":
-            words[keyword] = schema[keyword] if modern else LATEST_URI
+            words[keyword] = value if modern else LATEST_URI
         elif keyword == "$id" or (keyword == "$vocabulary" and modern):
-            words[keyword] = schema[keyword]
+            words[keyword] = value
     definitions = folder.definitions.schemas
     if not words and not definitions:
         return result
@@ -74,28 +111,59 @@ def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern:
             break
         front[keyword] = words.pop(keyword)
     out = {**front, **result, **words}
+    if id(result) in folder.origins:
+        folder.origins[id(out)] = (out, folder.origins[id(result)][1])
     if definitions:
         out["$defs"] = definitions
     return out
 
 
-def size(schema: Json, limit: int) -> int:
+def size(schema: Json) -> int:
     """Return how many schemas a result has when it is written out, shared ones counted each time."""
-    from instrc.schema.walk import subschemas
-
     sizes: dict[int, int] = {}
-    stack: list[tuple[Json, bool]] = [(schema, False)]
+    stack: list[Json] = [schema]
+    pop, push = stack.pop, stack.append
     while stack:
-        node, ready = stack.pop()
-        if node.__class__ is not dict:
+        node = stack[-1]
+        if id(node) in sizes:
+            pop()
             continue
-        if ready:
-            sizes[id(node)] = 1 + sum(sizes.get(id(child), 1) for _, child in subschemas(node))
-        elif id(node) not in sizes:
-            sizes[id(node)] = 1
-            stack.append((node, True))
-            stack.extend((child, False) for _, child in subschemas(node))
-    return sizes.get(id(schema), 1)
+        count, waiting = 1, False
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            kind = value.__class__
+            if kind is dict:
+                if keyword in NAMED:
+                    children = value.values()
+                elif keyword in ONE:
+                    children = (value,)
+                else:
+                    continue
+            elif kind is list and keyword in MANY:
+                children = value
+            else:
+                continue
+            for child in children:
+                if child.__class__ is dict:
+                    known = sizes.get(id(child))
+                    if known is None:
+                        waiting = True
+                        push(child)
+                    else:
+                        count += known
+                else:
+                    count += 1
+        if not waiting:
+            pop()
+            sizes[id(node)] = count
+    return sizes[id(schema)]
 
 
-__all__ = ["Frame", "flatten"]
+def _fits(result: Json, folder: Folder, limit: int) -> bool:
+    """Tell whether a result is within the limit, counting only if something in it may be there several times."""
+    if result.__class__ is not dict:
+        return True
+    if not (folder.shared or folder.library.aliased) and folder.library.count + folder.frames <= limit:
+        return True
+    return size(result) <= limit

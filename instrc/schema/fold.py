@@ -20,10 +20,11 @@ from instrc.problems.schemas import InvalidSchema, ReferenceCycle, TooLarge
 from instrc.schema.definitions import Definitions
 from instrc.schema.dialects import FLAT
 from instrc.schema.evaluated import evaluated
-from instrc.schema.merge import merge, settle
+from instrc.schema.merge import merge
 from instrc.schema.mixing import Applied, application, applies_mixins, mixing
 from instrc.schema.pieces import GONE, STRIPPED, Expansion, Frame, Key, Piece, Term
 from instrc.schema.refs import Document, Library, Resource, Scope, is_mixin, kind_of
+from instrc.schema.settle import settle
 from instrc.schema.walk import MANY, NAMED, ONE
 
 
@@ -48,8 +49,10 @@ class Folder:
         self.open: dict[frozenset[object], Frame] = {}
         self.definitions = Definitions()
         self.frames = 0
-        flat = Resource("", True, Document("", True), FLAT)
-        self.flat = Scope(flat, {})
+        self.shared = False
+        """Whether some schema may stand in the result more than once."""
+        nowhere: Json = {}
+        self.flat = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
         """The scope of results that are merged once more."""
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become."""
@@ -105,6 +108,7 @@ class Folder:
                 return node
             alone = (id(node), id(scope))
             if alone in self.single:
+                self.shared = True
                 return self.single[alone]
             hops = 0
             while len(node) == 1 and "$ref" in node and node["$ref"].__class__ is str and scope.resource.dialect.references:
@@ -113,11 +117,14 @@ class Folder:
                 node, scope = library.resolve(node["$ref"], library.below(node, scope), node)
                 if node.__class__ is not dict or id(node) not in library.dirty:
                     self.single[alone] = node
+                    self.shared = True
                     return node
                 hops += 1
                 if hops > 100:
                     break  # perhaps a circle: the thorough way tells
             here = (id(node), id(scope))
+            if hops:
+                self.shared = True
             if hops and here in self.single:
                 return self.single[here]
             terms = [(node, scope)]
@@ -142,6 +149,7 @@ class Folder:
                 return self.begin(expansion.units) if terms != expansion.units else False
             key = (*key, *[("unit", id(node), id(scope)) for node, scope in expansion.units])
         if key in self.done:
+            self.shared = True
             result = self.done[key]
             if alone is not None:
                 self.single[alone] = result
@@ -154,12 +162,13 @@ class Folder:
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
         if len(pieces) == 1 and not expansion.units:
-            frame = self.alone(pieces[0], expansion.written)
+            frame = self.alone(pieces[0])
         else:
-            frame = merge(self, terms, expansion)
-            if frame.__class__ is not Frame:
-                self.done[key] = frame
-                return frame
+            merged = merge(self, terms, expansion)
+            if merged is None:
+                self.done[key] = False
+                return False
+            frame = merged
         frame.key = key
         frame.unordered = unordered
         self.open[unordered] = frame
@@ -173,14 +182,30 @@ class Folder:
                 self.open.pop(frame.unordered, None)
             return frame.after(out)
         if frame.settle is not None:
-            out = settle(self, frame)
+            out = settle(frame)
+            if self.options.trace and out.__class__ is dict:
+                self.record(out, frame)
         del self.open[frame.unordered]
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out
         return out
 
-    def alone(self, piece: Piece, written: list[tuple[int, list[str]]]) -> Frame:
+    def record(self, out: dict[str, Json], frame: Frame) -> None:
+        """Take down, for `trace`, which pieces each keyword of a merged schema comes from."""
+        found: dict[str, list[tuple[Piece, str]]] = {}
+        for keyword in out:
+            words = [keyword]
+            if keyword in {"additionalProperties", "items"} or (keyword == "prefixItems"):
+                words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
+            found[keyword] = [(piece, word) for piece in frame.pieces for word in words if word in piece.view]
+        self.origins[id(out)] = (out, found)
+        for branch in out.get("allOf", ()):
+            if branch.__class__ is dict and id(branch) not in self.origins:
+                own = {keyword: [(piece, keyword) for piece in frame.pieces if keyword in piece.view] for keyword in branch}
+                self.origins[id(branch)] = (branch, own)
+
+    def alone(self, piece: Piece) -> Frame:
         """Return the frame of a conjunction of one piece: only what stands below it changes."""
         view, scope = piece.view, piece.scope
         dirty = self.library.dirty
@@ -296,6 +321,7 @@ class Folder:
                 if value.__class__ is list:
                     parts.extend([(branch, scope, depth + 1, further) for branch in value])
                 else:
+                    self.shared = True
                     target = library.target(keyword, view, scope)
                     parts.append((target.node, target.scope, depth + 1, further))
             if keywords:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import gcd
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from instrc.jsonvalue import Json, equal
 
@@ -36,7 +36,7 @@ _EXACT = 2**53
 """Up to here all judges calculate with whole numbers alike."""
 
 
-def is_number(value: Json) -> bool:
+def is_number(value: Json) -> TypeGuard[int | float]:
     """Tell whether a value is a JSON number (a boolean is none)."""
     return value.__class__ is int or value.__class__ is float
 
@@ -152,6 +152,13 @@ def required(left: Json, right: Json) -> Json:
     return left if len(both) == len(left) else both
 
 
+def required_by_all(lists: list[Json]) -> Json:
+    """Unite many lists of names at once."""
+    if not all(names.__class__ is list for names in lists):
+        return APART
+    return list(dict.fromkeys([name for names in lists for name in _names(names)]))
+
+
 def dependent_required(left: Json, right: Json) -> Json:
     """Unite the names that each name asks for."""
     if not _lists_by_name(left) or not _lists_by_name(right):
@@ -192,6 +199,9 @@ LAWS: dict[str, Law] = {
     "required": required,
     "dependentRequired": dependent_required,
 }
+
+JOINS: dict[str, Callable[[list[Json]], Json]] = {"required": required_by_all}
+"""Laws for any number of occurrences at once, where doing them one by one would take long."""
 
 
 def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:

@@ -40,7 +40,7 @@ def mixing(folder: Folder, terms: list[Term], applied: list[Term]) -> Frame:
     results: list[Json] = [None] * len(applied)
     frame = Frame(results)
     for index, term in enumerate(applied):
-        frame.pending.append((results, index, [Applied(term)]))  # type: ignore[list-item]  # told apart by `Folder.begin`
+        frame.pending.append((results, index, [Applied(term)]))
     frame.after = partial(_go_on, folder, terms, applied)
     return frame
 
@@ -96,14 +96,12 @@ def application(folder: Folder, term: Term) -> Json:
         target = folder.library.resolve(reference, scope, where)
         frame.pending.append((results, index + 1, [(target.node, target.scope)]))
     frame.unordered = key
-    frame.after = partial(_apply, folder, [reference for reference, _ in references], words, scope, frame, node)
+    frame.after = partial(_apply, folder, [reference for reference, _ in references], words, frame, node)
     folder.open[key] = frame
     return frame
 
 
-def _apply(
-    folder: Folder, references: list[str], words: dict[str, Json], scope: Scope, frame: Frame, node: Json, results: list[Json]
-) -> Json:
+def _apply(folder: Folder, references: list[str], words: dict[str, Json], frame: Frame, node: Json, results: list[Json]) -> Json:
     """Splice what has been done together, and merge it with what is left."""
     rest, *mixins = [folder.definitions.body(result) for result in results]
     if rest is False:

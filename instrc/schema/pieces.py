@@ -12,6 +12,8 @@ from instrc.schema.refs import Scope
 Term: TypeAlias = tuple[Json, Scope]
 Key: TypeAlias = tuple[object, ...]
 
+TRIVIAL: tuple[Json, ...] = (True, {})
+"""Schemas that everything satisfies."""
 STRIPPED = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$schema", "$defs", "definitions", "$vocabulary", "$recursiveAnchor", "$recursiveRef"}
 )

@@ -91,6 +91,8 @@ class Library:
         """Resources by the `id` of their root, for those that are parts of others."""
         self.dirty: set[int] = set()
         """`id`s of schemas that have something to change at or below them."""
+        self.aliased = False
+        """Whether one object stands at several places of the input."""
         self.to_fold = False
         """Whether some schema has something to resolve or fold."""
         self.mixins = False
@@ -167,6 +169,7 @@ class Library:
             node, within, above = pop()
             key = id(node)
             if key in indexed:
+                self.aliased = True
                 if key in self.dirty and above >= 0:
                     dirty_at.append(above)
                 continue
@@ -283,11 +286,8 @@ class Library:
 
     def references(self, view: dict[str, Json], scope: Scope) -> list[Target]:
         """Return what the references of one schema lead to, in written order."""
-        found = []
-        for keyword in view:
-            if keyword in scope.resource.dialect.references and view[keyword].__class__ is str:
-                found.append(self.target(keyword, view, scope))
-        return found
+        names = scope.resource.dialect.references
+        return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
 
     def target(self, keyword: str, view: dict[str, Json], scope: Scope) -> Target:
         """Return what one of the reference keywords of a schema leads to."""
@@ -326,7 +326,7 @@ class Library:
         if target is None:
             node, resource = self.find(reference, scope.resource, holder)
             if node.__class__ is not dict and node.__class__ is not bool:
-                raise self.not_a_schema(node, reference, scope, holder)
+                raise self.not_a_schema(node, reference, holder)
             target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
         return target
 
@@ -357,7 +357,7 @@ class Library:
             resource = found if found is not None else self.load(uri, reference, resource, holder)
         if not fragment:
             return resource.root, resource
-        if fragment.startswith("/") or fragment.startswith("%2F") or fragment.startswith("%2f"):
+        if fragment.startswith(("/", "%2F", "%2f")):
             return self.follow(unescaped(fragment), resource, reference, holder)
         name = unescaped(fragment)
         node = resource.anchors.get(name)
@@ -365,7 +365,7 @@ class Library:
             return node, self.nested.get(id(node), resource)
         if resource.document.uri.startswith("aug:"):
             return self.property_named(name, resource, reference, holder)
-        raise self.unresolved(reference, holder, resource, tuple(resource.anchors))
+        raise self.unresolved(reference, holder, tuple(resource.anchors))
 
     def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
         """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
@@ -377,11 +377,11 @@ class Library:
                 value = value[token]
             elif value.__class__ is list and token.isdecimal() and token.isascii() and (token == "0" or token[0] != "0"):
                 if int(token) >= len(value):
-                    raise self.unresolved(reference, holder, resource)
+                    raise self.unresolved(reference, holder)
                 value = value[int(token)]
             else:
                 names = tuple(value) if value.__class__ is dict else ()
-                raise self.unresolved(reference, holder, resource, names, token)
+                raise self.unresolved(reference, holder, names, token)
             if value is not outermost and id(value) in self.nested and not in_data:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
@@ -423,7 +423,7 @@ class Library:
             raise CompileError(
                 [AmbiguousFragment(at=self.at(holder), reference=reference, pointers=pointers, places=places)],
             )
-        raise self.unresolved(reference, holder, resource, (*resource.anchors, *names), name)
+        raise self.unresolved(reference, holder, (*resource.anchors, *names), name)
 
     def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
         """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
@@ -444,7 +444,7 @@ class Library:
                 if found is not None:
                     return found
         if document is None:
-            raise self.missing(uri, reference, holder, referrer)
+            raise self.missing(uri, reference, holder)
         known = next((each for each in self.documents if each.root is document), None) if uri.startswith("aug:") else None
         if known is not None and known.uri in self.resources:  # another spelling of the same
             self.resources[uri] = self.resources[known.uri]
@@ -487,9 +487,7 @@ class Library:
                     stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
         return None
 
-    def unresolved(
-        self, reference: str, holder: Json, resource: Resource, names: tuple[str, ...] = (), word: str = ""
-    ) -> CompileError:
+    def unresolved(self, reference: str, holder: Json, names: tuple[str, ...] = (), word: str = "") -> CompileError:
         """Return the error for a reference that leads nowhere."""
         near: tuple[str, ...] = ()
         if names:
@@ -498,15 +496,15 @@ class Library:
             near = nearest(word or reference.partition("#")[2], names)
         return CompileError([UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
-    def missing(self, uri: str, reference: str, holder: Json, resource: Resource) -> CompileError:
+    def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
         """Return the error for a document that is not there."""
         scheme = uri.partition(":")[0].lower() if ":" in uri else ""
         if scheme and scheme not in {"aug", "urn", "tag"}:
             reason = "nothing is fetched and no file is read; only documents that are given count"
             return CompileError([ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
-        return self.unresolved(reference, holder, resource)
+        return self.unresolved(reference, holder)
 
-    def not_a_schema(self, node: Json, reference: str, scope: Scope, holder: Json) -> CompileError:
+    def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
         """Return the error for a reference to something that is no schema."""
         path = reference.partition("#")[2] or ""
         reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
@@ -535,7 +533,8 @@ def unescaped(fragment: str) -> str:
         return fragment
     from urllib.parse import unquote  # rare
 
-    return unquote(fragment)
+    plain: str = unquote(fragment)
+    return plain
 
 
 def join(base: str, reference: str) -> str:
@@ -546,12 +545,13 @@ def join(base: str, reference: str) -> str:
         return reference
     from urllib.parse import urljoin  # rare: most references are fragments
 
-    return urljoin(base, reference)
+    joined: str = urljoin(base, reference)
+    return joined
 
 
 def _blind_contains(view: dict[str, Json]) -> list[dict[str, Json]]:
     """Hide `contains` of 2019-09 behind two negations: there it does not count its items as evaluated, today it does."""
-    inner = {key: view[key] for key in ("contains", "minContains", "maxContains") if key in view}
+    inner: dict[str, Json] = {key: view[key] for key in ("contains", "minContains", "maxContains") if key in view}
     out = {key: value for key, value in view.items() if key not in inner}
     middle = {"not": inner}
     outer = {"not": middle}
@@ -563,7 +563,7 @@ def _metaschema(uri: str) -> Json:
     """Return a meta-schema of JSON Schema itself, or `None`."""
     if "json-schema.org/" not in uri:
         return None
-    from jsonschema_specifications import REGISTRY  # known documents, on disk; needed when one is referred to
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types; read when referred to
 
     for name in (uri, uri + "#"):
         found = REGISTRY.get(name)

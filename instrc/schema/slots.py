@@ -57,9 +57,7 @@ def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None)
     return gathering.give({**body, "properties": properties})
 
 
-def splice_parts(
-    mixin: Json, filling: Json, *, report: Report | None = None, applied: str = "", at: Span | None = None
-) -> Json:
+def splice_parts(mixin: Json, filling: Json, *, report: Report | None = None, applied: str = "", at: Span | None = None) -> Json:
     """Splice schemas whose references need no care."""
     if mixin is False or filling is False:
         return False
@@ -91,11 +89,11 @@ def splice_parts(
         out[key] = value
         if key == "type":
             out["properties"] = properties
-    required = _required(outer, inner, own, inside, properties)
+    required = _required(outer, inner, inside, properties)
     if "properties" not in out:
         out["properties"] = properties
     place = dict.fromkeys(out)
-    written = {"properties": properties}
+    written: dict[str, Json] = {"properties": properties}
     if required:
         written["required"] = required
     closing = lifted if inner else outer
@@ -128,11 +126,9 @@ def _map(value: Json) -> dict[str, Json]:
     return value if value.__class__ is dict else {}
 
 
-def _required(
-    outer: dict[str, Json], inner: dict[str, Json], own: list[str], inside: dict[str, Json], properties: dict[str, Json]
-) -> list[str]:
+def _required(outer: dict[str, Json], inner: dict[str, Json], inside: dict[str, Json], properties: dict[str, Json]) -> list[str]:
     """Return what is required of the mixin's own and of what is put in, in the order of the properties."""
-    of_mixin = outer.get("required") if outer.get("required").__class__ is list else []
+    of_mixin: list[str] = outer["required"] if outer.get("required").__class__ is list else []
     names = dict.fromkeys(name for name in of_mixin if name != SLOT)
     if inner.get("required").__class__ is list:
         names.update(dict.fromkeys(inner["required"]))

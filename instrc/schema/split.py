@@ -9,7 +9,13 @@ from typing import NamedTuple, TypedDict
 from instrc.jsonvalue import Json
 from instrc.schema.strip import is_meta
 
-Split = TypedDict("Split", {"output": Json, "thoughts": dict[str, Json], "metrics": dict[str, Json]})
+
+class Split(TypedDict):
+    """An answer divided: the output proper, and thoughts and metrics by path."""
+
+    output: Json
+    thoughts: dict[str, Json]
+    metrics: dict[str, Json]
 
 
 def split(answer: Json, schema: Json = None) -> Split:
@@ -37,7 +43,7 @@ def split(answer: Json, schema: Json = None) -> Split:
             for key, item in value.items():
                 path = f"{here.path}.{escaped(key)}" if here.path else escaped(key)
                 if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
-                    found["thoughts" if key[0] == "_" else "metrics"][path] = item
+                    (found["thoughts"] if key[0] == "_" else found["metrics"])[path] = item
                     continue
                 out[key] = item
                 if item.__class__ is dict or item.__class__ is list:

@@ -29,7 +29,9 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or "engine" in wanted else frozenset(wanted) & frozenset(ENGINE)
-    return rebuild(schema, partial(_without, goes=partial(is_meta, signs=signs), keywords=keywords)) if signs or keywords else schema
+    return (
+        rebuild(schema, partial(_without, goes=partial(is_meta, signs=signs), keywords=keywords)) if signs or keywords else schema
+    )
 
 
 def is_meta(name: str, signs: str = "_$") -> bool:

@@ -1,0 +1,167 @@
+"""Merge the groups of keywords that speak about properties, and those that speak about items.
+
+`unevaluatedProperties` and `unevaluatedItems` become part of these groups where what they see is certain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc.jsonvalue import Json
+from instrc.schema import arrays, objects
+from instrc.schema.contradictions import report_lost
+from instrc.schema.evaluated import evaluated
+from instrc.schema.pieces import TRIVIAL, Term
+
+if TYPE_CHECKING:
+    from instrc.schema.merger import Merger  # it calls us with itself
+
+PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+_BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
+"""Pieces that list properties come first, in the order in which they list them."""
+ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
+
+
+def properties(merger: Merger) -> None:
+    """Join what is said about properties."""
+    objects_of: list[objects.Group] = []
+    order = list(dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())))
+    kept_unevaluated: list[Term] = []
+    open_extra: Json = None
+    for place in order:
+        piece = merger.pieces[place]
+        view, scope = piece.view, piece.scope
+        found = objects.Group(origin=place)
+        for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
+            value = view.get(keyword)
+            if value.__class__ is dict:
+                for name, schema in value.items():
+                    into[name] = [(schema, scope)]
+        if "additionalProperties" in view:
+            extra = view["additionalProperties"]
+            if extra in TRIVIAL:
+                open_extra = extra
+            else:
+                found.extra = [(extra, scope)]
+                found.closed = extra is False
+        objects_of.append(found)
+        if "unevaluatedProperties" in view:
+            value = view["unevaluatedProperties"]
+            certain, possible = evaluated(merger.folder.library, piece.node, scope)
+            if value in TRIVIAL:
+                if open_extra is None:
+                    open_extra = value
+            elif certain.all_properties:
+                pass
+            elif certain.covers_properties(possible):
+                objects_of.append(
+                    objects.Group(
+                        {name: [] for name in certain.names},
+                        {regex: [] for regex in certain.patterns},
+                        [(value, scope)],
+                        value is False,
+                        place,
+                    )
+                )
+            else:
+                kept_unevaluated.append((value, scope))
+    merger.folder.shared = True  # one schema for further properties may come to stand at many names
+    lost: list[objects.Lost] = []
+    main = objects_of[0]
+    apart: list[objects.Group] = []
+    for further in objects_of[1:]:
+        if objects.join(main, further, lost):
+            continue
+        if not any(objects.join(other, further, lost) for other in apart):
+            apart.append(further)
+    while made_room := next((other for other in apart if objects.join(main, other, lost)), None):
+        apart.remove(made_room)  # what has been joined since may have made room for it
+    for item in lost:
+        report_lost(merger.folder, merger.pieces, item)
+    write(merger, merger.out, main, open_extra)
+    for other in apart:
+        container: dict[str, Json] = {}
+        merger.settle.apart.setdefault("properties", []).append(container)
+        write(merger, container, other, None)
+    if kept_unevaluated:
+        merger.place_child(merger.out, "unevaluatedProperties", kept_unevaluated)
+    else:
+        merger.out.pop("unevaluatedProperties", None)
+
+
+def write(merger: Merger, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
+    """Write a group of property keywords."""
+    for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
+        if by_name or (keyword in container and not any(merger.pieces[place].view[keyword] for place in merger.groups[keyword])):
+            schemas: dict[str, Json] = {}
+            container[keyword] = schemas
+            for name, terms in by_name.items():
+                merger.place_child(schemas, name, terms)
+        else:
+            container.pop(keyword, None)
+    if found.extra is not None:
+        rename(container, "unevaluatedProperties", "additionalProperties")
+        merger.place_child(container, "additionalProperties", found.extra)
+    elif open_extra is not None:
+        rename(container, "unevaluatedProperties", "additionalProperties")
+        container["additionalProperties"] = open_extra
+    else:
+        container.pop("additionalProperties", None)
+
+
+def rename(container: dict[str, Json], old: str, new: str) -> None:
+    """Give a place in the order of keywords to another keyword, if that has none."""
+    if old in container and new not in container:
+        items = [(new if key == old else key, value) for key, value in container.items()]
+        container.clear()
+        container.update(items)
+
+
+def items(merger: Merger) -> None:
+    """Join what is said about items."""
+    parts: list[arrays.Part] = []
+    kept: list[Term] = []
+    trivial: Json = None
+    for place in dict.fromkeys(place for keyword in ITEMS for place in merger.groups.get(keyword, ())):
+        piece = merger.pieces[place]
+        view, scope = piece.view, piece.scope
+        prefix = view.get("prefixItems")
+        parts.append(
+            arrays.Part(
+                [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],
+                (view["items"], scope) if "items" in view else None,
+            )
+        )
+        if "unevaluatedItems" in view:
+            value = view["unevaluatedItems"]
+            certain, possible = evaluated(merger.folder.library, piece.node, scope)
+            if value in TRIVIAL:
+                trivial = value
+            elif certain.all_items:
+                pass
+            elif certain.covers_items(possible):
+                parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))
+            else:
+                kept.append((value, scope))
+    merger.folder.shared = True
+    prefix_terms, items_terms = arrays.join(parts)
+    out = merger.out
+    if prefix_terms or "prefixItems" in merger.groups:
+        if "prefixItems" not in out:
+            rename(out, "items", "prefixItems")
+        out["prefixItems"] = schemas = [None] * len(prefix_terms)
+        for index, terms in enumerate(prefix_terms):
+            merger.place_child(schemas, index, terms)
+        if not schemas:
+            del out["prefixItems"]
+    if items_terms:
+        rename(out, "unevaluatedItems", "items")
+        merger.place_child(out, "items", items_terms)
+    else:
+        out.pop("items", None)
+    if kept:
+        merger.place_child(out, "unevaluatedItems", kept)
+    elif trivial is not None and "items" not in out:
+        out["unevaluatedItems"] = trivial
+    else:
+        out.pop("unevaluatedItems", None)

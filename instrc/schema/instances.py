@@ -1,0 +1,164 @@
+"""Think of instances that may tell two schemas apart: values near what their keywords speak of.
+
+Not random, not complete: a bounded search from the leaves up, for witnesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from instrc.jsonvalue import Json, at, freeze
+from instrc.schema.keywords import is_number, types_of
+from instrc.schema.walk import subschemas
+
+_MOST = 4000
+"""Instances that are tried."""
+_A_FEW = 12
+"""Values tried at one place inside a larger one."""
+_DEEPEST = 6
+_OF_TYPE: dict[str, list[Json]] = {
+    "null": [None],
+    "boolean": [True, False],
+    "integer": [0, 1, -1, 7],
+    "number": [0.5, 0, 1, -1.5],
+    "string": ["", "a", "0", "2026-01-01", "a@example.org"],
+    "array": [[]],
+    "object": [{}],
+}
+
+
+def instances(*schemas: Json) -> Iterator[Json]:
+    """Yield instances suggested by schemas, likelier ones first; the first schema leads, the others add values to try."""
+    hints: list[Json] = []
+    for schema in schemas:
+        hints += _hints(schema)
+    extra = _unique(hints)
+    seen: set[object] = set()
+    for value in islice(_of(schemas[0], schemas, schemas[0], extra, 0), _MOST):
+        key = freeze(value)
+        if key not in seen:
+            seen.add(key)
+            yield value
+
+
+def _hints(schema: Json) -> list[Json]:
+    """Return values that the keywords of a schema speak of, anywhere in it."""
+    found: list[Json] = []
+    stack, seen = [schema], set()
+    while stack and len(found) < 200:
+        node = stack.pop()
+        if node.__class__ is not dict or id(node) in seen:
+            continue
+        seen.add(id(node))
+        found += _values(node)
+        stack.extend(child for _, child in subschemas(node))
+    return found
+
+
+def _values(node: dict[str, Json]) -> list[Json]:
+    """Return values near those that one schema names."""
+    found: list[Json] = []
+    if "const" in node:
+        found.append(node["const"])
+    if node.get("enum").__class__ is list:
+        found += node["enum"]
+    for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
+        bound = node.get(keyword)
+        if is_number(bound):
+            found += [bound, bound + 1, bound - 1, bound + 0.5]
+    for keyword in ("minLength", "maxLength"):
+        length = node.get(keyword)
+        if is_number(length) and 0 <= length <= 1000:
+            found += ["a" * int(length), "a" * (int(length) + 1), "a" * max(int(length) - 1, 0)]
+    return found
+
+
+def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+    """Yield instances for one schema; `holders` are all schemas known to be about the same place."""
+    if schema is False:
+        return
+    node = schema if schema.__class__ is dict else {}
+    target = _target(node, root)
+    if target is not None:
+        node = {**(target if target.__class__ is dict else {}), **{key: value for key, value in node.items() if key != "$ref"}}
+    names = types_of(node.get("type")) or tuple(_OF_TYPE)
+    yield from _values(node)
+    around = [node, *(holder for holder in holders if holder.__class__ is dict)]
+    if "object" in names and depth < _DEEPEST:
+        yield from _objects(node, around, root, extra, depth)
+    if "array" in names and depth < _DEEPEST:
+        yield from _arrays(node, around, root, extra, depth)
+    for name in names:
+        yield from _OF_TYPE[name]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        branches = node.get(keyword)
+        for branch in branches if branches.__class__ is list and depth < _DEEPEST else ():
+            yield from _of(branch, around, root, extra, depth + 1)
+    yield from extra
+
+
+def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+    """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
+    properties: dict[str, list[Json]] = {}
+    required: dict[str, None] = {}
+    for holder in around:
+        if holder.get("properties").__class__ is dict:
+            for name, schema in holder["properties"].items():
+                properties.setdefault(name, []).append(schema)
+    if node.get("required").__class__ is list:
+        required = dict.fromkeys(name for name in node["required"] if name.__class__ is str)
+    choices: dict[str, list[Json]] = {}
+    for name in dict.fromkeys([*required, *properties, "another"]):
+        own = node["properties"].get(name) if node.get("properties").__class__ is dict else None
+        lead = own if own is not None else node.get("additionalProperties", True)
+        others = properties.get(name, [])
+        choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), _A_FEW))
+    least = {name: choices[name][0] for name in required if choices[name]}
+    yield least
+    for name, values in choices.items():
+        for value in values:
+            yield {**least, name: value}
+    for name in required:
+        yield {key: value for key, value in least.items() if key != name}
+    yield {name: values[0] for name, values in choices.items() if values}
+
+
+def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+    """Yield arrays: none, one and a few items of each kind."""
+    yield []
+    others = [holder["items"] for holder in around if "items" in holder]
+    prefix = node["prefixItems"] if node.get("prefixItems").__class__ is list else []
+    firsts = [next(iter(_of(schema, (), root, extra, depth + 1)), None) for schema in prefix[:50]]
+    items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), _A_FEW))
+    least = node.get("minItems")
+    count = int(least) if is_number(least) and 0 <= least <= 100 else 0
+    for item in items:
+        yield [*firsts, item]
+        if count:
+            yield [item] * count
+        yield [item, item]
+    yield items
+    yield firsts
+
+
+def _target(node: dict[str, Json], root: Json) -> Json:
+    """Return what a reference within a flat schema leads to, if the schema is one."""
+    reference = node.get("$ref")
+    if reference.__class__ is not str or not reference.startswith("#"):
+        return None
+    try:
+        return at(root, reference[1:])
+    except (LookupError, ValueError):
+        return None
+
+
+def _unique(values: list[Json]) -> list[Json]:
+    seen: set[object] = set()
+    kept = []
+    for value in values:
+        key = freeze(value)
+        if key not in seen:
+            seen.add(key)
+            kept.append(value)
+    return kept

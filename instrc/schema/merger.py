@@ -1,0 +1,353 @@
+"""Merge the keywords of several pieces into one schema.
+
+Laws for single keywords come from the table in `keywords`; groups of keywords have modules or methods of their own.
+What has no exact law goes into further branches, which end up in a residual `allOf`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from instrc.jsonvalue import Json, equal
+from instrc.schema import groups
+from instrc.schema.contradictions import report_contradiction
+from instrc.schema.evaluated import evaluated
+from instrc.schema.keywords import (
+    ANNOTATIONS_OF_CONTENT,
+    APART,
+    JOINS,
+    LAWS,
+    NOTHING,
+    both_bounds,
+    description,
+    empty_range,
+    has_type,
+    types_of,
+)
+from instrc.schema.pieces import TRIVIAL, Frame, Piece, Settle, Term
+from instrc.schema.walk import MANY, NAMED
+
+if TYPE_CHECKING:
+    from instrc.schema.fold import Folder  # it calls us with itself
+
+_FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
+"""Keywords that mean something beside their leader only: `if`, `contains`."""
+
+
+class Merger:
+    """The merging of one conjunction."""
+
+    def __init__(self, folder: Folder, pieces: list[Piece], groups: dict[str, list[int]]) -> None:
+        self.folder = folder
+        self.pieces = pieces
+        self.groups = groups
+        self.out: dict[str, Json] = {}
+        self.frame = Frame(self.out)
+        self.settle = self.frame.settle = Settle()
+        self.frame.pieces = pieces
+        self.pending = self.frame.pending
+        self.watched_properties = False
+        self.watched_items = False
+        """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
+
+    def merge(self) -> bool:
+        """Fill the frame; false if nothing satisfies the conjunction."""
+        out, by_keyword, pieces = self.out, self.groups, self.pieces
+        if "unevaluatedProperties" in by_keyword or "unevaluatedItems" in by_keyword:
+            self.watch()
+        simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
+        simple_items = "unevaluatedItems" not in by_keyword and (
+            len({place for keyword in ("prefixItems", "items") for place in by_keyword.get(keyword, ())}) == 1
+        )
+        properties = items = content = False
+        for keyword, places in by_keyword.items():
+            law = LAWS.get(keyword)
+            if law is not None:
+                first = pieces[places[0]].view[keyword]
+                if len(places) == 1:
+                    out[keyword] = first
+                elif not self.by_law(keyword, places):
+                    return False
+            elif keyword in groups.PROPERTIES:
+                if simple_properties:
+                    self.named(keyword, places)
+                else:
+                    out[keyword] = None
+                    properties = True
+            elif keyword in groups.ITEMS:
+                if simple_items:
+                    self.carry(out, keyword, pieces[places[0]])
+                else:
+                    out[keyword] = None
+                    items = True
+            elif keyword in _BY_KEYWORD:
+                _BY_KEYWORD[keyword](self, keyword, places)
+            elif keyword in _FOLLOWERS:
+                pass
+            elif keyword in ANNOTATIONS_OF_CONTENT:
+                if not content:
+                    content = True
+                    self.content()
+            else:
+                out[keyword] = pieces[places[-1]].view[keyword]  # an annotation or unknown: the last wins
+        if properties:
+            groups.properties(self)
+        if items:
+            groups.items(self)
+        return self.reconcile()
+
+    def watch(self) -> None:
+        """See which `unevaluated…` stay, since what they are about depends on the instance."""
+        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            for place in self.groups.get(keyword, ()):
+                piece = self.pieces[place]
+                if piece.view[keyword] in TRIVIAL:
+                    continue
+                certain, possible = evaluated(self.folder.library, piece.node, piece.scope)
+                if keyword == "unevaluatedProperties":
+                    self.watched_properties |= not certain.covers_properties(possible)
+                else:
+                    self.watched_items |= not certain.covers_items(possible)
+
+    def by_law(self, keyword: str, places: list[int]) -> bool:
+        """Merge a keyword by its law; what stays apart becomes further branches."""
+        if keyword in JOINS:
+            joined = JOINS[keyword]([self.pieces[place].view[keyword] for place in places])
+            if joined is not APART:
+                self.out[keyword] = joined
+                return True
+        law = LAWS[keyword]
+        kept: list[Json] = []
+        since: list[int] = []
+        for place in places:
+            value = self.pieces[place].view[keyword]
+            for index, other in enumerate(kept):
+                if other is value:
+                    break
+                result = law(other, value)
+                if result is NOTHING:
+                    report_contradiction(self.folder, (self.pieces[since[index]], keyword), (self.pieces[place], keyword))
+                    return False
+                if result is not APART:
+                    if result is not other:
+                        since[index] = place
+                    kept[index] = result
+                    break
+            else:
+                kept.append(value)
+                since.append(place)
+        self.out[keyword] = kept[0]
+        if len(kept) > 1:
+            self.settle.apart[keyword] = [{keyword: value} for value in kept[1:]]
+        return True
+
+    def place_child(self, container: Json, slot: str | int, terms: list[Term]) -> None:
+        """Put the schema of a conjunction into its place, now if it is known, else later."""
+        if len(terms) == 1:
+            node = terms[0][0]
+            if node.__class__ is not dict or id(node) not in self.folder.library.dirty:
+                container[slot] = node
+                return
+        container[slot] = None
+        self.pending.append((container, slot, terms))
+
+    def description(self, keyword: str, places: list[int]) -> None:
+        """Join descriptions."""
+        self.out[keyword] = description([self.pieces[place].view[keyword] for place in places])
+
+    def title(self, keyword: str, places: list[int]) -> None:
+        """Keep the outermost title, the last of several that are equally far out."""
+        pieces = self.pieces
+        outermost = min(pieces[place].depth for place in places)
+        self.out[keyword] = next(pieces[place].view[keyword] for place in reversed(places) if pieces[place].depth == outermost)
+
+    def one_schema(self, keyword: str, places: list[int]) -> None:
+        """Let all schemas of a keyword hold together."""
+        self.place_child(self.out, keyword, [(self.pieces[place].view[keyword], self.pieces[place].scope) for place in places])
+
+    def named(self, keyword: str, places: list[int]) -> None:
+        """Let the schemas of each name hold together."""
+        if len(places) == 1:
+            self.carry(self.out, keyword, self.pieces[places[0]])
+            return
+        values = [self.pieces[place].view[keyword] for place in places]
+        if not all(value.__class__ is dict for value in values):
+            self.set_apart(keyword, places)
+            return
+        by_name: dict[str, list[Term]] = {}
+        for place, value in zip(places, values, strict=True):
+            for name, schema in value.items():
+                by_name.setdefault(name, []).append((schema, self.pieces[place].scope))
+        if any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
+            self.set_apart(keyword, places)  # `dependencies` of old may hold lists
+            return
+        together: dict[str, Json] = {}
+        self.out[keyword] = together
+        for name, terms in by_name.items():
+            self.place_child(together, name, terms)
+
+    def set_apart(self, keyword: str, places: list[int]) -> None:
+        """Keep the first occurrence of a keyword here and each further one in a branch of its own."""
+        for number, place in enumerate(places):
+            container = self.out
+            if number:
+                container = {}
+                self.settle.apart.setdefault(keyword, []).append(container)
+            self.carry(container, keyword, self.pieces[place])
+
+    def carry(self, container: dict[str, Json], keyword: str, piece: Piece) -> None:
+        """Take over a keyword of one piece with the schemas it holds."""
+        value, scope = piece.view[keyword], piece.scope
+        dirty = self.folder.library.dirty
+        container[keyword] = value
+        kind = value.__class__
+        if kind is dict and keyword not in NAMED:
+            self.place_child(container, keyword, [(value, scope)])
+        elif kind is dict or (kind is list and keyword in MANY):
+            parts = value.items() if kind is dict else enumerate(value)
+            below = [(slot, schema) for slot, schema in parts if schema.__class__ is dict and id(schema) in dirty]
+            if below:
+                container[keyword] = copied = value.copy()
+                for slot, schema in below:
+                    self.pending.append((copied, slot, [(schema, scope)]))
+
+    def alternatives(self, keyword: str, places: list[int]) -> None:
+        """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
+        limit = self.folder.options.distribute
+        lists = [self.pieces[place].view[keyword] for place in places]
+        if keyword == "anyOf" and limit and len(places) > 1 and all(value.__class__ is list for value in lists):
+            size = 1
+            for value in lists:
+                size *= len(value)
+            if size <= limit:
+                self.folder.shared = True
+                pairs = [
+                    [(schema, self.pieces[place].scope) for schema in value] for place, value in zip(places, lists, strict=True)
+                ]
+                branches: list[Json] = []
+                for chosen in product(*pairs):
+                    branches.append(None)
+                    self.place_child(branches, len(branches) - 1, list(chosen))
+                self.out[keyword] = branches
+                return
+        self.set_apart(keyword, places)
+
+    def negations(self, keyword: str, places: list[int]) -> None:
+        """Take negations together: neither A nor B is not any of A and B."""
+        if len(places) == 1:
+            self.one_schema(keyword, places)
+            return
+        branches: list[Json] = []
+        for place in places:
+            value, scope = self.pieces[place].view[keyword], self.pieces[place].scope
+            inside = value["anyOf"] if value.__class__ is dict and len(value) == 1 and "anyOf" in value else [value]
+            for schema in inside if inside.__class__ is list else [value]:
+                branches.append(None)
+                self.place_child(branches, len(branches) - 1, [(schema, scope)])
+        self.out[keyword] = {"anyOf": branches}
+        self.settle.new_not = True
+
+    def conditions(self, _keyword: str, places: list[int]) -> None:
+        """Keep each `if` with its own `then` and `else`; one without both says nothing."""
+        container: dict[str, Json] = self.out
+        for place in places:
+            piece = self.pieces[place]
+            follow = [word for word in ("then", "else") if word in piece.view and piece.view[word] not in TRIVIAL]
+            if not follow and not self.watched_properties and not self.watched_items:
+                continue
+            for word in piece.view:
+                if word == "if" or word in {"then", "else"}:
+                    self.place_child(container, word, [(piece.view[word], piece.scope)])
+            container = {}
+            self.settle.apart.setdefault("if", []).append(container)
+        if "if" in self.settle.apart:
+            self.settle.apart["if"].pop()
+
+    def contains(self, _keyword: str, places: list[int]) -> None:
+        """Keep each `contains` with its own bounds; one that may be absent says nothing."""
+        container: dict[str, Json] = self.out
+        for place in places:
+            piece = self.pieces[place]
+            view = piece.view
+            least = view.get("minContains")
+            if least == 0 and least is not False and "maxContains" not in view and not self.watched_items:
+                continue
+            for word in view:
+                if word == "contains":
+                    self.place_child(container, word, [(view[word], piece.scope)])
+                elif word in {"minContains", "maxContains"}:
+                    container[word] = view[word]
+            container = {}
+            self.settle.apart.setdefault("contains", []).append(container)
+        if "contains" in self.settle.apart:
+            self.settle.apart["contains"].pop()
+
+    def content(self) -> None:
+        """Take what is said about encoded content from the last place that says any of it."""
+        last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in self.groups.get(keyword, ()))
+        piece = self.pieces[last]
+        for keyword in piece.view:
+            if keyword == "contentSchema":
+                self.place_child(self.out, keyword, [(piece.view[keyword], piece.scope)])
+            elif keyword in ANNOTATIONS_OF_CONTENT:
+                self.out[keyword] = piece.view[keyword]
+
+    def reconcile(self) -> bool:
+        """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+        out = self.out
+        if "const" in out and "enum" in out and out["enum"].__class__ is list:
+            if not any(equal(out["const"], value) for value in out["enum"]):
+                self.contradiction("const", "enum")
+                return False
+            del out["enum"]
+        names = types_of(out["type"]) if "type" in out else None
+        if names is not None:
+            if "const" in out and not has_type(out["const"], names):
+                self.contradiction("type", "const")
+                return False
+            if out.get("enum").__class__ is list and out["enum"]:
+                values = [value for value in out["enum"] if has_type(value, names)]
+                if not values:
+                    self.contradiction("type", "enum")
+                    return False
+                if len(values) < len(out["enum"]):
+                    out["enum"] = values
+        for inclusive, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+            if inclusive in out and exclusive in out:
+                redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
+                if redundant is not None:
+                    del out[inclusive if redundant == "inclusive" else exclusive]
+        if names is not None and (bounds := empty_range(out)):
+            self.contradiction(*bounds)
+            return False
+        wanted = out.get("required")
+        if wanted.__class__ is list and out.get("properties").__class__ is dict and len(wanted) > 1:
+            rank = {name: index for index, name in enumerate(out["properties"])}
+            last = len(rank)
+            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)
+            if ordered != wanted:
+                out["required"] = ordered
+        return True
+
+    def contradiction(self, left: str, right: str) -> None:
+        """Report two keywords that leave nothing, each from the piece that has it last."""
+        report_contradiction(
+            self.folder,
+            (self.pieces[self.groups[left][-1]], left),
+            (self.pieces[self.groups[right][-1]], right),
+        )
+
+
+_BY_KEYWORD = {
+    "description": Merger.description,
+    "title": Merger.title,
+    "propertyNames": Merger.one_schema,
+    "dependentSchemas": Merger.named,
+    "dependencies": Merger.named,
+    "anyOf": Merger.alternatives,
+    "oneOf": Merger.alternatives,
+    "not": Merger.negations,
+    "if": Merger.conditions,
+    "contains": Merger.contains,
+}

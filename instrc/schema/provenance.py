@@ -1,0 +1,100 @@
+"""Say for every keyword of a flat schema where it was written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json, pointer
+from instrc.schema.pieces import Piece
+from instrc.schema.refs import Library
+from instrc.schema.walk import subschemas
+
+Recorded: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Piece, str]]]]]
+"""By the `id` of a schema of the result: the schema itself, and the pieces and keywords each of its keywords comes from."""
+
+
+class Origin(NamedTuple):
+    """Where a keyword was written: the URI of the document (empty for the schema itself) and the JSON Pointer in it."""
+
+    uri: str
+    pointer: str
+
+    def __str__(self) -> str:
+        return f"{self.uri}#{self.pointer}"
+
+
+class Flat(NamedTuple):
+    """A flat schema, and for each of its keywords by JSON Pointer the places it comes from, in written order."""
+
+    schema: Json
+    origins: dict[str, tuple[Origin, ...]]
+
+
+_FORMERLY = {
+    "prefixItems": ("items",),
+    "items": ("additionalItems",),
+    "dependentRequired": ("dependencies",),
+    "dependentSchemas": ("dependencies",),
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "type": ("nullable",),
+    "additionalProperties": ("unevaluatedProperties",),
+}
+"""What a keyword may have been written as."""
+
+
+def origins(schema: Json, root: Json, library: Library, recorded: Recorded) -> dict[str, tuple[Origin, ...]]:
+    """Return where each keyword of a result comes from; `root` is the schema that was flattened.
+
+    Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
+    """
+    places = _places(library)
+    found: dict[str, tuple[Origin, ...]] = {}
+    stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
+    while stack:
+        node, path = stack.pop()
+        if node.__class__ is not dict:
+            continue
+        _, by_keyword = recorded.get(id(node), (None, {}))
+        own = places.get(id(node))
+        for keyword in node:
+            here = pointer((*path, keyword))
+            if keyword in by_keyword:
+                found[here] = tuple(dict.fromkeys(_origin(piece.node, word, places) for piece, word in by_keyword[keyword]))
+            elif own is not None:
+                found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+            elif not path and keyword in root and keyword != "$defs":
+                found[here] = (_origin(root, keyword, places),)
+            else:
+                found[here] = ()
+        stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
+    return found
+
+
+def _origin(node: Json, keyword: str, places: dict[int, Origin]) -> Origin:
+    """Return the place of a keyword of an original schema, by the name it has there."""
+    uri, path = places.get(id(node), Origin("", ""))
+    word = keyword if keyword in node else next((old for old in _FORMERLY.get(keyword, ()) if old in node), keyword)
+    return Origin(uri, path + pointer((word,)))
+
+
+def _places(library: Library) -> dict[int, Origin]:
+    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
+    places: dict[int, Origin] = {}
+    for document in library.documents:
+        stack: list[tuple[Json, str]] = [(document.root, "")]
+        while stack:
+            value, path = stack.pop()
+            if value.__class__ is dict:
+                if id(value) in places:
+                    continue
+                places[id(value)] = Origin(document.uri, path)
+                parts = list(value.items())
+            else:
+                parts = list(enumerate(value))
+            stack.extend(
+                (child, path + pointer((key,)))
+                for key, child in reversed(parts)
+                if child.__class__ is dict or child.__class__ is list
+            )
+    return places

@@ -1,0 +1,118 @@
+"""Bring a document of an older dialect to 2020-12, references included."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json, pointer, tokens
+from instrc.problems.problem import CompileError
+from instrc.schema.dialects import LATEST_URI
+from instrc.schema.refs import Library, Resource, Scope, unescaped
+from instrc.schema.walk import subschemas
+
+_RECURSIVE = "recursive"
+"""The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
+
+
+def upgrade(schema: Json, *, nullable: bool = False) -> Json:
+    """Return a document in 2020-12: `$schema` decides what it is read as, and its references are moved along.
+
+    `nullable` reads that keyword of OpenAPI in documents without a `$schema` too.
+    A document that is 2020-12 already is returned as it is.  An unknown `$schema` raises a `CompileError`.
+    """
+    if schema.__class__ is not dict:
+        return schema
+    library = Library(nullable=nullable)
+    scope = library.add("", schema)
+    if not any(resource.dialect.old for resource in (scope.resource, *library.nested.values())):
+        return schema
+    return _Upgrade(library, schema, scope).document()
+
+
+class _Upgrade:
+    """The rewriting of one document."""
+
+    def __init__(self, library: Library, schema: Json, scope: Scope) -> None:
+        self.library = library
+        self.root = schema
+        self.scope = scope
+        self.renamed: dict[int, dict[str, Json]] = {}
+        self.places: dict[int, tuple[Resource, tuple[str | int, ...]]] = {}
+        """Where each schema will stand, within its resource."""
+
+    def document(self) -> Json:
+        """Return the whole document, rewritten."""
+        order: list[tuple[Json, Scope]] = []
+        stack: list[tuple[Json, Scope, tuple[str | int, ...]]] = [(self.root, self.scope, ())]
+        while stack:
+            node, scope, path = stack.pop()
+            if node.__class__ is not dict or id(node) in self.places:
+                continue
+            below = self.library.below(node, scope)
+            if below is not scope:
+                scope, path = below, ()
+            self.places[id(node)] = (scope.resource, path)
+            order.append((node, scope))
+            view = self.renamed[id(node)] = self.named_anew(self.library.view(node, scope), node, scope)
+            stack.extend((child, scope, (*path, *step)) for step, child in subschemas(view))
+        done: dict[int, Json] = {}
+        for node, scope in reversed(order):
+            done[id(node)] = self.built(self.renamed[id(node)], scope, done)
+        return done[id(self.root)]
+
+    def named_anew(self, view: dict[str, Json], node: dict[str, Json], scope: Scope) -> dict[str, Json]:
+        """Return a schema with the names that 2020-12 has for identifiers and definitions."""
+        dialect = scope.resource.dialect
+        out: dict[str, Json] = {}
+        for keyword, value in node.items() if dialect.year == 4 else ():
+            if keyword == "id" and value.__class__ is str:
+                out["$anchor" if value.startswith("#") else "$id"] = value.removeprefix("#")
+        for keyword, value in view.items():
+            if keyword == "$schema":
+                out[keyword] = LATEST_URI
+            elif keyword == "$id" and dialect.year < 2019 and value.__class__ is str and "#" in value:
+                base, _, anchor = value.partition("#")
+                if base:
+                    out["$id"] = base
+                if anchor:
+                    out["$anchor"] = anchor
+            elif keyword == "definitions" and "$defs" not in view:
+                out["$defs"] = value
+            elif keyword == "$recursiveRef" and dialect.year == 2019:
+                anchored = scope.resource.dynamic
+                out["$dynamicRef" if anchored else "$ref"] = f"#{_RECURSIVE}" if anchored else "#"
+            else:
+                out[keyword] = value
+        if node.get("$recursiveAnchor") is True and dialect.year == 2019 and node is scope.resource.root:
+            out["$dynamicAnchor"] = _RECURSIVE
+        return out
+
+    def built(self, view: dict[str, Json], scope: Scope, done: dict[int, Json]) -> dict[str, Json]:
+        """Return a schema with its parts and its reference rewritten."""
+        out = dict(view)
+        for path, child in subschemas(view):
+            new = done.get(id(child), child) if child.__class__ is dict else child
+            keyword = str(path[0])
+            if len(path) == 1:
+                out[keyword] = new
+            elif new is not child:
+                if out[keyword] is view[keyword]:
+                    out[keyword] = view[keyword].copy()
+                out[keyword][path[1]] = new
+        if view.get("$ref").__class__ is str:
+            out["$ref"] = self.moved(view["$ref"], scope)
+        return out
+
+    def moved(self, reference: str, scope: Scope) -> str:
+        """Return a reference with the pointer that its target has now."""
+        base, _, fragment = reference.partition("#")
+        if not fragment.startswith("/"):
+            return reference
+        try:
+            target, _ = self.library.find(reference, scope.resource, None)
+        except CompileError:
+            return reference  # it leads out of the document or nowhere: as before
+        place = self.places.get(id(target))
+        if place is None:
+            return reference
+        before = tokens(unescaped(fragment))
+        after = [str(step) for step in place[1]]
+        return reference if before == after else f"{base}#{pointer(place[1])}"
