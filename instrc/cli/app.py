@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from instrc.cli.coercion import spare_pydantic
 from instrc.version import __version__
 
 COMMANDS = {
@@ -24,6 +25,7 @@ COMMANDS = {
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
     program = typer.main.get_command(_app(arguments))
+    spare_pydantic(program)
     try:
         program.main(args=arguments, prog_name="instrc")
     except SystemExit as exit_:
@@ -35,7 +37,6 @@ def _app(arguments: list[str]) -> typer.Typer:
     """Build the program; only the command that will run is loaded, all of them for the help page and completion."""
     app = typer.Typer(
         help="Compile compositions of LLM instructions into exact, ordered tool schemas and processes.",
-        context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,  # plain help: rich takes longer to load than a small program to compile
         pretty_exceptions_enable=False,  # `instrc.cli.main` is the last net
         no_args_is_help=True,

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.documents import Emit, Output, exports, kinds_to_strip, printed, written
+from instrc.cli.documents import Emit, Export, Output, exports, kinds_to_strip, printed, written
 from instrc.cli.inputs import one_stdin
 from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
 from instrc.cli.progress import watched
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
 from instrc.files import reason
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.problems.rim import UnwritableOutput
@@ -82,20 +83,8 @@ def command(
             output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
         elif not target:
             output.documents.append(printed(export, emit, report))
-    if target:
-        from instrc.cli.targeting import fitted
-
-        for each in fitted(compiled, target, emit, report, recursion=recursion, strict=strict):
-            if folder is not None:
-                output.files[folder / f"{each.stem}.{each.target}.json"] = each.payload
-                output.files[folder / f"{each.stem}.{each.target}.map.json"] = each.map
-            else:
-                output.documents.append(each.payload)
-                if way_back is not None:
-                    output.files[way_back] = each.map
-        if way_back is not None and len(output.documents) > 1:
-            message = "--map is for one tool; write several into a folder (-o)"
-            raise typer.BadParameter(message)
+    if target and compiled:
+        _lower(output, compiled, target, emit, report, folder, way_back, recursion, strict=strict)
     problems = report.once()
     code = verdict(problems, strict=strict)
     if code == FINE:
@@ -107,6 +96,39 @@ def command(
             code = PROBLEMS
     show(problems, shape)
     raise typer.Exit(code)
+
+
+def _lower(
+    output: Output,
+    compiled: list[Export],
+    targets: list[str],
+    emit: Emit | None,
+    report: Report,
+    folder: Path | None,
+    way_back: Path | None,
+    recursion: Recursion | None,
+    *,
+    strict: bool,
+) -> None:
+    """Add the payloads: to the folder each by itself, to the standard output all those of one request."""
+    from instrc.cli.targeting import one_by_one, together  # targets are many facts
+
+    if folder is not None:
+        for each in one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict):
+            output.files[folder / f"{each.stem}.{each.target}.json"] = each.payload
+            output.files[folder / f"{each.stem}.{each.target}.map.json"] = each.map
+        return
+    back: Json
+    if len(compiled) == 1:
+        fitted = list(one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict))
+        output.documents, back = [each.payload for each in fitted], fitted[0].map if fitted else None
+    elif recursion is not None:
+        message = "--recursion is for one tool, or for a folder (-o)"
+        raise typer.BadParameter(message)
+    else:
+        output.documents, back = together(compiled, targets[0], emit, report, strict=strict)
+    if way_back is not None:
+        output.files[way_back] = back
 
 
 def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back: Path | None, folder: Path | None) -> None:

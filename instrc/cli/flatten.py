@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from instrc.jsonvalue import Json, dumps
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import Workspace
+
+if TYPE_CHECKING:
+    from instrc.schema.provenance import Flat
 
 
 def command(
@@ -36,15 +39,14 @@ def command(
         if given is not None:
             from instrc.schema.flatten import flatten  # the algebra is not small
 
-            flat = flatten(
-                given.value,
-                workspace.registry(file).documents,
-                base=given.base,
-                trace=trace,
-                distribute=distribute,
-                report=report,
-                locate=given.locate,
-            )
+            documents, base = workspace.registry(file).documents, given.base
+            if trace:
+                found = flatten(
+                    given.value, documents, base=base, trace=True, distribute=distribute, report=report, locate=given.locate
+                )
+                flat = _traced(found)
+            else:
+                flat = flatten(given.value, documents, base=base, distribute=distribute, report=report, locate=given.locate)
     except CompileError as error:
         report.take(error)
     problems = report.once()
@@ -53,3 +55,9 @@ def command(
         write(f"{dumps(flat)}\n")
     show(problems, shape)
     raise typer.Exit(code)
+
+
+def _traced(found: Flat) -> Json:
+    """Return the schema with the origins of its keywords: by JSON Pointer, references to where each was written."""
+    origins = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
+    return {"schema": found.schema, "origins": origins}

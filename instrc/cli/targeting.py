@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.cli.documents import Emit, Export, printed
 from instrc.files import name_of
@@ -13,9 +14,12 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
 
+if TYPE_CHECKING:
+    from instrc.targets.lower import Tool
+
 
 class Fitted(NamedTuple):
-    """One export for one target: what is sent, and the way back for `instrc lift`."""
+    """What is sent to a target, and the way back for `instrc lift`."""
 
     stem: str
     target: str
@@ -23,7 +27,7 @@ class Fitted(NamedTuple):
     map: Json
 
 
-def fitted(
+def one_by_one(
     exports: Sequence[Export],
     targets: Sequence[str],
     emit: Emit | None,
@@ -32,41 +36,70 @@ def fitted(
     recursion: str | None = None,
     strict: bool = False,
 ) -> Iterator[Fitted]:
-    """Yield each tool, or flat view if that is asked for, for each target; losses and what cannot be said are taken down."""
-    from instrc.targets.catalogue import dialect  # needed with --target only
+    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down."""
+    from instrc.targets.lower import lower  # needed with --target only
+
+    for export in exports:
+        for tool in _tools([export], emit, report):
+            for target in _known(targets, report):
+                with _placed(report, export.file) as found:
+                    result = lower(
+                        tool.schema,
+                        target,
+                        tool.name,
+                        description=tool.description,
+                        recursion=recursion,
+                        strict=strict,
+                        report=found,
+                    )
+                    yield Fitted(export.stem, target, result.payload, result.map)
+
+
+def together(
+    exports: Sequence[Export], target: str, emit: Emit | None, report: Report, *, strict: bool = False
+) -> tuple[list[Json], Json]:
+    """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
+    from instrc.targets.toolset import lower_all  # needed with --target only
+
+    tools = list(_tools(exports, emit, report))
+    for known in _known([target], report):
+        with _placed(report, exports[0].file) as found:
+            result = lower_all(tools, known, strict=strict, report=found)
+            return result.payload, result.map
+    return [], None
+
+
+def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iterator[Tool]:
+    from instrc.targets.lower import Tool
+
+    for export in exports:
+        schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
+        if schema is not None:
+            own = schema.get("description") if isinstance(schema, dict) else None
+            yield Tool(export.stem, schema, own or export.artefact.title)
+
+
+def _known(targets: Sequence[str], report: Report) -> list[str]:
+    """Return the targets that exist, once each."""
+    from instrc.targets.catalogue import dialect
 
     known = []
     for target in dict.fromkeys(targets):
-        try:
+        with _placed(report, None) as found:
             known.append(dialect(target).name)
-        except CompileError as error:
-            report.take(error)
-    view = Emit.FLAT if emit is Emit.FLAT else Emit.TOOL
-    for export in exports:
-        schema = printed(export, view, report)
-        if schema is not None:
-            for target in known:
-                yield from _lower(export, schema, target, report, recursion=recursion, strict=strict)
+        if found.failed:
+            return []
+    return known
 
 
-def _lower(export: Export, schema: Json, target: str, report: Report, *, recursion: str | None, strict: bool) -> Iterator[Fitted]:
-    from instrc.targets.lower import lower
-
+@contextmanager
+def _placed(report: Report, file: str | None) -> Iterator[Report]:
+    """Take problems down with the file they belong to: a schema that was composed has no places of its own."""
     found = Report()
-    own = schema.get("description") if isinstance(schema, dict) else None
     try:
-        result = lower(
-            schema,
-            target,
-            export.stem,
-            description=own or export.artefact.title,
-            recursion=recursion,
-            strict=strict,
-            report=found,
-        )
-        yield Fitted(export.stem, target, result.payload, result.map)
+        yield found
     except CompileError as error:
         found.take(error)
-    place = Source(name_of(export.file), "").whole()
-    for problem in found.problems:
-        report.add(problem if problem.at else replace(problem, at=place))
+    finally:
+        place = None if file is None else Source(name_of(file), "").whole()
+        report.problems.extend(replace(each, at=place) if each.at is None else each for each in found.problems)

@@ -225,9 +225,10 @@ def test_targets_are_added_to_a_folder_with_the_way_back(instrc: Instrc, folder:
     assert list(flat["function"]["parameters"]["properties"]) == ["step1_greet", "step2_send", "step3_answer"]
 
 
-def test_a_way_back_for_several_tools_needs_a_folder(instrc: Instrc, folder: Path) -> None:
-    assert instrc("compile", "two.aug", "--target", "openai", "--map", "map.json").code == 2
-    assert not (folder / "map.json").exists()
+def test_several_tools_are_one_request_with_one_way_back(instrc: Instrc, folder: Path) -> None:
+    tools = json.loads(instrc("compile", "two.aug", "--target", "openai", "--map", "map.json").out)
+    assert [tool["function"]["name"] for tool in tools] == ["first", "second"]
+    assert list(json.loads((folder / "map.json").read_text())["tools"]) == ["first", "second"]
 
 
 def test_losses_are_warnings_at_the_file_and_errors_if_strict(instrc: Instrc, folder: Path) -> None:
