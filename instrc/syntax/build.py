@@ -55,6 +55,8 @@ class Builder:
         self.statements: list[Statement] = []
         self.comments: list[Span] = []
         self.problems: list[Problem] = []
+        self.hopeless = False
+        """Whether mending has been given up."""
 
     def program(self) -> Program:
         """Return what has been built."""

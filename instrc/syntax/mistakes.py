@@ -27,7 +27,7 @@ _RESERVED = {"WHEN", "EACH"}
 _KEYWORDS = _STATEMENT | _RESERVED | {"TRUE", "FALSE", "NULL"}
 _STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"}
 _ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
-_FAR = 5_000
+FAR = 1_000
 """Tokens that are looked at to find out whether a bracket is closed."""
 
 # fmt: off
@@ -121,6 +121,14 @@ class View(NamedTuple):
     def after_key(self) -> bool:
         """Whether a key in braces has just been read."""
         return self.in_braces and self.before(2) in {"LBRACE", "COMMA"} and self.before() in _KEYWORDS | {"NAME", "STRING"}
+
+
+def may_begin_statement(source: Source, tokens: list[Token], index: int) -> bool:
+    """Tell whether a token probably begins a statement: a word, a reference or a string at the very beginning of a line."""
+    token = tokens[index]
+    at_margin = source.text[max(0, token.start - 1) : token.start] in {"", "\n", "\r"}
+    waiting = index > 0 and tokens[index - 1].kind in {"VBAR", "EQUAL", "COMMA", "COLON", "AT"}
+    return at_margin and not waiting and token.kind in {"NAME", "AUG_URI", "STRING"}
 
 
 def begins_statement(source: Source, tokens: list[Token], index: int) -> bool:
@@ -337,7 +345,7 @@ def _unclosed(view: View, count: int) -> tuple[Problem, Repair]:
 def _is_closed(view: View, *, stop_at_names: bool) -> bool:
     """Tell whether all open brackets are closed before the next statement surely begins."""
     level = len(view.open)
-    for index in range(view.place, min(len(view.tokens), view.place + _FAR)):
+    for index in range(view.place, min(len(view.tokens), view.place + FAR - 2)):
         kind = view.tokens[index].kind
         if kind in OPENING:
             level += 1
@@ -361,7 +369,7 @@ def _closing(view: View) -> _Found:
     at = view.span(token)
     if not view.open:
         count = 1
-        while view.tokens[view.place + count].kind in CLOSING:
+        while count < FAR - 2 and view.tokens[view.place + count].kind in CLOSING:
             count += 1
         end = view.tokens[view.place + count - 1].end
         text = view.text(token) if count == 1 else view.source.text[token.start : min(end, token.start + 20)]

@@ -15,7 +15,7 @@ from instrc.source import Source
 from instrc.syntax.build import Action, Builder
 from instrc.syntax.depth import MAX_DEPTH, too_deep
 from instrc.syntax.tables import END, START, Tables, tables
-from instrc.syntax.tokens import Token, is_name
+from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
 
 _SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
 _SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON"), 0)
@@ -26,17 +26,19 @@ def parse(source: Source, report: Report) -> Program:
     """Return the statements of a source; mistakes go to the report, and what they spoil is left out."""
     automaton = tables()
     builder = Builder(source)
-    if _recognise(source, automaton, builder):
-        program = builder.program()
-        if deep := too_deep(program):
-            builder.problems.append(deep)
-            program = Program(source, (), program.comments)
-    else:
+    if not _recognise(source, automaton, builder):
         from instrc.syntax.recovery import recover  # wrong programs only
 
-        builder = Builder(source)
         recover(source, automaton, builder)
-        program = builder.program()
+    program = builder.program()
+    if deep := too_deep(program):
+        builder.problems[:] = [deep]
+        program = Program(source, (), program.comments)
+    if len(builder.problems) > MOST_REPORTED or builder.hopeless:
+        from instrc.problems.notation import TooManyMistakes  # as above
+
+        first = tuple(builder.problems[:3])
+        builder.problems[:] = [TooManyMistakes(at=first[0].at, limit=MOST_REPORTED, first=first)]
     for problem in builder.problems:
         report.add(problem)
     return program

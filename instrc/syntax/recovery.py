@@ -7,38 +7,56 @@ Two mistakes in one place are one: the second is mended or passed over without a
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from instrc.problems.notation import TooManyMistakes, UnexpectedText
+from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
-from instrc.syntax.mistakes import CLOSING, GIVE_UP, OPENING, View, begins_statement, diagnose
+from instrc.syntax.mistakes import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, diagnose, may_begin_statement
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import END, START, Tables
-from instrc.syntax.tokens import Token
+from instrc.syntax.tokens import MOST_REPORTED, Token
 
-MOST_REPORTED = 100
 MOST_MENDED = 2_000
 _CLEAR = 2
 """Tokens that must be read between two mistakes for the second to be one of its own."""
 
 
+_BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
+
+
 def recover(source: Source, automaton: Tables, builder: Builder) -> None:
-    """Build what can be built of a source, and take down its mistakes."""
-    scanner = Scanner(source, automaton)
-    scanner.scan(0, len(source.text))
-    builder.comments.extend(scanner.comments)
+    """Build what can be built of a source, and take down its mistakes.
+
+    `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
+    """
+    scanner = Scanner(source, automaton, _rewind(source, builder))
     machine = _Machine(automaton, builder, scanner)
     machine.run()
-    problems = [*scanner.problems, *builder.problems]
-    if not problems:  # no mistake goes unnamed
-        problems.append(UnexpectedText(at=source.whole(), what="this"))
-    problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
-    if len(problems) > MOST_REPORTED or machine.repairs >= MOST_MENDED:
-        problems = [TooManyMistakes(at=problems[0].at, limit=MOST_REPORTED, first=tuple(problems[:3]))]
-    builder.problems[:] = problems
+    builder.comments.extend(scanner.comments)
+    builder.problems.extend(scanner.problems)
+    if not builder.problems:  # no mistake goes unnamed
+        builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
+    builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
+    builder.hopeless = machine.repairs >= MOST_MENDED
+
+
+def _rewind(source: Source, builder: Builder) -> int:
+    """Take back all behind the last statement with a clear end; return where that is."""
+    while builder.statements:
+        border = _BORDER.match(source.text, builder.statements[-1].span.end)
+        if border:
+            break
+        builder.statements.pop()
+    else:
+        border = None
+    place = border.end() if border else 0
+    builder.comments[:] = [span for span in builder.comments if span.end <= place]
+    builder.problems[:] = [problem for problem in builder.problems if problem.at and problem.at.end <= place]
+    return place
 
 
 class _Machine:
@@ -50,8 +68,7 @@ class _Machine:
         self.scanner = scanner
         self.source = scanner.source
         self.actions = builder.actions(automaton.rules)
-        size = len(self.source.text)
-        self.tokens = [*scanner.tokens, Token(END, size, size)]
+        self.tokens = scanner.tokens
         self.index = 0
         """Of the token to read next."""
         self.mended: list[Token] = []
@@ -74,7 +91,7 @@ class _Machine:
 
     def run(self) -> None:
         """Read all tokens."""
-        while self.repairs < MOST_MENDED:
+        while self.repairs < MOST_MENDED and len(self.builder.problems) <= MOST_REPORTED:
             if self.mended:
                 token = self.mended[0]
                 if not self._feed(token):
@@ -83,6 +100,7 @@ class _Machine:
                 elif self.mended:
                     del self.mended[0]
                 continue
+            self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
             if token.kind == END and self._finished():
                 return
@@ -172,11 +190,11 @@ class _Machine:
         """Read `aug:x` as a key and a value where no reference can stand."""
         if token.kind != "AUG_URI" or not self.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
-        rest = Scanner(self.source, self.automaton)
         colon = token.start + len("aug")
-        rest.scan(colon + 1, token.end)
+        rest = Scanner(self.source, self.automaton, colon + 1, token.end)
+        rest.need(token.end)
         self.scanner.problems.extend(rest.problems)
-        parts = [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1), *rest.tokens]
+        parts = [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1), *rest.tokens[:-1]]
         self.tokens[self.index : self.index + 1] = parts
         return True
 
@@ -187,6 +205,7 @@ class _Machine:
             self.debt -= 1
             self.index += 1
             return
+        self.scanner.need(self.index + FAR)
         view = View(self.source, self.tokens, self.index, self.read, self.open, self.accepts)
         problem, repair = diagnose(view)
         fresh = self.since >= _CLEAR
@@ -211,11 +230,17 @@ class _Machine:
     def _give_up(self) -> None:
         """Pass over the rest of the statement and begin anew behind it."""
         level = len(self.open)
-        while (token := self.tokens[self.index]).kind != END:
-            if begins_statement(self.source, self.tokens, self.index) and self.read:
+        stuck = not self.read
+        while True:
+            self.scanner.need(self.index + 3)
+            if (token := self.tokens[self.index]).kind == END:
                 break
+            if not stuck and begins_statement(self.source, self.tokens, self.index):
+                break
+            if not stuck and level <= 0 and may_begin_statement(self.source, self.tokens, self.index):
+                break
+            stuck = False
             self.index += 1
-            self.read.append(token)
             if token.kind in OPENING:
                 level += 1
             elif token.kind in CLOSING:

@@ -22,8 +22,8 @@ from instrc.problems.text import (
     UnclosedString,
 )
 from instrc.source import Source, Span
-from instrc.syntax.tables import Tables
-from instrc.syntax.tokens import Token, is_name
+from instrc.syntax.tables import END, Tables
+from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
 
 _FOREIGN = re.compile(r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|[→⇒➔➜⟶⟹])|(?P<OPERATOR>&&|\?\?|\.\.\.?|\+\+|\*\*|::)")
 _SINGLE = set("-+*/%<>!?&^~$\\.,")
@@ -35,31 +35,42 @@ _LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣", "()[]{},;:|
 _KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
 _KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
 _DOUBLE = "“”„‟«»〝〞「」『』＂"
-_QUOTES = dict.fromkeys(_DOUBLE, _DOUBLE + '"') | dict.fromkeys("‘’‚‛‹›＇", "‘’‚‛‹›＇'")
+_LIKE_SINGLE = "‘’‚‛‹›＇"
+_QUOTES = frozenset(_DOUBLE + _LIKE_SINGLE)
+_DOUBLE_END = re.compile(rf'[^{_DOUBLE}"\r\n]*[{_DOUBLE}"]')
+_DOUBLE_SMART = re.compile(rf"[^{_DOUBLE}\r\n]*[{_DOUBLE}]")
+_SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
+_SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
 _VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
 _LONGEST_STRING = 20
 """Lines over which the end of an open string is looked for."""
 
 
 class Scanner:
-    """The tokens and comments of one source, with the problems met on the way."""
+    """The tokens and comments of a source, or a range of it, with the problems met on the way."""
 
-    def __init__(self, source: Source, automaton: Tables) -> None:
+    def __init__(self, source: Source, automaton: Tables, start: int = 0, stop: int | None = None) -> None:
         self.source = source
         self.text = source.text
         self.automaton = automaton
+        self.position = start
+        self.stop = len(source.text) if stop is None else stop
+        self.done = False
         self.tokens: list[Token] = []
         self.comments: list[Span] = []
         self.problems: list[Problem] = []
         self.spoilt: list[tuple[int, int]] = []
         """Ranges whose structure is lost in a string or comment that does not end: further complaints there are idle."""
 
-    def scan(self, position: int, stop: int) -> None:
-        """Read the tokens of a range."""
-        while position < stop:
-            position = _SPACE.match(self.text, position, stop).end()  # type: ignore[union-attr]  # matches everywhere
-            if position < stop:
-                position = self._next(position, stop)
+    def need(self, count: int) -> None:
+        """Read on until there are so many tokens, or the source ends: then `END` is the last one."""
+        while len(self.tokens) < count and not self.done:
+            self.position = _SPACE.match(self.text, self.position, self.stop).end()  # type: ignore[union-attr]  # matches everywhere
+            if self.position >= self.stop or len(self.problems) > MOST_REPORTED:
+                self.done = True
+                self._take(END, self.stop, self.stop)
+            else:
+                self.position = self._next(self.position, self.stop)
 
     def _next(self, start: int, stop: int) -> int:
         """Take one token; return where it ends."""
@@ -86,10 +97,12 @@ class Scanner:
     def _name(self, start: int, end: int) -> int:
         """Take a name, or the part of the run that is one."""
         run = self.text[start:end]
+        if not run[0].isidentifier():
+            return self._stray(start)
         if not is_name(run):
             length = next((index for index, letter in enumerate(run) if not f"a{letter}".isidentifier()), len(run))
             end = start + length
-            if not length or not is_name(run[:length]):
+            if not is_name(run[:length]):
                 return self._stray(start)
         if slip := _NAME_LIKE.match(self.text, end):
             written = self.text[start : slip.end()]
@@ -137,7 +150,7 @@ class Scanner:
     def _is_stray(self, letter: str) -> bool:
         """Tell whether a character only continues a run of meaningless ones."""
         known = letter.isspace() or letter in _QUOTES or letter in _LOOKALIKES or (letter.isascii() and letter.isprintable())
-        return not known and not f"a{letter}".isidentifier()
+        return not known and not letter.isidentifier()
 
     # ---- strings
 
@@ -147,12 +160,13 @@ class Scanner:
     def _open_string(self, start: int) -> int:
         """Take a string without an end on its line: up to a typographic quote, a later line, or this line's closing brackets."""
         quote = self.text[start]
+        smart = _DOUBLE_SMART if quote == '"' else _SINGLE_SMART
+        if found := smart.match(self.text, start + 1):
+            offset = found.end() - 1
+            self.problems.append(SmartQuote(at=self.source.span(offset, offset + 1)))
+            self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
+            return offset + 1
         line_end = self._line_end(start)
-        for offset in range(start + 1, line_end):
-            if self.text[offset] in _QUOTES and quote in _QUOTES[self.text[offset]]:
-                self.problems.append(SmartQuote(at=self.source.span(offset, offset + 1)))
-                self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
-                return offset + 1
         if end := self._later_end(quote, line_end):
             self.problems.append(UnclosedString(at=self.source.span(start, line_end), goes_on=True))
             self._take("STRING", start, end, self.text[start + 1 : end - 1])
@@ -180,13 +194,13 @@ class Scanner:
         self.spoilt.append((line_start, line_end))
 
     def _smart_string(self, start: int) -> int:
-        closers = _QUOTES[self.text[start]]
-        line_end = self._line_end(start)
+        """Take a string that begins with a typographic quote, up to any quote like it."""
         self.problems.append(SmartQuote(at=self.source.span(start, start + 1)))
-        for offset in range(start + 1, line_end):
-            if self.text[offset] in closers:
-                self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
-                return offset + 1
+        closer = _DOUBLE_END if self.text[start] in _DOUBLE else _SINGLE_END
+        if found := closer.match(self.text, start + 1):
+            self._take("STRING", start, found.end(), self.text[start + 1 : found.end() - 1])
+            return found.end()
+        line_end = self._line_end(start)
         self._spoil_line(start, line_end)
         end = start + 1 + len(self.text[start + 1 : line_end].rstrip(" \t)]};,"))
         self._take("STRING", start, end, self.text[start + 1 : end])

@@ -33,6 +33,8 @@ _PART = re.compile(
     "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)",
     re.DOTALL,
 )
+MOST_REPORTED = 100
+"""Mistakes after which a source is taken for no program at all."""
 _MOST_DIGITS = 4300
 """Python reads and writes no longer integer in one piece, and nobody counts that far."""
 
@@ -59,6 +61,8 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
 
     parts: list[str] = []
     for part in _PART.finditer(body):
+        if len(problems) > MOST_REPORTED:
+            break
         text = part.group()
         at = source.span(start + part.start(), start + part.end())
         match part.lastgroup:
