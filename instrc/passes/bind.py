@@ -13,7 +13,6 @@ from instrc.ir.surface import (
     Call,
     Expression,
     Input,
-    Literal,
     Name,
     Object,
     Pipe,
@@ -43,31 +42,25 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
 
     Exports that hold a mistake are left out: it is in the report.
     """
-    names = Names(program, library, report)
+    mine = Report()
+    names = Names(program, library, mine)
     mentioned = _mentioned(program)
     bindings = [each for each in program.statements if isinstance(each, Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in mentioned]
-    exports = _exports(program)
-    if exports:
-        for binding in idle:
-            report.add(UnusedBinding(at=binding.name.span, word=binding.name.text))
-    for statement in program.statements:
-        if isinstance(statement, Input) and statement.name.text not in mentioned:
-            report.add(UnusedBinding(at=statement.name.span, word=statement.name.text))
-    exports = exports or [Export(None, binding.value) for binding in idle]
-    graphs = [_graph(export, names, library, report) for export in exports]
-    exported = {id(export.expression) for export in exports}
-    for binding in bindings:
-        if binding.name.text not in names.read and id(binding.value) not in exported:
-            _look_for_mistakes(binding, names, library, report)
-    if not exports and not report.failed:
-        report.add(NothingExported(at=program.source.whole()))
+    explicit = _exports(program)
+    exports = explicit or [Export(None, binding.value) for binding in idle]
+    graphs = [_graph(export, names, library, mine) for export in exports]
+    inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in mentioned]
+    for unused in (*inputs, *(idle if explicit else ())):
+        mine.add(UnusedBinding(at=unused.name.span, word=unused.name.text))
+    needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
+    for binding in bindings:  # what no export needs is read for its mistakes
+        if binding.name.text not in needed | names.read:
+            run(Evaluator(names, library, mine).value(binding.name, Place(placing=True, exported=True)))
+    if not exports and not mine.failed:
+        mine.add(NothingExported(at=program.source.whole()))
+    report.problems.extend(mine.once())
     return _named([graph for graph in graphs if graph is not None], stem)
-
-
-def _look_for_mistakes(binding: Binding, names: Names, library: Library, report: Report) -> None:
-    """Evaluate what no export reaches: it becomes no artefact, but what is wrong in it is wrong."""
-    run(Evaluator(names, library, report).value(binding.name, Place()))
 
 
 def _exports(program: Program) -> list[Export]:
@@ -109,7 +102,7 @@ def _mentioned(program: Program) -> set[str]:
 def _graph(export: Export, names: Names, library: Library, report: Report) -> Graph | None:
     """Bind one export."""
     evaluator = Evaluator(names, library, report)
-    value = run(evaluator.value(export.expression, Place(placing=True)))
+    value = run(evaluator.value(export.expression, Place(placing=True, exported=True)))
     if value is None:
         return None
     if isinstance(value, Data):
@@ -143,9 +136,10 @@ def _goal(expression: Expression, names: Names) -> str | None:
             case Annotated(value):
                 expression = value
             case Pipe(stages):
+                goal = names.goal(stages[0])
+                if goal is not None:
+                    return goal
                 expression = stages[0]
-            case Literal(value) if isinstance(value, str):
-                return value
             case Name(text) if text in names.locals and text not in seen:
                 seen.add(text)
                 expression = names.locals[text].value

@@ -19,6 +19,7 @@ from instrc.ir.graph import (
 )
 from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
 from instrc.ir.surface import Argument as Written
+from instrc.jsonvalue import Json
 from instrc.passes.holding import Frame
 from instrc.passes.steps import PRIVATE, slot_reads
 from instrc.passes.trampoline import Task
@@ -78,21 +79,22 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
     schema = ev.flat(instruction, span)
     if schema is None or not given.complete:
         return None
-    properties = _properties(schema, place)
+    properties = _properties(schema, place.annotations)
     constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]
     if instruction.kind == "model":
         for argument in constants:  # for a model, a constant is a property with one value
             given.slots.append(Slot(argument.label or "", argument.value, (), given.labels.get(argument.label or "", span)))
         given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
-        if not check_slots(ev, instruction, schema, given.slots):
+        if not check_slots(ev, instruction, schema, given.slots, place.annotations):
             return None
     if not given.has_value:
+        ev.reads_pipe(place)
         given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
     if instruction.kind == "server" and not place.by_hand:
         _prepare(ev, instruction, given, span, place)
     executor = "server" if instruction.kind == "server" else "user" if instruction.kind == "user" else "model"
     output = "output" in properties and executor != "user"
-    if output and properties == {"output"}:
+    if output and list(properties) == ["output"]:
         executor = "server"  # nothing is left for the model to fill in
     number = ev.steps.add(
         place,
@@ -108,12 +110,12 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
     return Result(Path(number))
 
 
-def _properties(schema: object, place: Place) -> set[str]:
-    """Return the names of the top-level properties, those that annotations add included."""
-    found: set[str] = set()
-    for part in (schema, *place.annotations):
+def _properties(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
+    """Return the names of the top-level properties in order, those that annotations add included."""
+    found: dict[str, None] = {}
+    for part in (schema, *annotations):
         if isinstance(part, dict) and isinstance(part.get("properties"), dict):
-            found.update(part["properties"])
+            found.update(dict.fromkeys(part["properties"]))
     return found
 
 
@@ -131,7 +133,7 @@ def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, 
             if isinstance(content, Fusion) and content.instruction == preparation:
                 return
     schema = ev.flat(preparation, span)
-    known = _properties(schema, replace(place, annotations=()))
+    known = _properties(schema, ())
     kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
     fused = [
         Slot(each.label or "", each.value, (), span)
@@ -162,7 +164,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
     for each in written:
         if each.label is None and isinstance(each.value, Object):
             yield _braces(ev, instruction, each.value.fields, given, place)
-        elif each.label is not None and isinstance(each.value, Object | Literal | Array):
+        elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
             yield _braces(ev, instruction, (label,), given, place)
         else:
@@ -187,7 +189,7 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
         if not _take_label(ev, given, each.key, each.key_span):
             continue
         expression = each.value or Name(each.key, each.key_span)
-        if isinstance(expression, Literal | Array) or (isinstance(expression, Object) and is_plain(expression)):
+        if is_data(expression):
             given.arguments.append(Argument(each.key, Constant(ev.data(expression))))
         elif ev.is_reference(expression, inside) or instruction.kind != "model":
             value = yield ev.value(expression, inside)
@@ -206,7 +208,7 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
 
 def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Expression, place: Place) -> Task[Slot | None]:
     """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
-    frame = Frame(piped(place))
+    frame = frame_at(ev, place)
     if isinstance(expression, Object):
         block = yield ev.block(expression.fields, expression.span, place, frame, ())
         return None if block is None else slot_of(ev, written, block[0])
@@ -246,7 +248,7 @@ def slot_of(ev: Evaluator, written: Field, block: Block) -> Slot:
 
 def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
-    frame = Frame(piped(place))
+    frame = frame_at(ev, place)
     given = Given()
     within = replace(place.given_to(frame), own=place.own, placing=True)
     filling: Expression | None = None
@@ -277,7 +279,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
-        elif isinstance(expression, Literal | Array) or (isinstance(expression, Object) and is_plain(expression)):
+        elif is_data(expression):
             given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
             continue
         else:
@@ -290,8 +292,11 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
             continue
         if value is None:
             return None
+    if isinstance(value, Data):
+        ev.report.add(MisplacedData(at=filling.span if filling else span))
+        return None
     schema = ev.flat(mixin, span)
-    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots):
+    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return None
     application = Application(mixin, tuple(given.slots), place.annotations, span)
     whole = isinstance(value, Members)
@@ -318,19 +323,19 @@ def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
     return replace(place, key=None) if isinstance(filling, Object) else place
 
 
-def piped(place: Place) -> frozenset[int]:
-    """Return the steps of what is piped in: brackets opened in a later stage cannot hold them."""
+def frame_at(ev: Evaluator, place: Place) -> Frame:
+    """Return brackets that place steps; they cannot hold what is piped to where they open."""
+    ev.reads_pipe(place)
     if place.piped is None:
-        return frozenset()
-    return frozenset(path.origin for path in paths(place.piped) if isinstance(path.origin, int))
+        return Frame(frozenset())
+    return Frame(frozenset(path.origin for path in paths(place.piped) if isinstance(path.origin, int)))
 
 
-def check_slots(ev: Evaluator, holder: Instruction, schema: object, slots: Iterable[Slot]) -> bool:
-    """Report slots that name no property, unless the schema is open."""
+def check_slots(ev: Evaluator, holder: Instruction, schema: Json, slots: Iterable[Slot], annotations: tuple[Json, ...]) -> bool:
+    """Report slots that name no property, of the schema or of annotations, unless the schema is open."""
     if not isinstance(schema, dict):
         return True
-    properties = schema.get("properties")
-    names = tuple(properties) if isinstance(properties, dict) else ()
+    names = tuple(_properties(schema, annotations))
     open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)
     unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
     for slot in unknown:
@@ -354,8 +359,8 @@ def _take_label(ev: Evaluator, given: Given, label: str, span: Span) -> bool:
     return True
 
 
-def is_plain(expression: Expression) -> bool:
-    """Tell whether an object holds nothing but literals."""
+def is_data(expression: Expression) -> bool:
+    """Tell whether an expression is a literal, an array, or an object of nothing else."""
     waiting: list[Expression | None] = [expression]
     while waiting:
         each = waiting.pop()

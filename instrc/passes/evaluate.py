@@ -46,9 +46,14 @@ class Evaluator:
         self.library = library
         self.report = report
         self.steps = Steps()
-        self._known: dict[str, Value | None] = {}
-        self._open: list[str] = []
+        self._known: dict[str | tuple[str, Value | None], Value | None] = {}
+        """Values of locals; under the name and what is piped to where it stands if they depend on that."""
+        self._open: dict[str, None] = {}
         """Locals whose expressions are being read, outermost first."""
+        self._piped: Value | None = None
+        """What is piped to where the innermost of them stands."""
+        self._depends = False
+        """Its value depends on that."""
 
     def value(self, expression: Expression, place: Place) -> Task[Value | None]:
         """Come to the value of any expression."""
@@ -97,25 +102,43 @@ class Evaluator:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         self.names.read.add(name.text)
         if name.text in self._open:
-            cycle = self._open[self._open.index(name.text) :]
-            where = tuple(self.names.locals[each].name.span for each in cycle)
-            if not any(
-                isinstance(problem, RecursiveBinding) and problem.words == tuple(cycle) for problem in self.report.problems
-            ):
-                self.report.add(RecursiveBinding(at=name.span, words=tuple(cycle), places=where))
+            self._circle(name)
             return None
         plain = not (place.annotations or place.key or place.placing or (place.direct and place.frame))
         if plain and name.text in self._known:
             value = self._known[name.text]
+        elif plain and (name.text, place.piped) in self._known:
+            value = self._known[name.text, place.piped]
+            self.reads_pipe(place)
         else:
-            self._open.append(name.text)
+            outer = self._piped, self._depends
+            self._piped, self._depends = place.piped, False
+            self._open[name.text] = None
             value = yield self.value(binding.value, place.alone(place.frame if place.direct else None))
-            self._open.pop()
+            del self._open[name.text]
+            depends = self._depends
+            self._piped, self._depends = outer
             if plain:
-                self._known[name.text] = value
+                self._known[(name.text, place.piped) if depends else name.text] = value
+            if depends:
+                self.reads_pipe(place)
         if value is not None and place.frame is not None and not place.direct:
             place.frame.barriers.update(path.origin for path in paths(value) if isinstance(path.origin, int))
         return value
+
+    def reads_pipe(self, place: Place) -> None:
+        """Note that what is read at a place depends on what is piped there, or that nothing is."""
+        if place.piped is self._piped:
+            self._depends = True
+
+    def _circle(self, name: Name) -> None:
+        """Report a local name that needs itself, each circle once."""
+        opened = list(self._open)
+        cycle = tuple(opened[opened.index(name.text) :])
+        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, RecursiveBinding)]
+        if set(cycle) not in known:
+            places = tuple(self.names.locals[each].name.span for each in cycle)
+            self.report.add(RecursiveBinding(at=name.span, words=cycle, places=places))
 
     def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
@@ -164,7 +187,7 @@ class Evaluator:
     def pipe(self, pipe: Pipe, place: Place) -> Task[Value | None]:
         """Come to the value of the last stage; each stage is given the value of the one before."""
         stages = pipe.stages
-        if _goal(stages[0]) is not None:
+        if self.names.goal(stages[0]) is not None:
             stages = stages[1:]
         within = replace(place.inside(), own=place.own)
         last = replace(place, direct=False)
@@ -172,10 +195,10 @@ class Evaluator:
         complete = True
         for i, stage in enumerate(stages):
             here = last if i == len(stages) - 1 else within
+            if (i > 0 or place.own) and not self._is_stage(stage, place):
+                complete = False
+                continue
             if i > 0:
-                if not self._is_stage(stage, place):
-                    complete = False
-                    continue
                 here = replace(here, piped=value or Inner(), own=True)
             value = yield self.value(stage, here)
             if isinstance(value, Data):
@@ -240,7 +263,7 @@ class Evaluator:
 
     def _nested(self, fields: tuple[Field, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to an object under a key: one step with the steps of the object inside."""
-        frame = Frame(calls.piped(place))
+        frame = calls.frame_at(self, place)
         block = yield self.block(fields, span, replace(place, key=None, annotations=()), frame, place.annotations)
         if block is None:
             return None
@@ -312,13 +335,6 @@ class Evaluator:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))
             return None
-
-
-def _goal(stage: Expression) -> str | None:
-    """Return the goal that a first stage states."""
-    while isinstance(stage, Annotated):
-        stage = stage.value
-    return stage.value if isinstance(stage, Literal) and isinstance(stage.value, str) else None
 
 
 def outside_reads(steps: Steps, block: Block) -> list[Path]:

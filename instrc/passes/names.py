@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from instrc.ir.graph import Instruction
-from instrc.ir.surface import Binding, Expression, Input, Name, Program, Uri
+from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
 from instrc.naming import pascal
 from instrc.passes.library import Library
 from instrc.problems.problem import CompileError, Label
@@ -135,6 +135,21 @@ class Names:
                 return True
             expression = self.locals[expression.text].value
         return isinstance(expression, Uri)
+
+    def goal(self, expression: Expression) -> str | None:
+        """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
+        seen: set[str] = set()
+        while True:
+            match expression:
+                case Annotated(value):
+                    expression = value
+                case Literal(value):
+                    return value if isinstance(value, str) else None
+                case Name(text) if text in self.locals and text not in seen:
+                    seen.add(text)
+                    expression = self.locals[text].value
+                case _:
+                    return None
 
     def defined_here(self, name: str, words: str = "defined here") -> tuple[Label, ...]:
         """Return the place where a local name is defined, as a label."""

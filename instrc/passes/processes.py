@@ -15,12 +15,12 @@ from instrc.ir.graph import (
     Path,
     Slot,
 )
-from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
+from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Object, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.naming import pascal
 from instrc.passes import calls
-from instrc.passes.holding import Frame, held, numbers
+from instrc.passes.holding import held, numbers
 from instrc.passes.names import CONTEXTS, Special
 from instrc.passes.steps import PRIVATE
 from instrc.passes.trampoline import Task
@@ -37,7 +37,7 @@ _WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a
 
 def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
     """Come to a process cut by hand: its contexts in order, each with the steps that are new in it."""
-    if called.name != "Process" or place.frame is not None or place.key is not None or place.by_hand:
+    if called.name != "Process" or not place.exported or place.own:
         ev.report.add(MisplacedContext(at=span, word=called.name))
         return None
     contexts: list[Context] = []
@@ -150,14 +150,14 @@ def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...],
     inside = replace(place.inside(), keys=keys)
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
-        if isinstance(expression, Literal | Array) or (isinstance(expression, Object) and calls.is_plain(expression)):
+        if calls.is_data(expression):
             slots.append(Slot(field.key, Constant(ev.data(expression)), (), field.key_span))
             continue
         slot = yield _placed(ev, instruction, field, expression, inside)
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not given.complete or not calls.check_slots(ev, instruction, schema, slots):
+    if schema is None or not given.complete or not calls.check_slots(ev, instruction, schema, slots, place.annotations):
         return None
     return Result(Path(_add(ev, instruction, tuple(slots), place, span)))
 
@@ -178,7 +178,7 @@ def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
 
 def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expression, place: Place) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
-    frame = Frame(calls.piped(place))
+    frame = calls.frame_at(ev, place)
     if isinstance(expression, Object):
         block = yield ev.block(expression.fields, expression.span, place, frame, ())
         return None if block is None else calls.slot_of(ev, field, block[0])
@@ -228,6 +228,7 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place
 def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], place: Place, span: Span) -> int:
     """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
     given = calls.Given(slots=list(slots))
+    ev.reads_pipe(place)
     given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
     return ev.steps.add(
         place,

@@ -76,20 +76,22 @@ class Place:
     """The key that braces give to it."""
     placing: bool = False
     """An object here stands in an artefact: its constants become properties."""
+    exported: bool = False
+    """It is itself what is exported."""
     by_hand: bool = False
     """Inside `Process`: nothing is inserted."""
 
     def inside(self) -> Place:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
-        return replace(self, own=False, direct=False, annotations=(), key=None, placing=False)
+        return replace(self, own=False, direct=False, annotations=(), key=None, placing=False, exported=False)
 
     def given_to(self, frame: Frame) -> Place:
         """Return the place of what placing brackets are given."""
-        return replace(self, frame=frame, direct=True, annotations=())
+        return replace(self, frame=frame, direct=True, annotations=(), exported=False)
 
     def alone(self, frame: Frame | None) -> Place:
-        """Return the place of a local's own expression: it means the same wherever the name stands."""
-        return replace(self, piped=None, own=False, keys=None, frame=frame)
+        """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
+        return replace(self, own=False, keys=None, frame=frame)
 
     def find(self, name: str) -> Value | None:
         """Return what braces around this place gave a name to."""
