@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.jsonvalue import Json, equal
 from instrc.schema.pieces import Frame, Term
-from instrc.schema.walk import rebuild, walk
+from instrc.schema.walk import rebuild, subschemas, walk
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.]+")
 
@@ -32,6 +32,24 @@ class Definitions:
         """Keep a definition; return a reference to it."""
         self.schemas[name] = schema
         return {"$ref": f"#/$defs/{name}"}
+
+    def used(self, schema: Json) -> dict[str, Json]:
+        """Return the definitions that a schema needs, in the order in which they are first referred to."""
+        found: dict[str, Json] = {}
+        if not self.schemas:
+            return found
+        stack, seen = [schema], set()
+        while stack:
+            node = stack.pop()
+            if node.__class__ is not dict or id(node) in seen:
+                continue
+            seen.add(id(node))
+            name = node.get("$ref", "")[8:] if node.get("$ref").__class__ is str else ""
+            if name in self.schemas and name not in found:
+                found[name] = self.schemas[name]
+                stack.append(found[name])
+            stack.extend([child for _, child in subschemas(node)][::-1])
+        return found
 
     def body(self, schema: Json) -> Json:
         """Return what a reference to a definition means, if it is one and done; any other schema as it is."""

@@ -67,7 +67,8 @@ def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = Tr
             branches = _list(view.get(keyword))
             where = into if len(branches) == 1 else possible
             stack.extend((branch, scope, where, False) for branch in branches)
-        stack.extend((view[keyword], scope, possible, False) for keyword in _POSSIBLE if keyword in view)
+        if "if" in view:
+            stack.extend((view[keyword], scope, possible, False) for keyword in _POSSIBLE if keyword in view)
         for keyword in ("dependentSchemas", "dependencies"):
             value = view.get(keyword)
             if value.__class__ is dict:

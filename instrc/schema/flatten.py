@@ -102,7 +102,7 @@ def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern:
             words[keyword] = value if modern else LATEST_URI
         elif keyword == "$id" or (keyword == "$vocabulary" and modern):
             words[keyword] = value
-    definitions = folder.definitions.schemas
+    definitions = folder.definitions.used(result)
     if not words and not definitions:
         return result
     front = {}

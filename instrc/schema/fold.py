@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -185,7 +186,28 @@ class Folder:
             out = settle(frame)
             if self.options.trace and out.__class__ is dict:
                 self.record(out, frame)
+            if frame.settle.may_close and out.__class__ is dict and out.get("additionalProperties") is False:
+                return self.once_more(out, frame)
         del self.open[frame.unordered]
+        if frame.name is not None:
+            out = self.definitions.define(frame.name, out)
+        self.done[frame.key] = out
+        return out
+
+    def once_more(self, out: dict[str, Json], frame: Frame) -> Frame:
+        """Return the frame that folds a result again, since it has turned out to be closed."""
+        self.alive.append(out)
+        self.library.dirty.add(id(out))
+        again: list[Json] = [None]
+        more = Frame(again)
+        more.pending.append((again, 0, [(out, self.flat)]))
+        more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
+        more.after = partial(self.close, more)
+        return more
+
+    def close(self, frame: Frame, results: list[Json]) -> Json:
+        """Keep what has been folded again as the result of its conjunction."""
+        out = results[0]
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out

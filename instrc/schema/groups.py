@@ -76,6 +76,7 @@ def properties(merger: Merger) -> None:
             apart.append(further)
     while made_room := next((other for other in apart if objects.join(main, other, lost)), None):
         apart.remove(made_room)  # what has been joined since may have made room for it
+    merger.settle.may_close = bool(apart) and not main.closed
     for item in lost:
         report_lost(merger.folder, merger.pieces, item)
     write(merger, merger.out, main, open_extra)

@@ -43,6 +43,8 @@ class Settle:
     """Schemas that must stay branches."""
     new_not: bool = False
     """Whether `not` has been put together here."""
+    may_close: bool = False
+    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 
 
 class Frame:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json, digits, pointer
 from instrc.schema.keywords import TYPES, is_number
 from instrc.schema.walk import Path, is_schema, walk
 from instrc.source import Span
@@ -297,7 +297,7 @@ def _shown(value: Json) -> str:
         return f"'{value}'" if len(value) <= 40 else f"'{value[:39]}…'"
     if value is None or value.__class__ is bool:
         return {True: "true", False: "false", None: "null"}[value]
-    return str(value)[:40]
+    return digits(value)[:40] if value.__class__ is int else str(value)
 
 
 def _nearest_type(path: Path, schema: Json) -> tuple[str, ...]:
