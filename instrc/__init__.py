@@ -12,31 +12,68 @@ from instrc.version import __version__
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
     from instrc.library import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
-    from instrc.problems.problem import CompileError, Problem
+    from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
-    from instrc.source import Source
+    from instrc.schema.flatten import flatten
+    from instrc.schema.provenance import Flat
+    from instrc.schema.split import split
+    from instrc.schema.strip import strip
+    from instrc.schema.subsumes import subsumes
+    from instrc.source import Source, Span
+    from instrc.targets.dialect import Dialect
+    from instrc.targets.lift import Lifted, lift
+    from instrc.targets.lower import Lowering, Tool, lower
+    from instrc.targets.toolset import lower_all
 
 __all__ = [
     "Artefact",
     "CompileError",
+    "Dialect",
+    "Flat",
+    "Label",
+    "Lifted",
+    "Lowering",
     "Problem",
     "Report",
     "Source",
+    "Span",
+    "Tool",
     "__version__",
     "artefacts",
     "check",
     "compile",
+    "flatten",
+    "lift",
+    "lower",
+    "lower_all",
+    "split",
+    "strip",
+    "subsumes",
 ]
 
 _HOMES = {
     "Artefact": "instrc.ir.artefact",
     "CompileError": "instrc.problems.problem",
+    "Label": "instrc.problems.problem",
     "Problem": "instrc.problems.problem",
     "Report": "instrc.problems.report",
     "Source": "instrc.source",
+    "Span": "instrc.source",
     "artefacts": "instrc.library",
     "check": "instrc.library",
     "compile": "instrc.library",
+    "Flat": "instrc.schema.provenance",
+    "flatten": "instrc.schema.flatten",
+    "split": "instrc.schema.split",
+    "strip": "instrc.schema.strip",
+    "subsumes": "instrc.schema.subsumes",
+    "Dialect": "instrc.targets.dialect",
+    "Lifted": "instrc.targets.lift",
+    "Lowering": "instrc.targets.lower",
+    "Tool": "instrc.targets.lower",
+    "lift": "instrc.targets.lift",
+    "lower": "instrc.targets.lower",
+    "lower_all": "instrc.targets.toolset",
 }
 """Where each public name is defined."""
 

@@ -44,17 +44,10 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     `roots` and `shared` are registry folders beside those of the project; `naming` is that of the project unless given.
     `CompileError` carries all problems; warnings of a program that compiles go to the `report`, if one is given.
     """
-    found = Report() if report is None else report
     compiled = artefacts(
-        program,
-        roots=roots,
-        shared=shared,
-        naming=naming,
-        hints=hints,
-        batch=batch,
-        sketch=sketch,
-        report=found,
+        program, roots=roots, shared=shared, naming=naming, hints=hints, batch=batch, sketch=sketch, report=report
     )
+    found = Report()
     documents = []
     for artefact in compiled:
         kind = artefact.kind if emit == "auto" else emit
@@ -78,9 +71,11 @@ def artefacts(
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
-    found = Report() if report is None else report
+    found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
     compiled = _workspace(roots, shared).compile(_named(program), wishes, found)
+    if report is not None:
+        report.problems.extend(found.problems)
     found.stop_if_failed()
     return compiled
 

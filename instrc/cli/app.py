@@ -17,6 +17,7 @@ COMMANDS = {
     "flatten": "flatten",
     "split": "split",
     "targets": "targets",
+    "lift": "lift",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is."""

@@ -1,0 +1,69 @@
+"""`instrc lift`: a model's answer, back in our names and shapes, checked and divided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.inputs import MAX_BYTES, one_stdin, read_json
+from instrc.cli.options import ProblemFormat
+from instrc.cli.show import Format, show, verdict
+from instrc.cli.terminal import write
+from instrc.files import name_of, read_bytes
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.source import Source, Span
+
+if TYPE_CHECKING:
+    from instrc.targets.lift import Call, Lifted
+
+
+def command(
+    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="What the provider returned, or - for the standard input.")],
+    way_back: Annotated[str, typer.Option("--map", metavar="MAP", help="The map that belongs to what the model was shown.")],
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Bring a model's answer back, whatever envelope it is in; the exit code is 1 if it cannot be used."""
+    one_stdin(answer, way_back)
+    report = Report()
+    known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
+    if known is not None and data is not None:
+        from instrc.targets.lift import lift  # brings the judge
+
+        source = Source(name_of(answer), data.decode("utf-8-sig", "replace"))
+        try:
+            lifted = lift(source.text, known.value)
+        except CompileError as error:
+            report.take(error)
+        else:
+            write(f"{dumps(_document(lifted))}\n")
+            report.problems.extend(_problems(lifted, source.whole()))
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems))
+
+
+def _document(lifted: Lifted) -> Json:
+    """Return all that is known about an answer, each call divided into output, thoughts and metrics."""
+    return {**lifted.to_json(), "calls": [_divided(call) for call in lifted.calls]}
+
+
+def _divided(call: Call) -> Json:
+    return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}
+
+
+def _problems(lifted: Lifted, at: Span) -> Iterator[Problem]:
+    from instrc.problems.answers import CutAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
+
+    if lifted.refusal is not None:
+        yield RefusedAnswer(at=at, words=lifted.refusal)
+    elif lifted.truncated:
+        yield CutAnswer(at=at)
+    elif not lifted.calls:
+        yield NoAnswer(at=at, said=lifted.malformed or lifted.text)
+    else:
+        for violation in lifted.invalid:
+            yield InvalidAnswer(at=at, pointer=violation.instance, reason=violation.message)

@@ -1,0 +1,136 @@
+"""Problems with the answers of models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidAnswer(Problem):
+    """An answer breaks the schema that the model was asked to fill in.
+
+    Targets do not enforce every keyword, and some enforce none; what they let through is found when the answer is lifted.
+
+    ```console
+    $ instrc lift --map draft.map.json answer.json
+    ```
+    ```json answer.json
+    { "text": 5 }
+    ```
+    ```json draft.map.json
+    {
+      "instrc": 1, "target": "openai", "tool": { "name": "draft", "sent": "draft" }, "keys": ["text"], "codec": null,
+      "schema": { "type": "object", "properties": { "text": { "type": "string" } } }
+    }
+    ```
+
+    Ask the model again with the message, or take a target that enforces the keyword (`instrc targets`).
+    """
+
+    name: ClassVar[str] = "invalid-answer"
+
+    pointer: str
+    """Where in the lifted value, as a JSON Pointer."""
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the answer is wrong at `{self.pointer or '/'}`: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedAnswer(Problem):
+    """The model, or its provider, declined to answer.
+
+    ```console
+    $ instrc lift --map draft.map.json answer.json
+    ```
+    ```json answer.json
+    { "choices": [{ "message": { "role": "assistant", "content": null, "refusal": "I cannot help with that." } }] }
+    ```
+    ```json draft.map.json
+    {
+      "instrc": 1, "target": "openai", "tool": { "name": "draft", "sent": "draft" }, "keys": ["text"], "codec": null,
+      "schema": { "type": "object", "properties": { "text": { "type": "string" } } }
+    }
+    ```
+
+    Read what it says; the request, not the schema, is to be changed.
+    """
+
+    name: ClassVar[str] = "refused-answer"
+
+    words: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the model declined: {self.words}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutAnswer(Problem):
+    r"""An answer ends before it is complete.
+
+    The model reached a limit of length; what there is of the values may be used for nothing but showing progress.
+
+    ```console
+    $ instrc lift --map draft.map.json answer.json
+    ```
+    ```json answer.json
+    {
+      "choices": [{ "finish_reason": "length", "message": { "role": "assistant", "tool_calls": [
+        { "id": "1", "type": "function", "function": { "name": "draft", "arguments": "{\"text\": \"Hel" } }
+      ] } }]
+    }
+    ```
+    ```json draft.map.json
+    {
+      "instrc": 1, "target": "openai", "tool": { "name": "draft", "sent": "draft" }, "keys": ["text"], "codec": null,
+      "schema": { "type": "object", "properties": { "text": { "type": "string" } } }
+    }
+    ```
+
+    Raise the limit of tokens, or ask for less at once.
+    """
+
+    name: ClassVar[str] = "cut-answer"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "the answer was cut off before its end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoAnswer(Problem):
+    """There is no value in what the model answered: no call of a tool, no JSON.
+
+    ```console
+    $ instrc lift --map draft.map.json answer.json
+    ```
+    ```json answer.json
+    { "choices": [{ "finish_reason": "stop", "message": { "role": "assistant", "content": "Gladly! What about?" } }] }
+    ```
+    ```json draft.map.json
+    {
+      "instrc": 1, "target": "openai", "tool": { "name": "draft", "sent": "draft" }, "keys": ["text"], "codec": null,
+      "schema": { "type": "object", "properties": { "text": { "type": "string" } } }
+    }
+    ```
+
+    Let the request demand a call of the tool (`tool_choice`).
+    """
+
+    name: ClassVar[str] = "no-answer"
+
+    said: str | None = None
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "the model called no tool" if self.said is None else f"the model called no tool but said: {self.said}"

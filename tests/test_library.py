@@ -1,0 +1,116 @@
+"""`import instrc` gives what the command line gives, typed, and loads each part when it is first used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import instrc
+
+VIBE = '{ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }'
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("greet", "answer", "send_Activity"):
+        (tmp_path / "schemas").mkdir(exist_ok=True)
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_text(VIBE)
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "hello.aug").write_text('"Say hello" | Greet | Answer\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "hello.aug"
+
+
+@pytest.mark.parametrize("name", instrc.__all__)
+def test_every_public_name_is_there_and_has_a_page(name: str) -> None:
+    value = getattr(instrc, name)
+    assert name in dir(instrc)
+    assert name == "__version__" or value.__doc__
+
+
+def test_names_are_found_where_type_checkers_look_for_them() -> None:
+    text = Path(str(instrc.__file__)).read_text(encoding="utf-8")
+    for name, home in instrc._HOMES.items():
+        assert f"from {home} import " in text
+        assert getattr(instrc, name).__module__.startswith("instrc."), name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'compose'"):
+        instrc.compose  # noqa: B018  -- the access is the test
+
+
+def test_importing_the_package_loads_none_of_its_parts() -> None:
+    script = "import sys, instrc; print([name for name in sys.modules if name.startswith('instrc.')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "['instrc.version']\n"
+
+
+def test_compile_returns_what_the_command_prints(program: Path) -> None:
+    printed = subprocess.run([sys.executable, "-m", "instrc", "compile", program], capture_output=True, check=True).stdout
+    (document,) = instrc.compile(program)
+    assert document == json.loads(printed)
+    assert list(document) == list(json.loads(printed))
+    assert instrc.compile(str(program)) == instrc.compile(instrc.Source("hello.aug", program.read_text())) == [document]
+
+
+def test_a_program_may_be_given_as_text(program: Path) -> None:
+    (document,) = instrc.compile('"Say hello" | Greet | Answer')
+    assert document == instrc.compile(program)[0]
+    assert instrc.compile("Greet\n// greet.aug", emit="tool")
+
+
+def test_artefacts_have_all_documents_with_their_names(program: Path) -> None:
+    (process,) = instrc.artefacts('"Say hello" | Greet | Send_Activity | Answer')
+    assert (process.name, process.title, process.kind) == ("say_hello", "Say hello", "process")
+    assert set(process.documents) == {"tool", "result", "flat", "process"}
+    assert instrc.compile('"Say hello" | Greet | Send_Activity | Answer', emit="flat") == [process.documents["flat"]]
+
+
+def test_mistakes_are_one_error_with_all_problems(program: Path) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("tool a = Gret(prompt);\ntool b = Anser(prompt);")
+    assert [problem.name for problem in caught.value.problems] == ["unknown-name", "unknown-name"]
+    with pytest.raises(instrc.CompileError, match="no-such-document"):
+        instrc.compile(program, emit="process")
+    with pytest.raises(instrc.CompileError, match="unreadable-file"):
+        instrc.compile("missing.aug")
+
+
+def test_warnings_go_to_the_report(program: Path) -> None:
+    report = instrc.Report()
+    assert instrc.compile("const idle = Greet(prompt);\ntool good = Answer(prompt);", report=report)
+    assert [problem.name for problem in report.problems] == ["unused-binding"]
+
+
+def test_an_error_of_an_earlier_program_in_the_report_does_not_stop_the_next(program: Path) -> None:
+    report = instrc.Report()
+    with pytest.raises(instrc.CompileError):
+        instrc.compile("Gret", report=report)
+    assert instrc.compile(program, report=report)
+
+
+def test_check_returns_problems_and_raises_none(program: Path) -> None:
+    assert instrc.check(program) == ()
+    (program.parent / "bad.aug").write_text("Gret")
+    assert [problem.name for problem in instrc.check(".", os.fspath(program))] == ["unknown-name"]
+    assert [problem.name for problem in instrc.check("missing.aug", roots=["nowhere"])] == ["unreadable-file"]
+
+
+def test_roots_are_read(program: Path) -> None:
+    (program.parent / "more").mkdir()
+    (program.parent / "more" / "wave.vibe.json").write_text(VIBE)
+    assert instrc.compile("Wave", roots=["more"]) == instrc.compile("Wave", shared=[Path("more")])
+
+
+def test_schemas_and_answers_need_no_program() -> None:
+    flat = instrc.flatten({"allOf": [{"type": "object"}, {"properties": {"_note": {"type": "string"}}}]})
+    assert flat == {"type": "object", "properties": {"_note": {"type": "string"}}}
+    assert instrc.split({"_note": "hm", "a": 1}) == {"output": {"a": 1}, "thoughts": {"_note": "hm"}, "metrics": {}}
+    lowering = instrc.lower(flat, target="openai", name="draft")
+    assert instrc.lift({"_note": None}, lowering.map).calls
