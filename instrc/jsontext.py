@@ -20,6 +20,11 @@ _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _WORD = re.compile(r"true|false|null")
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB]")
+_LONG = 100_000
+"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
+_DEEPEST = 200_000
+"""Levels of brackets; a text with more is an attack on someone's memory."""
 
 
 class JsonSyntaxError(ValueError):
@@ -67,6 +72,44 @@ def read(text: str) -> JsonText:
     return _Reader(text).document()
 
 
+def read_value(text: str) -> Json:
+    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
+    if len(text) > _LONG and not _SURROGATE_ESCAPE.search(text):
+        try:
+            return decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
+        except decoder.JSONDecodeError as error:
+            raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
+        except (RecursionError, ValueError):
+            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
+    return read(text).value
+
+
+def _refuse(word: str) -> Json:
+    raise ValueError(word)  # NaN and Infinity are not JSON
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if value in {float("inf"), float("-inf")}:
+        raise ValueError(digits)
+    return value
+
+
+def _reason(message: str, *, ended: bool) -> str:
+    """Say in our words what the reader of the standard library says."""
+    if message.startswith("Extra data"):
+        return "text goes on after the value"
+    if "string" in message or "control character" in message or "escape" in message:
+        return "a string is not closed or has a bad escape"
+    if ended:
+        return "the text ends before its value does"
+    if message.startswith("Expecting property name"):
+        return "a key in double quotes is expected"
+    if message.startswith("Expecting ':'"):
+        return "a ':' is expected after a key"
+    return "a ',' or a closing bracket is expected" if message.startswith("Expecting ','") else "a value is expected"
+
+
 class _Open(NamedTuple):
     """A container whose bracket has been read: itself, its key in the one around it, their places."""
 
@@ -96,6 +139,8 @@ class _Reader:
             start = self._skip()
             value, opened = self._value()
             if opened:
+                if len(self.stack) >= _DEEPEST:
+                    raise JsonSyntaxError(start, f"brackets are nested more than {_DEEPEST:,} levels deep")
                 self.stack.append(_Open(value, key, key_start, key_end, start))
                 closing = "}" if isinstance(value, dict) else "]"
                 if self._peek(self._skip()) != closing:

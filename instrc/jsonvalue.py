@@ -15,6 +15,7 @@ import orjson
 Json: TypeAlias = Any
 """`None | bool | int | float | str | list[Json] | dict[str, Json]`; mypy has no useful recursive alias for it."""
 
+_CHUNK = 10**4000
 _MAY_EXCEED_64_BITS = re.compile(rb"(?<![\d.eE])\d{19}")
 
 
@@ -29,9 +30,9 @@ def loads(text: str | bytes) -> Json:
             return orjson.loads(data)
         except orjson.JSONDecodeError:
             pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
-    from instrc.jsontext import read  # needed for rare documents only
+    from instrc.jsontext import read_value  # needed for rare documents only
 
-    return read(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text).value
+    return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
 
 
 def dumps(value: Json, *, indent: bool = True) -> str:
@@ -83,8 +84,18 @@ def _write(value: Json, *, indent: bool) -> Iterator[str]:
 
 def _scalar(value: Json) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+        return digits(value)
     return orjson.dumps(value).decode()
+
+
+def digits(value: int) -> str:
+    """Write an integer of any size; `str` refuses more than 4,300 digits."""
+    parts: list[str] = []
+    rest = abs(value)
+    while rest >= _CHUNK:
+        rest, part = divmod(rest, _CHUNK)
+        parts.append(f"{part:04000d}")
+    return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))
 
 
 def freeze(value: Json) -> Any:

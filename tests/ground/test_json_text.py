@@ -1,0 +1,103 @@
+"""Reading JSON: exact values whatever their size and depth, and the same mistakes at the same places on every way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instrc import jsontext
+from instrc.jsontext import JsonSyntaxError, read, read_value
+from instrc.jsonvalue import dumps, equal, loads
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def failure(reader: Any, text: str) -> int | None:
+    try:
+        reader(text)
+    except JsonSyntaxError as error:
+        return error.offset
+    return None
+
+
+@settings(deadline=None)
+@given(json_values)
+def test_what_is_written_reads_back_on_every_way(value: Any) -> None:
+    for text in (dumps(value), dumps(value, indent=False), json.dumps(value)):
+        assert equal(loads(text), value)
+        assert equal(read(text).value, value)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text('{}[]":,.\\ntruefalsenul0123456789eE+- \n\t', max_size=20) | json_values.map(json.dumps), st.data())
+def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(text)))
+    broken = text[:cut] + data.draw(st.sampled_from(["", ",", "}", '"', "1", "]", ":"])) + text[cut:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jsontext, "_LONG", -1)
+        found = failure(read_value, broken)
+        exact = failure(read, broken)
+    assert (found is None) == (exact is None)
+    assert exact is None or equal(failure(loads, broken), exact)
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", "[1e999]", '"\\ud800"', "[01]", "[1.]", "[+1]", "['a']", "[1,]", '{"a":1,}', "\ufeff1", ""]
+)
+def test_what_only_resembles_json_is_refused_however_long_the_text(text: str) -> None:
+    for padded in (text, text + " " * 200_000):
+        with pytest.raises(JsonSyntaxError):
+            loads(padded)
+
+
+def test_a_long_text_with_a_mistake_is_answered_with_its_place() -> None:
+    text = '{"a": [' + "1, " * 200_000
+    with pytest.raises(JsonSyntaxError) as caught:
+        loads(text)
+    assert (caught.value.offset, caught.value.reason) == (len(text), "the text ends before its value does")
+
+
+def test_integers_have_no_limit() -> None:
+    for value in (2**64, -(10**30), 10**5000):
+        assert loads(dumps([value])) == [value]
+        assert loads(" " * 200_000 + dumps(value)) == value
+
+
+def test_depth_has_one_limit_and_no_crash() -> None:
+    deep = loads("[" * 100_000 + "]" * 100_000)
+    assert isinstance(deep, list)
+    with pytest.raises(JsonSyntaxError, match="nested more than"):
+        loads("[" * 1_000_000)
+
+
+def test_repeated_keys_are_noticed_with_their_places() -> None:
+    text = '{"a": 1, "b": {"a": 2, "a": 3}, "a": 4}'
+    found = read(text)
+    assert [(key, text[start:end]) for key, start, end in found.repeated] == [("a", '"a"'), ("a", '"a"')]
+    assert found.value == {"a": 4, "b": {"a": 3}}
+
+
+@pytest.mark.parametrize(
+    ("pointer", "shown"),
+    [
+        ("", "whole"),
+        ("/a", "[10, {}]"),
+        ("/a/0", "10"),
+        ("/a/1", "{}"),
+        ("/b~1c/d~0e", "null"),
+        ("/a/7", "[10, {}]"),
+        ("/zzz", "whole"),
+    ],
+)
+def test_every_value_has_its_place(pointer: str, shown: str) -> None:
+    text = '{"a": [10, {}], "b/c": {"d~e": null}}'
+    member = read(text).place(pointer)
+    assert text[member.start : member.end] == (text if shown == "whole" else shown)
