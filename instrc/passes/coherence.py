@@ -138,7 +138,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     except RecursionError:
         yield TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
         return
-    except re.error:  # a pattern of ECMA 262 that Python does not read: the judge cannot tell
+    except (re.error, ValueError):  # a pattern of ECMA 262, or a number of 5,000 digits: the judge cannot tell
         return
     for error in errors:
         place = pointer(error.absolute_path)

@@ -15,7 +15,7 @@ from instrc.source import Source, Span
 
 KEYS = ("roots", "shared", "hint", "naming", "limits")
 LIMITS = ("source", "vibe", "schema")
-"""`source` and `vibe` count the bytes of a file, `schema` the nodes of a composed schema."""
+"""`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""

@@ -15,7 +15,7 @@ from instrc.problems.problem import CompileError
 from instrc.registry.refusals import invalid_vibe, too_large
 from instrc.source import Source, Span
 
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 1024 * 1024
 _ONLY_IN_SCHEMAS = frozenset(
     [
         *("type", "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"),

@@ -211,15 +211,18 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
     if older is not None:
         try:
             yield from _errors(older, schema)
-        except RecursionError:  # nested deeper than any schema for a model; whether it is sound remains unsaid
+        except (RecursionError, ValueError):  # too deep or a number too long for the judge: whether it is sound remains unsaid
             return
     else:
         for doubt in doubtful(schema):
             member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
             probe = {doubt.keyword: doubt.value if doubt.step is None else member}
-            for path, reason in _errors(drafts.Draft202012Validator, probe):
-                step = () if doubt.step is None else (doubt.step,)
-                yield (*doubt.node, doubt.keyword, *step, *path[1 + len(step) :]), reason
+            place = (*doubt.node, doubt.keyword, *(() if doubt.step is None else (doubt.step,)))
+            try:
+                for path, reason in _errors(drafts.Draft202012Validator, probe):
+                    yield (*place, *path[len(place) - len(doubt.node) :]), reason
+            except ValueError:  # the judge cannot write a number of over 4,300 digits into its message
+                yield place, "it is not what this keyword holds"
     for place, node in walk(schema):
         for below, written in _patterns_in(node):
             if why := _broken(written):

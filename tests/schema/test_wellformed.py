@@ -131,6 +131,7 @@ def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> N
         ({"required": ["a", "a"]}, "/required", "it says something twice"),
         ({"items": {"minLength": -1}}, "/items/minLength", "-1 is too small"),
         ({"minimum": "1"}, "/minimum", "'1' is not a number"),
+        ({"title": 10**5000}, "/title", "it is not what this keyword holds"),
         ({"allOf": []}, "/allOf", "it is empty"),
         ({"pattern": "(a"}, "/pattern", "it is no regular expression (missing ), unterminated subpattern)"),
         ({"patternProperties": {"*": {}}}, "/patternProperties/*", "it is no regular expression (nothing to repeat)"),
