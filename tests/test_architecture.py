@@ -19,7 +19,7 @@ FLOORS: dict[str, int] = {
             ["registry", "schema", "syntax"],
             ["emit", "importers", "passes", "runtime", "targets"],
             ["compiler", "files"],
-            ["workspace"],
+            ["importing", "workspace"],
             ["cli", "library"],
             ["__init__", "__main__"],
         ]
