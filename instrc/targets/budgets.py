@@ -36,7 +36,7 @@ def count(schema: Json) -> Counts:
         if not isinstance(node, dict):
             continue
         kind = node.get("type")
-        if kind in {"object", "array"}:
+        if not isinstance(kind, list) and kind in {"object", "array"}:
             level += 1
             if level > depth:
                 depth, deepest = level, place

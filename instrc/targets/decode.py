@@ -70,6 +70,7 @@ class Interpreter:
 
     def _object(self, codec: dict[str, Any], value: dict[str, Json], level: int) -> Json:
         keys, more, tag = codec.get("keys") or {}, codec.get("more"), codec.get("tag")
+        own = {entry["key"]: sent for sent, entry in keys.items() if "key" in entry and entry["key"] not in keys}
         result: dict[str, Json] = {}
         for sent, item in value.items():
             if tag is not None and sent == tag["key"]:
@@ -77,6 +78,11 @@ class Interpreter:
             if more is not None and sent == more["at"]:
                 continue
             entry = keys.get(sent)
+            if entry is None and sent in own:  # a model that knows our name for it
+                if own[sent] in value:
+                    continue
+                entry = keys[own[sent]]
+                sent = own[sent]  # noqa: PLW2901  -- read on as if it had been sent so
             if entry is None:
                 other = None if sent in codec.get("declared", ()) else codec.get("other")
                 result[sent] = self.decode(other, item, level + 1)

@@ -78,7 +78,42 @@ def lower(
     aimed = dialect(target)
     usable, losses = _usable(schema, documents)
     result = _lowered(usable, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
+    result = _as_written(result, schema)
     return _reported(result, aimed, strict=strict, report=report)
+
+
+_FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
+"""What flattening turns keywords into: a loss of the one is a loss of the other."""
+
+
+def _as_written(result: Lowering, schema: Json) -> Lowering:
+    """Name the keywords of the schema as it was written beside those of the flat one."""
+    lost = {loss.keyword for loss in result.losses}
+    if lost.isdisjoint(_FLAT_FOR.values()):
+        return result
+    written = {keyword for keyword, flat in _FLAT_FOR.items() if flat in lost and _mentions(schema, keyword)}
+    if not written:
+        return result
+    more = [
+        replace(loss, keyword=keyword, kind="part" if loss.kind == "unenforced" else loss.kind)
+        for keyword in sorted(written)
+        for loss in result.losses
+        if loss.keyword == _FLAT_FOR[keyword]
+    ]
+    return replace(result, losses=(*result.losses, *more))
+
+
+def _mentions(schema: Json, keyword: str) -> bool:
+    from instrc.targets.positions import subschemas
+
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            if keyword in node:
+                return True
+            stack.extend(child for _, child in subschemas(node))
+    return False
 
 
 def _usable(schema: Json, documents: Mapping[str, Json] | None) -> tuple[Json, list[Loss]]:

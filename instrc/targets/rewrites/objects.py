@@ -19,6 +19,7 @@ from instrc.targets.names import unique
 from instrc.targets.reverse import NULL_WORD, Codec
 from instrc.targets.rewrites import anything
 from instrc.targets.rewrites.meet import matches
+from instrc.targets.rewrites.scalars import taken
 
 if TYPE_CHECKING:
     from instrc.targets.fit import Fitter
@@ -330,7 +331,7 @@ def _kept_map(
     notes: list[str] = []
     body: dict[str, Any] = {}
     codecs: list[Codec] = []
-    if patterns and "patternProperties" in keywords and all(_simple(pattern) for pattern in patterns):
+    if patterns and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = fitter.fit(schema, level + 1)
@@ -367,12 +368,6 @@ def _kept_map(
     return body, busy[0] if busy else None, notes
 
 
-def _simple(pattern: str) -> bool:
-    from instrc.targets.rewrites.scalars import taken
-
-    return taken(pattern, "plain")
-
-
 def _pairs(fitter: Fitter, node: dict[str, Any], patterns: dict[str, Json], rest: Json) -> Json:
     """Return the schema of one entry of a map: `{key, value}`, one alternative for each pattern of keys."""
     names = node.get("propertyNames", True)
@@ -389,6 +384,10 @@ def _pairs(fitter: Fitter, node: dict[str, Any], patterns: dict[str, Json], rest
 
     for pattern, schema in patterns.items():
         entry({"type": "string", "pattern": pattern}, schema)
+        if "pattern" not in fitter.dialect.keywords or not taken(pattern, fitter.dialect.patterns):
+            fitter.lose(node, "patternProperties")
+            if rest is not True and "additionalProperties" in node:
+                fitter.lose(node, "additionalProperties")
     if rest is not False:
         entry({"type": "string"}, rest)
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
