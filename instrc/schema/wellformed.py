@@ -250,14 +250,11 @@ def _patterns_in(node: Json) -> Iterator[tuple[Path, str]]:
 
 def _older_draft(schema: Json, drafts: Any) -> Any:
     """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
-    name = schema.get("$schema") if schema.__class__ is dict else None
-    if name.__class__ is not str:
-        return None
-    older = ("Draft3", "Draft4", "Draft6", "Draft7", "Draft201909")
-    classes = [getattr(drafts, f"{draft}Validator") for draft in older]
-    by_name = {str(draft.META_SCHEMA.get("$id") or draft.META_SCHEMA["id"]).rstrip("#"): draft for draft in classes}
-    plain = name.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")  # a common slip
-    return by_name.get(plain)
+    from instrc.schema.dialects import known  # as above
+
+    dialect = known(schema.get("$schema")) if schema.__class__ is dict else None
+    names = {4: "Draft4", 6: "Draft6", 7: "Draft7", 2019: "Draft201909"}
+    return getattr(drafts, f"{names[dialect.year]}Validator") if dialect is not None and dialect.year in names else None
 
 
 def _reason(error: Any) -> str:

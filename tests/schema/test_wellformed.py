@@ -161,6 +161,7 @@ def test_several_mistakes_come_in_the_order_in_which_they_are_written() -> None:
         {"$schema": "https://json-schema.org/draft/2019-09/schema", "items": [{}], "$recursiveRef": "#"},
         {"$schema": "https://json-schema.org/draft/2020-12/schema#", "prefixItems": [{}]},
         {"$schema": "https://example.org/our-dialect", "type": "string"},
+        {"$schema": "https://spec.openapis.org/oas/3.0/schema/2021-09-28", "minimum": 1, "exclusiveMinimum": True},
         {"type": "string", "nullable": True},
         {"pattern": "^\\p{Lu}(?<rest>.*)[^]$"},
         {"minLength": 1.0},
