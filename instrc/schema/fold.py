@@ -260,10 +260,11 @@ class Folder:
             self.origins[id(out)] = (out, {keyword: [(piece, keyword)] for keyword in out})
         return frame
 
-    def expand(self, terms: list[Term], *, fold: bool = False, opened: int = 0) -> Expansion | None:
+    def expand(self, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: int = 0) -> Expansion | None:
         """Follow `allOf` and references; `None` if one of the schemas is `false`.
 
-        `fold` takes `anyOf` and `oneOf` with a single branch for that branch.
+        `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
+        `opened` is the `id` of a schema with `unevaluated…` that is merged although it depends on the instance.
         """
         library = self.library
         found = Expansion()
@@ -305,7 +306,7 @@ class Folder:
             view = library.view(node, scope)
             composite = "allOf" in view or not references.isdisjoint(view)
             if fold and not composite:
-                composite = _single(view, "anyOf") or _single(view, "oneOf")
+                composite = any(_single(view, keyword) for keyword in fold)
             if (
                 ("unevaluatedProperties" in view or "unevaluatedItems" in view)
                 and not (depth == 0 and len(terms) == 1)
@@ -330,7 +331,7 @@ class Folder:
                 elif keyword == "allOf":
                     if value.__class__ is not list:
                         raise invalid(library, node, (mark, way, node), "allOf", value)
-                elif fold and keyword in {"anyOf", "oneOf"} and _single(view, keyword):
+                elif keyword in fold and _single(view, keyword):
                     pass
                 elif keyword not in references or value.__class__ is not str:
                     keywords.append(keyword)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from instrc.jsonvalue import Json
 from instrc.schema.evaluated import evaluated
 from instrc.schema.merger import Merger
 from instrc.schema.pieces import STRIPPED, Expansion, Frame, Piece, Term
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
 
 def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | None:
     """Return the frame of a conjunction of several pieces, or `None` if nothing satisfies it."""
-    fold, opened = False, 0
+    fold: frozenset[str] = frozenset()
+    opened = 0
     while True:
         groups = group(expansion)
-        if not fold and any(_some_single(expansion.pieces, groups.get(keyword)) for keyword in ("anyOf", "oneOf")):
-            fold = True
+        single = frozenset(
+            keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion.pieces, groups.get(keyword))
+        )
+        if not single <= fold:
+            fold |= single
         elif not opened and expansion.units and (unit := _unit_to_open(folder, expansion)):
             opened = unit
         else:
@@ -49,15 +54,15 @@ def group(expansion: Expansion) -> dict[str, list[int]]:
     return groups
 
 
-def _some_single(pieces: list[Piece], places: list[int] | None) -> bool:
+def _some_single(keyword: str, pieces: list[Piece], places: list[int] | None) -> bool:
+    """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
     if places is None or len(places) < 2:
         return False
-    return any(
-        len(value) == 1
-        for place in places
-        for keyword in ("anyOf", "oneOf")
-        if (value := pieces[place].view.get(keyword)).__class__ is list
-    )
+    return any(_is_single(pieces[place].view[keyword]) for place in places)
+
+
+def _is_single(value: Json) -> bool:
+    return value.__class__ is list and len(value) == 1
 
 
 def _unit_to_open(folder: Folder, expansion: Expansion) -> int | None:

@@ -95,7 +95,20 @@ class Merger:
             groups.properties(self)
         if items:
             groups.items(self)
+        if len(self.pending) > 1 and (properties or items):
+            self.in_written_order()
         return self.reconcile()
+
+    def in_written_order(self) -> None:
+        """Have the parts done in the order in which they will stand, as they would be if they were read again."""
+        out = self.out
+        rank: dict[int | str, int] = {}
+        for place, (keyword, value) in enumerate(out.items()):
+            rank[keyword] = place
+            if value.__class__ is dict or value.__class__ is list:
+                rank[id(value)] = place
+        last = len(out)
+        self.pending.sort(key=lambda part: rank.get(part[1] if part[0] is out else id(part[0]), last))
 
     def watch(self) -> None:
         """See which `unevaluated…` stay, since what they are about depends on the instance."""
@@ -261,6 +274,7 @@ class Merger:
                     self.place_child(container, word, [(piece.view[word], piece.scope)])
             container = {}
             self.settle.apart.setdefault("if", []).append(container)
+            self.settle.idle_conditions = self.watched_properties or self.watched_items
         if "if" in self.settle.apart:
             self.settle.apart["if"].pop()
 

@@ -43,6 +43,8 @@ class Settle:
     """Schemas that must stay branches."""
     new_not: bool = False
     """Whether `not` has been put together here."""
+    idle_conditions: bool = False
+    """Whether conditions that decide nothing have to stay, for what they mark as evaluated."""
     may_close: bool = False
     """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, equal
 from instrc.schema.keywords import is_number
-from instrc.schema.pieces import Frame
+from instrc.schema.pieces import TRIVIAL, Frame
 
 _GROUP_OF = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 
@@ -24,6 +24,8 @@ def settle(frame: Frame) -> Json:
         out["not"] = {"anyOf": branches} if len(branches) > 1 else branches[0]
     rest: list[Json] = []
     for keyword, others in todo.apart.items():
+        if keyword == "if" and not todo.idle_conditions:
+            others = [other for other in others if _decides(other)]  # noqa: PLW2901  -- a part may have turned out to say nothing
         _keep_apart(out, keyword, others, rest)
     for unit in todo.units:
         if unit is False:
@@ -39,8 +41,14 @@ def settle(frame: Frame) -> Json:
     return out
 
 
+def _decides(condition: dict[str, Json]) -> bool:
+    return any(word in condition and condition[word] not in TRIVIAL for word in ("then", "else"))
+
+
 def _keep_apart(out: dict[str, Json], keyword: str, others: list[dict[str, Json]], rest: list[Json]) -> None:
     """Spread further groups of a keyword over the residual branches, equal ones once."""
+    if not others:
+        return
     words = _GROUP_OF.get(keyword, ())
     main = {word: out[word] for word in words if word in out} if words else {word: out[word] for word in others[0] if word in out}
     kept = [main]
