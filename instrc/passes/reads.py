@@ -74,10 +74,12 @@ class Process:
         """Yield each path that is no good wherever its step stands."""
         worst: dict[Read, Fault | None] = {}
         for keys, node in self._readers():
-            for below, path in paths_of(node):
+            paths = list(paths_of(node))
+            for below, path in paths:
                 read = Read(id(node), below, path)
                 if read not in worst or worst[read] is not None:
-                    worst[read] = self._judge(read, keys)
+                    fault = self._judge(read, keys)
+                    worst[read] = None if fault is not None and _is_input(fault, paths) else fault
         yield from (fault for fault in worst.values() if fault is not None)
 
     def _readers(self) -> Iterator[tuple[Keys, dict[str, Json]]]:
@@ -188,6 +190,16 @@ class Process:
             if chunk is None and len(words) > 1 and not found:
                 found = [".".join([name, *words[1:]]) for name in nearest(key, tuple(self.chunks))]
         return tuple(dict.fromkeys(found))
+
+
+def _is_input(fault: Fault, paths: list[tuple[Path, str]]) -> bool:
+    """Tell whether a path that leads nowhere must be an input of the program that a process was compiled from.
+
+    The compiler lists an input among the `references` of a step and says in its `arguments` what it fills.
+    """
+    path = fault.read.path
+    places = {place[0] for place, other in paths if other == path}
+    return fault.kind == "dangling" and not fault.nearest and path.isidentifier() and places == {"references", "arguments"}
 
 
 _PARTS = frozenset({"items", "prefixItems", "patternProperties", "contains", "unevaluatedItems", "propertyNames"})

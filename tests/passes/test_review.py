@@ -294,6 +294,14 @@ def test_arguments_are_paths_too_but_constants_are_not(check: Check) -> None:
     assert [problem.path for problem in check(schema) if isinstance(problem, DanglingReference)] == ["aa", "bb"]
 
 
+def test_a_name_that_is_read_and_fills_an_argument_is_taken_for_an_input_unless_it_resembles_a_step(check: Check) -> None:
+    both = step("x", references=["people", "identfy"], arguments=["people", "identfy"])
+    assert [problem.name for problem in check(chunks(llmContext1={"identify": step("y"), "use": both}))] == [
+        "dangling-reference"
+    ] * 2
+    assert names(check(chunks(llmContext1={"use": step("x", references=["people"])}))) == ["dangling-reference"]
+
+
 def test_steps_without_chunks_read_each_other_as_well(check: Check) -> None:
     schema = {"type": "object", "properties": {"a": step("x"), "b": step("y", references=["a", "c"]), "c": step("z")}}
     assert names(check(schema)) == ["forward-reference"]
