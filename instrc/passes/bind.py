@@ -22,7 +22,7 @@ from instrc.naming import snake
 from instrc.passes.evaluate import Evaluator
 from instrc.passes.holding import nested
 from instrc.passes.library import Library
-from instrc.passes.names import Names
+from instrc.passes.names import RESERVED, Names
 from instrc.passes.trampoline import run
 from instrc.passes.values import Cut, Data, Members, Place
 from instrc.problems.program import MisplacedData, NothingExported, NothingToDo, UnusedBinding
@@ -46,12 +46,12 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     names = Names(program, library, mine)
     mentioned = _mentioned(program)
     bindings = [each for each in program.statements if isinstance(each, Binding)]
-    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned]
+    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned | RESERVED]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
     graphs = [_graph(export, names, library, mine) for export in exports]
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in mentioned]
-    for unused in (*inputs, *(idle if explicit else ())):
+    for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes

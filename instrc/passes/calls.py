@@ -163,7 +163,8 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
     inside = place.inside()
     for each in written:
         if each.label is None and isinstance(each.value, Object):
-            yield _braces(ev, instruction, each.value.fields, given, place)
+            scoped = replace(place, scope=ev.scope(place, ev.steps.identities.written(written)))
+            yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
             yield _braces(ev, instruction, (label,), given, place)
@@ -183,7 +184,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
 
 def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], given: Given, place: Place) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
-    keys = Keys({}, place.keys)
+    keys = Keys.within(place.keys)
     inside = replace(place.inside(), keys=keys)
     for each in fields:
         if not _take_label(ev, given, each.key, each.key_span):
@@ -198,7 +199,7 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
             else:
                 given.add(each.key, value)
         else:
-            slot = yield fuse(ev, instruction, each, expression, inside)
+            slot = yield fuse(ev, instruction, each, expression, replace(inside, scope=ev.scope(inside, each.key)))
             if slot is None:
                 given.complete = False
             else:
@@ -210,7 +211,7 @@ def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Express
     """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
     frame = frame_at(ev, place)
     if isinstance(expression, Object):
-        block = yield ev.block(expression.fields, expression.span, place, frame, ())
+        block = yield ev.block(expression, place, frame, ())
         return None if block is None else slot_of(ev, written, block[0])
     value = yield ev.value(expression, replace(place, frame=frame, key=PRIVATE))
     if value is None:
@@ -268,7 +269,9 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
         value = yield ev.value(filling, _unkeyed(ev, filling, within))
         if value is None:
             return None
-    keys = Keys({}, place.keys)
+    keys = Keys.within(place.keys)
+    scope = ev.scope(place, ev.steps.identities.written(written)) if fields else place.scope
+    within = replace(within, scope=scope)
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
         if not _take_label(ev, given, slot_field.key, slot_field.key_span):
@@ -283,7 +286,13 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
             given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
             continue
         else:
-            slot = yield fuse(ev, mixin, slot_field, expression, replace(place.inside(), keys=keys, frame=frame, direct=True))
+            slot = yield fuse(
+                ev,
+                mixin,
+                slot_field,
+                expression,
+                replace(place.inside(), keys=keys, frame=frame, direct=True, scope=ev.scope(within, slot_field.key)),
+            )
             if slot is not None:
                 given.slots.append(slot)
                 keys.fields[slot_field.key] = Inner()
@@ -298,6 +307,9 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     schema = ev.flat(mixin, span)
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return None
+    for slot in given.slots:
+        if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
+            frame.barriers.update(path.origin for path in slot.reads if isinstance(path.origin, int))
     application = Application(mixin, tuple(given.slots), place.annotations, span)
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
@@ -309,6 +321,12 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     if place.frame is not None:
         frame.hand_to(place.frame)
     return value
+
+
+def _stands_before(name: str, schema: Json) -> bool:
+    """Tell whether a property of a mixin stands before what is put into it."""
+    names = list(_properties(schema, ()))
+    return "default" not in names or name not in names or names.index(name) < names.index("default")
 
 
 def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:

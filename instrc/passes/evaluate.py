@@ -6,6 +6,7 @@ A task that has met a mistake reports it and comes to `None`; whoever needs the 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from instrc.ir.graph import Block, Constant, Instruction, Path, Unit
@@ -16,7 +17,6 @@ from instrc.ir.surface import (
     Binding,
     Call,
     Expression,
-    Field,
     Inline,
     Literal,
     Name,
@@ -26,7 +26,7 @@ from instrc.ir.surface import (
 )
 from instrc.jsonvalue import Json
 from instrc.passes import calls, processes
-from instrc.passes.holding import Frame, held, numbers
+from instrc.passes.holding import Frame, numbers
 from instrc.passes.library import Library
 from instrc.passes.names import InputName, Names, Special
 from instrc.passes.steps import Steps
@@ -73,8 +73,8 @@ class Evaluator:
                 return (yield self.value(inner, replace(place, annotations=(added, *place.annotations))))
             case Pipe():
                 return (yield self.pipe(expression, place))
-            case Object(fields, span):
-                return (yield self.object(fields, span, place))
+            case Object():
+                return (yield self.object(expression, place))
             case Literal(value, span):
                 return self._data(value, span, place)
             case Array(_, span):
@@ -82,7 +82,7 @@ class Evaluator:
 
     def name(self, name: Name, place: Place) -> Task[Value | None]:
         """Come to the value of a bare name."""
-        found = place.find(name.text)
+        found = self.given(name, place)
         if found is not None:
             self._refuse_annotations(name.span, place)
             return found
@@ -97,6 +97,18 @@ class Evaluator:
                 return (yield self.local(name, meaning, place))
             case _:
                 return (yield self.call(name, (), name.span, place))
+
+    def given(self, name: Name, place: Place) -> Value | None:
+        """Return what braces around a place gave a name to: as a key, or, where nothing else is called so, as a slot."""
+        found = place.find(name.text)
+        if (
+            found is None
+            and place.keys is not None
+            and place.keys.part(name.text) is not None
+            and not self.names.knows(name.text)
+        ):
+            return place.keys.part(name.text)
+        return found
 
     def local(self, name: Name, binding: Binding, place: Place) -> Task[Value | None]:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
@@ -225,23 +237,28 @@ class Evaluator:
                 return False
         return True
 
-    def object(self, fields: tuple[Field, ...], span: Span, place: Place) -> Task[Value | None]:
+    def scope(self, place: Place, *names: Hashable) -> int:
+        """Return the number of braces at a place: of those under a name, or of those of an expression."""
+        return self.steps.identities.of("scope", place.scope, place.key, *names)
+
+    def object(self, written: Object, place: Place) -> Task[Value | None]:
         """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
         inside = replace(place.inside(), piped=place.piped)
         if place.key is not None:
-            return (yield self._nested(fields, span, place))
+            return (yield self._nested(written, place))
         members: dict[str, Value] = {}
         complete = True
-        keys = Keys({}, place.keys)
+        keys = Keys.within(place.keys)
+        scope = self.scope(place, self.steps.identities.expression(written))
         seen: dict[str, Span] = {}
-        for field in fields:
+        for field in written.fields:
             if field.key in seen:
                 self.report.add(RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
                 continue
             seen[field.key] = field.key_span
             content = field.value or Name(field.key, field.key_span)
             reference = self.is_reference(content, place)
-            here = replace(inside, keys=keys, key=None if reference else field.key, placing=place.placing)
+            here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=place.placing)
             value = yield self.value(content, here)
             if value is None:
                 complete = False
@@ -258,17 +275,19 @@ class Evaluator:
                 )
             if not reference:
                 keys.fields[field.key] = value
+                keys.parts.update(self.steps.parts(value))
             members[field.key] = value
         return Members(tuple(members.items())) if complete else None
 
-    def _nested(self, fields: tuple[Field, ...], span: Span, place: Place) -> Task[Value | None]:
+    def _nested(self, written: Object, place: Place) -> Task[Value | None]:
         """Come to an object under a key: one step with the steps of the object inside."""
         frame = calls.frame_at(self, place)
-        block = yield self.block(fields, span, replace(place, key=None, annotations=()), frame, place.annotations)
+        within = replace(place, key=None, annotations=(), scope=self.scope(place))
+        block = yield self.block(written, within, frame, place.annotations)
         if block is None:
             return None
         content, value = block
-        return self.under_key(content, place, span) if content.units else value
+        return self.under_key(content, place, written.span) if content.units else value
 
     def under_key(self, block: Block, place: Place, span: Span) -> Result:
         """Make an object of steps a step of its own, under the key that braces give to it."""
@@ -278,14 +297,13 @@ class Evaluator:
         return Result(Path(number))
 
     def block(
-        self, fields: tuple[Field, ...], span: Span, place: Place, frame: Frame, annotations: tuple[Json, ...]
+        self, written: Object, place: Place, frame: Frame, annotations: tuple[Json, ...]
     ) -> Task[tuple[Block, Value] | None]:
         """Read an object of steps that stands in a slot; return it with the value of its members."""
-        value = yield self.object(fields, span, replace(place.given_to(frame), placing=True))
+        value = yield self.object(written, replace(place.given_to(frame), placing=True))
         if value is None:
             return None
-        units = held(frame, self.steps.table, self.steps.homes)
-        return self.take(units, frame, place, span, annotations), value
+        return self.take(self.steps.fill(frame, place), frame, place, written.span, annotations), value
 
     def take(self, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]) -> Block:
         """Put some of what brackets hold into a slot."""
@@ -301,7 +319,7 @@ class Evaluator:
         """Tell whether an expression in braces is the bare name of a value that exists already."""
         if not isinstance(expression, Name):
             return False
-        if place.find(expression.text) is not None or expression.text in self.names.inputs:
+        if self.given(expression, place) is not None or expression.text in self.names.inputs:
             return True
         binding = self.names.locals.get(expression.text)
         return binding is not None and not self.names.is_alias(binding)

@@ -72,6 +72,10 @@ class Names:
             return Special(name.text)
         return self.instruction(name)
 
+    def knows(self, name: str) -> bool:
+        """Tell whether a name stands for something outside of braces."""
+        return name in self.locals or name in self.inputs or name in RESERVED or bool(self.library.named(name))
+
     def instruction(self, name: Name) -> Instruction | None:
         """Return the instruction of the registry that a name finds."""
         found = self.library.named(name.text)

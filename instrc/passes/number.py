@@ -11,7 +11,7 @@ from instrc.passes.holding import numbers
 def number_steps(graph: Graph, chunks: tuple[Chunk, ...], *, naming: str, bare: bool) -> dict[int, str]:
     """Return the key of each step: `step3_find_slot`, or `findSlot` where `naming` is `camel`.
 
-    Keys written by hand stay and use up a number; a key that would be taken gets `_2`, `_3`.
+    Keys written by hand stay and use up a number; a key that would be taken, by a step or an input, gets `_2`, `_3`.
     A single step without a key around it uses up none.
     """
     order: list[int] = []
@@ -22,7 +22,7 @@ def number_steps(graph: Graph, chunks: tuple[Chunk, ...], *, naming: str, bare: 
     order = list(dict.fromkeys(order))
     taken = {step.key for step in graph.steps.values() if step.key is not None}
     keys: dict[int, str] = {}
-    used: set[str] = set()
+    used: set[str] = set(graph.inputs)
     count = 0
     for number in order:
         step = graph.steps[number]

@@ -20,13 +20,20 @@ from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.naming import pascal
 from instrc.passes import calls
-from instrc.passes.holding import held, numbers
+from instrc.passes.holding import numbers
 from instrc.passes.names import CONTEXTS, Special
 from instrc.passes.steps import PRIVATE
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Cut, Keys, Members, Place, Result, Value
 from instrc.problems.problem import CompileError
-from instrc.problems.program import CutAgainstDataFlow, MisplacedCall, MisplacedContext, NotAProcess, TooManyArguments
+from instrc.problems.program import (
+    CutAgainstDataFlow,
+    MisplacedCall,
+    MisplacedContext,
+    NotAProcess,
+    NothingToDo,
+    TooManyArguments,
+)
 from instrc.source import Span
 
 if TYPE_CHECKING:
@@ -41,11 +48,15 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
         ev.report.add(MisplacedContext(at=span, word=called.name))
         return None
     contexts: list[Context] = []
-    keys = Keys({}, place.keys)
+    keys = Keys.within(place.keys)
     later = _keys_of(ev, written)
-    for each in written:
-        context = yield _context(ev, each, replace(place.inside(), piped=place.piped, by_hand=True, keys=keys), later)
+    for index, each in enumerate(written):
+        inside = replace(place.inside(), by_hand=True, keys=keys, scope=ev.scope(place, index))
+        context = yield _context(ev, each, inside, later)
         if context is None:
+            return None
+        if not context.units:
+            ev.report.add(NothingToDo(at=each.value.span))
             return None
         contexts.append(context)
     return Cut(tuple(contexts))
@@ -69,9 +80,11 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
                     CutAgainstDataFlow(at=early.span, word=early.text, reason="comes in a later context", other=later[early.text])
                 )
                 return None
-            value = yield ev.object(each.value.fields, each.value.span, replace(place, placing=True))
+            value = yield ev.object(each.value, replace(place, placing=True))
             if isinstance(value, Members) and place.keys is not None:
                 place.keys.fields.update(value.fields)
+                for _, member in value.fields:
+                    place.keys.parts.update(ev.steps.parts(member))
         else:
             value = yield ev.value(each.value, place)
         if value is None:
@@ -146,14 +159,14 @@ def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...],
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
     given = calls.Given()
-    keys = Keys({}, place.keys)
-    inside = replace(place.inside(), keys=keys)
+    keys = Keys.within(place.keys)
+    inside = replace(place.inside(), keys=keys, scope=ev.scope(place, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
         if calls.is_data(expression):
             slots.append(Slot(field.key, Constant(ev.data(expression)), (), field.key_span))
             continue
-        slot = yield _placed(ev, instruction, field, expression, inside)
+        slot = yield _placed(ev, instruction, field, expression, replace(inside, scope=ev.scope(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
@@ -180,12 +193,12 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
     frame = calls.frame_at(ev, place)
     if isinstance(expression, Object):
-        block = yield ev.block(expression.fields, expression.span, place, frame, ())
+        block = yield ev.block(expression, place, frame, ())
         return None if block is None else calls.slot_of(ev, field, block[0])
     value = yield ev.value(expression, replace(place.given_to(frame), key=PRIVATE))
     if value is None:
         return None
-    units = held(frame, ev.steps.table, ev.steps.homes)
+    units = ev.steps.fill(frame, place)
     if not units or not isinstance(value, Result | Members):
         ev.report.add(MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TypeAlias
 
-from instrc.ir.graph import (
-    Application,
-    Argument,
-    Block,
-    Constant,
-    Content,
-    Executor,
-    Fusion,
-    Group,
-    Instruction,
-    Path,
-    Slot,
-    Step,
-    Unit,
-)
-from instrc.jsonvalue import Json, freeze
+from instrc.ir.graph import Application, Argument, Constant, Content, Executor, Fusion, Group, Path, Slot, Step, Unit
 from instrc.passes.holding import Frame, Taken, held, numbers
-from instrc.passes.values import Place
+from instrc.passes.identity import Identities
+from instrc.passes.values import Place, Result, Value
 from instrc.source import Span
-
-Ident: TypeAlias = Hashable
 
 PRIVATE = "\0"
 """The key of a call that is composed into a slot: it is equal to no other step."""
@@ -45,8 +28,10 @@ class Steps:
         """Steps that turned out to be the content of a slot."""
         self.groups: dict[int, Group] = {}
         """Groups that lie in no other, by their first step."""
-        self._known: dict[Ident, int] = {}
-        self._applied: dict[Ident, tuple[Taken, ...]] = {}
+        self.identities = Identities()
+        self._known: dict[Hashable, int] = {}
+        self._applied: dict[Hashable, tuple[Taken, ...]] = {}
+        self._filled: dict[Hashable, tuple[Unit, ...]] = {}
 
     def add(
         self,
@@ -63,16 +48,18 @@ class Steps:
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already."""
         reads = tuple(dict.fromkeys(reads))
-        ident = (stem, executor, ident_of(content), tuple(map(_ident_of_argument, arguments)), reads, activity)
+        same = self.identities
+        ident = same.of(stem, executor, same.content(content), tuple(map(same.argument, arguments)), reads, activity)
         private = place.key == PRIVATE
-        number = None if private else self._known.get(ident if place.key is None else (place.key, ident))
+        known = ident if place.key is None else (place.scope, place.key, ident)
+        number = None if private else self._known.get(known)
         if number is None:
             number = len(self.table)
             key = None if private else place.key
             self.table.append(Step(number, stem, key, executor, output, content, arguments, reads, activity, span))
             if not private:
                 self._known.setdefault(ident, number)
-                self._known[key, ident] = number
+                self._known[known] = number
         if place.frame is not None:
             if executor == "model" and not output:
                 place.frame.written.add(number)
@@ -85,7 +72,7 @@ class Steps:
 
         Around one step it becomes part of that step, unless it was given a `whole` object.
         """
-        ident = (_ident_of_application(application), frame.state(), whole)
+        ident = (self.identities.application(application), frame.state(), whole)
         taken = self._applied.get(ident)
         if taken is None:
             units = held(frame, self.table, self.homes)
@@ -116,10 +103,20 @@ class Steps:
             self.table[number] = replace(
                 step,
                 content=content,
-                reads=tuple(dict.fromkeys((*step.reads, *slot_reads(application.slots)))),
+                reads=tuple(
+                    dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))
+                ),
             )
         depth = frame.inner[number].depth if number in frame.inner else 0
         return Taken(number, depth + 1)
+
+    def fill(self, frame: Frame, place: Place) -> tuple[Unit, ...]:
+        """Return what a frame holds, for a slot; the same for the same slot of an equal expression."""
+        ident = (place.scope, frame.state())
+        units = self._filled.get(ident)
+        if units is None:
+            units = self._filled[ident] = held(frame, self.table, self.homes)
+        return units
 
     def dissolve(self, number: int, frame: Frame) -> None:
         """Note that a step is none of its own any more: it has become the content of a slot."""
@@ -127,6 +124,18 @@ class Steps:
         self.inside.add(number)
         frame.written.discard(number)
         frame.inner.pop(number, None)
+
+    def parts(self, value: Value) -> dict[str, Value]:
+        """Return what the slots of the step that a value is the result of are read as, by name."""
+        if not isinstance(value, Result) or not isinstance(value.path.origin, int) or value.path.tail:
+            return {}
+        content = self.table[value.path.origin].content
+        if not isinstance(content, Fusion):
+            return {}
+        slots = [*content.slots, *(slot for application in content.mixins for slot in application.slots)]
+        return {
+            slot.name: Result(Path(value.path.origin, (slot.name,))) for slot in slots if not isinstance(slot.content, Constant)
+        }
 
     def take_in(self, units: Iterable[Unit]) -> None:
         """Note that units lie in a slot now."""
@@ -161,42 +170,3 @@ def _numbers(unit: Unit) -> list[int]:
 def slot_reads(slots: tuple[Slot, ...]) -> tuple[Path, ...]:
     """Return what the calls fused into some slots read."""
     return tuple(path for slot in slots for path in slot.reads)
-
-
-def ident_of(content: Content) -> Ident:
-    """Return a key that equal contents share, wherever they are written."""
-    match content:
-        case Constant(value):
-            return ("constant", freeze(value))
-        case Block(units, annotations):
-            return ("block", tuple(map(_ident_of_unit, units)), freeze(list(annotations)))
-        case Fusion(instruction, slots, annotations, mixins):
-            return (
-                _ident_of_instruction(instruction),
-                tuple((slot.name, ident_of(slot.content)) for slot in slots),
-                freeze(list(annotations)),
-                tuple(map(_ident_of_application, mixins)),
-            )
-
-
-def _ident_of_unit(unit: Unit) -> Ident:
-    if isinstance(unit, int):
-        return unit
-    return (_ident_of_application(unit.application), tuple(map(_ident_of_unit, unit.members)))
-
-
-def _ident_of_instruction(instruction: Instruction) -> Ident:
-    return (instruction.name, instruction.uri) if instruction.uri else (instruction.name, freeze(instruction.schema))
-
-
-def _ident_of_application(application: Application) -> Ident:
-    return (
-        _ident_of_instruction(application.mixin),
-        tuple((slot.name, ident_of(slot.content)) for slot in application.slots),
-        freeze(list(application.annotations)),
-    )
-
-
-def _ident_of_argument(argument: Argument) -> Ident:
-    value: Json = argument.value
-    return (argument.label, freeze(value.value) if isinstance(value, Constant) else value)

@@ -46,6 +46,22 @@ class Keys(NamedTuple):
 
     fields: dict[str, Value]
     outer: Keys | None
+    parts: dict[str, Value]
+    """Names of slots in what the keys were given to: they are names, too, where nothing else is called so."""
+
+    @classmethod
+    def within(cls, outer: Keys | None) -> Keys:
+        """Return keys of new braces inside others."""
+        return cls({}, outer, {})
+
+    def part(self, name: str) -> Value | None:
+        """Return what a slot of that name is read as."""
+        keys: Keys | None = self
+        while keys is not None:
+            if name in keys.parts:
+                return keys.parts[name]
+            keys = keys.outer
+        return None
 
     def find(self, name: str) -> Value | None:
         """Return what a name was given to."""
@@ -72,6 +88,8 @@ class Place:
     """It is itself what such brackets are given: a local name here stands for its expression."""
     annotations: tuple[Json, ...] = ()
     """What was written behind it with `@`, innermost first."""
+    scope: int = 0
+    """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
     key: str | None = None
     """The key that braces give to it."""
     placing: bool = False

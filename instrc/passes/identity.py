@@ -1,0 +1,150 @@
+"""Tell equal expressions from different ones, however deep they nest and wherever they are written.
+
+Everything that can be equal gets a number; equal things get equal ones.  A thing's number is looked up by those of its parts,
+so nothing is compared deeply.  Objects are equal only with their members in the same order: order is meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from instrc.ir.graph import Application, Argument, Block, Constant, Content, Fusion, Group, Instruction, Slot, Unit
+from instrc.ir.surface import Annotated, Array, Call, Expression, Inline, Literal, Name, Object, Pipe, Uri
+from instrc.ir.surface import Argument as Written
+from instrc.jsonvalue import Json, dumps
+
+
+class Identities:
+    """The numbers of one program's expressions and of what they come to."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._known: dict[int, tuple[object, int]] = {}
+        """By `id`, with the object itself, so that its `id` stays its own."""
+
+    def of(self, *parts: Hashable) -> int:
+        """Return the number of something made of parts."""
+        return self._numbers.setdefault(parts, len(self._numbers))
+
+    def json(self, value: Json) -> int:
+        """Return the number of a JSON value."""
+        return self.of("json", dumps(value, indent=False))
+
+    def content(self, content: Content) -> int:
+        """Return the number of what fills a step or a slot."""
+        known = self._known.get(id(content))
+        if known is not None:
+            return known[1]
+        match content:
+            case Constant(value):
+                number = self.of("constant", self.json(value))
+            case Block(units, annotations):
+                number = self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
+            case Fusion(instruction, slots, annotations, mixins):
+                number = self.of(
+                    self.instruction(instruction),
+                    self._slots(slots),
+                    self._jsons(annotations),
+                    tuple(map(self.application, mixins)),
+                )
+        self._known[id(content)] = content, number
+        return number
+
+    def application(self, application: Application) -> int:
+        """Return the number of a use of a mixin."""
+        return self.of(
+            "mixin", self.instruction(application.mixin), self._slots(application.slots), self._jsons(application.annotations)
+        )
+
+    def unit(self, unit: Unit) -> Hashable:
+        """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
+        if isinstance(unit, int):
+            return unit
+        known = self._known.get(id(unit))
+        if known is not None:
+            return ("group", known[1])
+        waiting: list[Group] = [unit]
+        while waiting:
+            group = waiting[-1]
+            inner = [each for each in group.members if isinstance(each, Group) and id(each) not in self._known]
+            if inner:
+                waiting.extend(inner)
+                continue
+            waiting.pop()
+            members = tuple(each if isinstance(each, int) else ("group", self._known[id(each)][1]) for each in group.members)
+            self._known[id(group)] = group, self.of("group", self.application(group.application), members)
+        return ("group", self._known[id(unit)][1])
+
+    def instruction(self, instruction: Instruction) -> int:
+        """Return the number of an instruction."""
+        if instruction.uri is not None:
+            return self.of(instruction.name, instruction.uri)
+        return self.of(instruction.name, "inline", self.json(instruction.schema))
+
+    def argument(self, argument: Argument) -> Hashable:
+        """Return what tells an argument from others."""
+        value = argument.value
+        return (argument.label, self.content(value) if isinstance(value, Constant) else value)
+
+    def written(self, arguments: tuple[Written, ...]) -> int:
+        """Return the number of the arguments of a call as they are written, wherever that is."""
+        return self.of("arguments", *((each.label, self.expression(each.value)) for each in arguments))
+
+    def expression(self, expression: Expression) -> int:
+        """Return the number of an expression as it is written, wherever that is."""
+        waiting = [expression]
+        while waiting:
+            node = waiting[-1]
+            if id(node) in self._known:
+                waiting.pop()
+                continue
+            parts = _parts(node)
+            open_ = [part for part in parts if id(part) not in self._known]
+            if open_:
+                waiting.extend(open_)
+                continue
+            waiting.pop()
+            self._known[id(node)] = node, self.of(*self._signs(node), *(self._known[id(part)][1] for part in parts))
+        return self._known[id(expression)][1]
+
+    def _signs(self, node: Expression) -> tuple[Hashable, ...]:
+        """Return what tells an expression from others besides its parts."""
+        match node:
+            case Name(text) | Uri(text):
+                return ("name", text)
+            case Literal(value):
+                return ("literal", self.json(value))
+            case Inline(schema):
+                return ("inline", self.json(schema))
+            case Annotated(_, annotation):
+                return ("annotated", self.json(annotation))
+            case Call(_, arguments):
+                return ("call", *(argument.label for argument in arguments))
+            case Object(fields):
+                return ("object", *((field.key, field.value is None) for field in fields))
+            case Pipe():
+                return ("pipe",)
+            case Array():
+                return ("array",)
+
+    def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
+        return tuple((slot.name, self.content(slot.content)) for slot in slots)
+
+    def _jsons(self, values: Iterable[Json]) -> tuple[int, ...]:
+        return tuple(map(self.json, values))
+
+
+def _parts(node: Expression) -> list[Expression]:
+    match node:
+        case Annotated(value):
+            return [value]
+        case Call(callee, arguments):
+            return [callee, *(argument.value for argument in arguments)]
+        case Pipe(stages):
+            return list(stages)
+        case Array(items):
+            return list(items)
+        case Object(fields):
+            return [field.value for field in fields if field.value is not None]
+        case _:
+            return []
