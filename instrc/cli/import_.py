@@ -1,0 +1,103 @@
+"""`instrc import`: tools written down elsewhere become vibes of a registry."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc.cli.options import ProblemFormat, Strict
+from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
+from instrc.cli.terminal import write
+from instrc.files import reason
+from instrc.importers.kinds import KINDS, Imported
+from instrc.importing import import_tools
+from instrc.jsonvalue import dumps
+from instrc.problems.importing import VibeExists
+from instrc.problems.problem import Problem
+from instrc.problems.rim import UnwritableOutput
+from instrc.problems.suggest import plain
+from instrc.source import Source
+
+
+class Results(StrEnum):
+    """What becomes of what tools give back."""
+
+    LEAVE = "leave"
+    OUTPUT = "output"
+    ACTIVITY = "activity"
+
+
+def command(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What the source is: {', '.join(KINDS)}.")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A JSON file, or -; for pydantic and smolagents also module:Name or file.py:Name, which is run.",
+        ),
+    ],
+    folder: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
+    ] = None,
+    results: Annotated[
+        Results, typer.Option("--results", help="What tools give back: left out, a property `output`, or a vibe NAME_Activity.")
+    ] = Results.LEAVE,
+    force: Annotated[bool, typer.Option("--force", help="Replace vibes that say something else.")] = False,
+    strict: Strict = False,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Turn tools of other forms into vibes; what cannot be said is told with its place."""
+    imported = import_tools(kind, source, results=results.value)
+    problems = list(imported.problems)
+    files = {} if folder is None else {folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes}
+    if folder is not None and not force:
+        problems += _in_the_way(folder, files)
+    code = verdict(problems, strict=strict)
+    if code == FINE:
+        code = _deliver(imported, folder, files, problems)
+    show(problems, shape)
+    raise typer.Exit(code)
+
+
+def _deliver(imported: Imported, folder: Path | None, files: dict[Path, str], problems: list[Problem]) -> int:
+    """Write all files or none, or print: one document as it is, several as an object by name of file."""
+    if folder is None:
+        documents = {vibe.path: vibe.document for vibe in imported.vibes}
+        write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
+        return FINE
+    from instrc.cli.outputs import write_files  # not needed to print
+
+    try:
+        write_files(files)
+    except OSError as error:
+        place = str(folder)
+        problems.append(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
+        return PROBLEMS
+    return FINE
+
+
+def _in_the_way(folder: Path, files: dict[Path, str]) -> list[Problem]:
+    """Return the problems of vibes in the folder that have the same names and say something else."""
+    ending = ".vibe.json"
+    try:
+        there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
+    except OSError:  # it will be made, or writing into it says more
+        return []
+    by_name = {plain(path.name.removesuffix(ending)): path for path in there}
+    found: list[Problem] = []
+    for path, text in files.items():
+        known = by_name.get(plain(path.name.removesuffix(ending)))
+        if known is None or (known == path and _says(path, text)):
+            continue
+        found.append(VibeExists(at=Source(str(known), "").whole(), path=str(known), same_file=known == path))
+    return found
+
+
+def _says(path: Path, text: str) -> bool:
+    try:
+        return path.read_text(encoding="utf-8") == text
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,220 @@
+"""Find the functions in a list of tools, in whatever wrapping it stands, and read each.
+
+Kinds differ in the words they use; the ways in which the lists are wrapped in practice do not.
+So a `Form` is data, and every kind also understands the words of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from instrc.importers.given import Given, shown
+from instrc.importers.mend import Rules, mend
+from instrc.importers.objects import parameters, properties_of
+from instrc.importers.references import settle_references
+from instrc.importers.tools import Tool
+from instrc.jsontext import JsonSyntaxError
+from instrc.jsonvalue import Json, loads
+from instrc.problems.importing import NotATool
+from instrc.problems.problem import CompileError
+from instrc.schema.dialects import known
+from instrc.schema.upgrade import upgrade
+from instrc.schema.walk import Path
+
+_LISTS = ("tools", "functions", "function", "functionDeclarations", "function_declarations", "result", "available_tools")
+"""Members that hold tools or lead to them: of requests, answers of servers, data sets."""
+_ONE = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
+"""Members that hold one."""
+_NAMES = ("name", "api_call", "api_name", "function_name")
+_SCHEMAS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+    "schema",
+    "args",
+    "arguments",
+)
+_RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
+_LEVELS = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How a kind of source writes functions."""
+
+    rules: Rules = field(default_factory=Rules)
+    silent: frozenset[str] = frozenset({"type", "strict"})
+    """Members that say nothing about the tool itself."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """Members that become a keyword of the schema."""
+    holders: frozenset[str] = frozenset()
+    """Members that may stand beside a list of tools without a word: the rest of a request, or of a data set."""
+
+
+def functions(given: Given, form: Form) -> Iterator[Tool]:
+    """Yield the tools in what was given, in order; what is none is noted."""
+    stack: list[tuple[Json, Path, int]] = [(given.value, (), 0)]
+    while stack:
+        value, path, level = stack.pop()
+        if level > _LEVELS:
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {_LEVELS} levels deep"))
+        elif value.__class__ is list:
+            stack += [(item, (*path, index), level + 1) for index, item in reversed(list(enumerate(value)))]
+        elif value.__class__ is str:
+            inner = _unpacked(value)
+            if inner is None:
+                given.problems.append(NotATool(at=given.locate(path), reason="it is a text"))
+            else:
+                stack.append((inner, path, level + 1))
+        elif value.__class__ is not dict:
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {shown(value)}"))
+        elif _is_function(value):
+            yield _function(value, path, given, form)
+        else:
+            inside = [(value[key], (*path, key), level + 1) for key in (*_LISTS, *_ONE) if _leads_on(value, key)]
+            if not inside:
+                given.problems.append(NotATool(at=given.locate(path), reason=_not_one(value)))
+            stack += reversed(list({step: (item, step, deep) for item, step, deep in inside}.values()))
+            if value.get("nextCursor") is not None:
+                given.left_out((*path, "nextCursor"), "nextCursor", "the tools on the pages that follow are not in this file")
+
+
+def _leads_on(value: dict[str, Json], key: str) -> bool:
+    item = value.get(key)
+    return item.__class__ in {list, dict} or (item.__class__ is str and _unpacked(item) is not None)
+
+
+def _unpacked(text: str) -> Json:
+    """Return the list or object that a text holds as JSON, as data sets write their tools; else `None`."""
+    if not text.lstrip().startswith(("[", "{")):
+        return None
+    try:
+        return loads(text)
+    except (JsonSyntaxError, ValueError):
+        return None
+
+
+def _is_function(value: dict[str, Json]) -> bool:
+    has_schema = any(key in value for key in (*_SCHEMAS, "inputs", "required_parameters", "optional_parameters"))
+    named = any(value.get(key).__class__ is str for key in _NAMES)
+    wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
+    provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
+    return (
+        has_schema or (named and ("description" in value or len(value) == 1 or value.get("type") in {"function", "custom"}))
+    ) and not (wraps or provider)
+
+
+def _not_one(value: dict[str, Json]) -> str:
+    kind = value.get("type")
+    if kind.__class__ is str:
+        return f"`{shown(kind)}` is no function"
+    return "it is empty" if not value else "it has neither a name nor a schema"
+
+
+def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> Tool:
+    read: set[str] = set()
+
+    def first(keys: tuple[str, ...]) -> str | None:
+        found = next((key for key in keys if value.get(key) is not None), None)
+        read.update(key for key in keys if key in value and (key == found or value[key] is None))
+        return found
+
+    name_key, schema_key, result_key = first(_NAMES), first(_SCHEMAS), first(_RESULTS)
+    name = value[name_key] if name_key else None
+    if name is not None and name.__class__ is not str:
+        given.left_out((*path, name_key or ""), "name", "it is no text")
+        name = None
+    raw = value[schema_key] if schema_key else None
+    schema_at = (*path, schema_key) if schema_key else path
+    if raw.__class__ is str and _unpacked(raw) is not None:
+        raw = _unpacked(raw)
+    if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
+        raw = _two_lists(value, path, given)
+        read |= {"required_parameters", "optional_parameters"}
+    if "required" in value:  # beside the parameters, where it does not belong
+        read.add("required")
+        if value["required"].__class__ is list and raw.__class__ is dict and "required" not in raw and "properties" in raw:
+            given.read_as((*path, "required"), "required", "a part of the parameters")
+            raw = {**raw, "required": value["required"]}
+    schema = arguments(raw, schema_at, given, form.rules)
+    title = value.get("title") if value.get("title").__class__ is str else None
+    extras = {}
+    for key, keyword in form.kept.items():
+        if value.get(key) is not None:
+            extras[keyword] = value[key]
+    read |= {"description", "title", *form.silent, *form.kept}
+    for key, part in value.items():
+        if key not in read and part is not None:
+            given.left_out((*path, key), key, "a vibe has no place for it")
+    return Tool(
+        name=name,
+        at=path,
+        schema=schema,
+        schema_at=schema_at,
+        description=text_of(value.get("description"), (*path, "description"), given),
+        title=title,
+        result=partial(settled, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
+        extras=extras,
+    )
+
+
+def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
+    """Return the mended schema of a function's arguments; none at all are an object without properties."""
+    if raw is None or raw in ({}, [], ""):
+        return {"type": "object", "properties": {}}
+    if raw.__class__ is list and all(item.__class__ is dict and "name" in item for item in raw):
+        given.read_as(path, "a list of parameters", "properties of an object")
+        raw = {"type": "object", **properties_of(raw, path, given)}
+    elif raw.__class__ is not dict:
+        given.left_out(path, raw, "it is no schema of parameters")
+        return {"type": "object", "properties": {}}
+    elif not parameters(raw) and "type" not in raw and ("properties" in raw or "required" in raw):
+        raw = {"type": "object", **raw}
+    return settled(raw, path, given, rules)
+
+
+def settled(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
+    """Return a schema in 2020-12, sound, and with references that lead somewhere."""
+    if raw.__class__ is dict and raw.get("$schema").__class__ is str:
+        dialect = known(raw["$schema"])
+        if dialect is None:
+            given.read_as((*path, "$schema"), raw["$schema"], "JSON Schema 2020-12")
+        elif dialect.old:
+            try:
+                raw = upgrade(raw)
+            except CompileError as error:
+                given.problems.extend(error.problems)
+    schema = mend(raw, path, given, rules)
+    settle_references(schema, path, given)
+    return schema
+
+
+def text_of(value: Json, path: Path, given: Given) -> str | None:
+    """Return a description as a text."""
+    if value is None or value.__class__ is str:
+        return value or None
+    if value.__class__ is list and all(item.__class__ is str for item in value):
+        return "\n".join(value) or None
+    given.left_out(path, "description", "it is no text")
+    return None
+
+
+def _two_lists(value: dict[str, Json], path: Path, given: Given) -> Json:
+    """Return one schema for parameters in two lists, required and optional ones."""
+    lists = [(key, value.get(key)) for key in ("required_parameters", "optional_parameters")]
+    made: dict[str, Json] = {"type": "object", "properties": {}}
+    for key, listed in lists:
+        if listed.__class__ is not list or not all(
+            item.__class__ is dict and item.get("name").__class__ is str for item in listed
+        ):
+            if listed is not None:
+                given.left_out((*path, key), key, "it is no list of parameters")
+            continue
+        made["properties"] |= properties_of(listed, path, given)["properties"]
+        if key == "required_parameters":
+            made["required"] = [item["name"] for item in listed]
+    return made

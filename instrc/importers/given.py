@@ -1,0 +1,147 @@
+"""What tools are read from: a value with the place of every part, and the notes taken while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from instrc.jsontext import JsonSyntaxError, JsonText, read
+from instrc.jsonvalue import Json, loads, pointer
+from instrc.problems.importing import LeftOut, ReadOtherwise
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.rim import InvalidJson
+from instrc.schema.walk import Path
+from instrc.source import Source, Span
+
+_LEVELS = 4000
+"""How deep a Python value may nest; texts may nest as they like."""
+_PARTS = 5_000_000
+_SHOWN = 60
+
+
+class Given:
+    """A value with places: a JSON text, one with a value a line (JSON Lines), or a value of Python, which has no places."""
+
+    def __init__(self, value: Json, source: Source | None = None, lines: Sequence[tuple[int, str]] | None = None) -> None:
+        self.value = value
+        self.problems: list[Problem] = []
+        self._source = source
+        self._lines = lines
+        self._texts: dict[int, JsonText] = {}
+
+    def locate(self, path: Path) -> Span | None:
+        """Return the place of a part, or of the innermost part on the way that exists."""
+        if self._source is None:
+            return None
+        if self._lines is None:
+            return self._place(-1, 0, self._source.text, path)
+        if not path or not isinstance(path[0], int) or path[0] >= len(self._lines):
+            return self._source.whole()
+        return self._place(path[0], *self._lines[path[0]], path[1:])
+
+    def left_out(self, path: Path, what: object, reason: str) -> None:
+        """Note that a part has no place in a vibe."""
+        self.problems.append(LeftOut(at=self.locate(path), what=shown(what), reason=reason))
+
+    def read_as(self, path: Path, what: object, meaning: str) -> None:
+        """Note that a part is read as something else than what is written."""
+        self.problems.append(ReadOtherwise(at=self.locate(path), what=shown(what), meaning=meaning))
+
+    def _place(self, key: int, offset: int, text: str, path: Path) -> Span:
+        if key not in self._texts:
+            self._texts[key] = read(text)
+        member = self._texts[key].place(pointer(path))
+        assert self._source is not None
+        return self._source.span(offset + member.start, offset + member.end)
+
+
+def shown(value: object) -> str:
+    """Return a value in a few words."""
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def of_text(source: Source) -> Given:
+    """Read a JSON text or JSON Lines; a `CompileError` says where it is neither.
+
+    Lines that are broken are noted, if others are not.
+    """
+    try:
+        return Given(loads(source.text), source)
+    except JsonSyntaxError as error:
+        by_line = _lines(source)
+        if by_line is not None:
+            return by_line
+        raise CompileError([_broken(source, error.offset, error.reason)]) from None
+
+
+def _lines(source: Source) -> Given | None:
+    """Read one value a line; `None` if the first line with anything on it is not one, or is the only one."""
+    values: list[Json] = []
+    lines: list[tuple[int, str]] = []
+    problems: list[Problem] = []
+    offset = 0
+    for line in source.text.split("\n"):
+        if line.strip():
+            try:
+                values.append(loads(line))
+                lines.append((offset, line))
+            except JsonSyntaxError as error:
+                if not values:
+                    return None
+                problems.append(_broken(source, offset + error.offset, error.reason))
+        offset += len(line) + 1
+    if len(values) < 2 or len(problems) > len(values):
+        return None
+    given = Given(values, source, lines)
+    given.problems += problems
+    return given
+
+
+def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
+    start = min(offset, max(len(source.text) - 1, 0))
+    return InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)
+
+
+def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Given:
+    """Take a value of Python that is plain JSON; a `CompileError` says that it is not.
+
+    It is copied, so that parts it shares with itself are parts of their own; `key_of` makes texts of other keys.
+    """
+    root: list[Json] = [None]
+    stack: list[tuple[Any, Any, Any, int]] = [(value, root, 0, 0)]
+    count = 0
+    while stack:
+        item, holder, key, level = stack.pop()
+        count += 1
+        kind = item.__class__
+        if level > _LEVELS:
+            _refuse(f"it nests deeper than {_LEVELS:,} levels, or holds itself")
+        if kind is dict:
+            copy: Json = {}
+            for written, part in item.items():
+                name = key_of(written)
+                if name.__class__ is not str or not _encodes(name):
+                    _refuse(f"{shown(name)} is no key")
+                copy[name] = None
+                stack.append((part, copy, name, level + 1))
+        elif kind is list or kind is tuple:
+            copy = [None] * len(item)
+            stack.extend((part, copy, index, level + 1) for index, part in enumerate(item))
+        elif item is None or kind in {bool, int} or (kind is float and item - item == 0) or (kind is str and _encodes(item)):
+            copy = item
+        else:
+            _refuse(f"{shown(item)} is no value of JSON")
+        holder[key] = copy
+        if count + len(stack) > _PARTS:
+            _refuse(f"it has over {_PARTS:,} parts, or holds itself")
+    return Given(root[0])
+
+
+def _encodes(text: str) -> bool:
+    return text.isascii() or text.encode("utf-8", "ignore").decode() == text
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise CompileError([InvalidJson(reason=reason)])

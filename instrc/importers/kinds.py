@@ -1,0 +1,61 @@
+"""The kinds of sources, by name, and the one function that reads them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from instrc.importers.given import Given
+from instrc.importers.tools import Tool
+from instrc.importers.vibes import ImportedVibe, Results, vibes
+from instrc.problems.importing import NoTools, UnknownImporter
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+
+KINDS: dict[str, str] = {
+    "openai": "openai",
+    "anthropic": "anthropic",
+    "mcp": "mcp",
+    "openapi": "openapi",
+    "pydantic": "pydantic_models",
+    "smolagents": "smolagents_tools",
+    "bfcl": "bfcl",
+}
+"""By kind: the module of this folder that reads it."""
+OF_PYTHON = frozenset({"pydantic", "smolagents"})
+"""Kinds whose tools are objects of a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import gives: vibes, and all that was wrong or could not be said, by place."""
+
+    vibes: tuple[ImportedVibe, ...]
+    problems: tuple[Problem, ...]
+
+
+def known(kind: str) -> str:
+    """Return a kind; a `CompileError` if there is none of that name."""
+    if kind not in KINDS:
+        raise CompileError([UnknownImporter(kind=kind, known=tuple(KINDS), nearest=nearest(kind, tuple(KINDS)))])
+    return kind
+
+
+def given_of(kind: str, values: Any) -> Given:
+    """Return what objects of Python say about themselves, for a kind of Python."""
+    read: Callable[[Any], Given] = import_module(f"instrc.importers.{KINDS[kind]}").given
+    return read(values)
+
+
+def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
+    """Read all tools that were given."""
+    tools: Iterator[Tool] = import_module(f"instrc.importers.{KINDS[known(kind)]}").tools(given)
+    made = tuple(vibes(tools, given, results))
+    if not made and not any(problem.severity == "error" for problem in given.problems):
+        given.problems.append(NoTools(at=given.locate(()), kind=kind))
+    report = Report()
+    report.problems.extend(given.problems)
+    return Imported(made, report.once())

@@ -1,0 +1,35 @@
+"""Model Context Protocol: the answer to `tools/list`, its `result`, or the tools alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from instrc.importers.functions import Form, functions, settled
+from instrc.importers.given import Given
+from instrc.importers.tools import Tool
+from instrc.jsonvalue import Json, at, pointer
+
+MAP = "dev.instrc/map"
+"""Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
+FORM = Form(silent=frozenset({"type", "strict", "_meta", "icons"}), kept={"annotations": "x-annotations"})
+
+
+def tools(given: Given) -> Iterator[Tool]:
+    """Yield the tools of a server; one that was a vibe before is that vibe again."""
+    for tool in functions(given, FORM):
+        yield _restored(at(given.value, pointer(tool.at)), tool, given)
+
+
+def _restored(value: Json, tool: Tool, given: Given) -> Tool:
+    meta = value.get("_meta") if value.__class__ is dict else None
+    record = meta.get(MAP) if meta.__class__ is dict else None
+    if record.__class__ is not dict:
+        return tool
+    names, schema = record.get("tool"), record.get("schema")
+    if names.__class__ is not dict or names.get("name").__class__ is not str or schema.__class__ is not dict:
+        return tool
+    if tool.name != names.get("sent"):
+        return tool  # renamed since: the map is not about this tool any more
+    path = (*tool.at, "_meta", MAP, "schema")
+    return replace(tool, name=names["name"], schema=settled(schema, path, given, FORM.rules), schema_at=path)

@@ -1,0 +1,16 @@
+"""OpenAI: tools of Chat Completions and Responses, functions of old, structured outputs, alone or in a whole request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.importers.functions import Form, functions
+from instrc.importers.given import Given
+from instrc.importers.tools import Tool
+
+FORM = Form()
+
+
+def tools(given: Given) -> Iterator[Tool]:
+    """Yield the functions among OpenAI tools; tools that OpenAI runs itself are noted."""
+    return functions(given, FORM)

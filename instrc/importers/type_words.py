@@ -1,0 +1,216 @@
+"""Words for types as people and other languages write them, as JSON Schema.
+
+`str`, `ArrayList`, `List[Tuple[int, float]]`, `string | null`, `Dict[str, Any]`, `str, optional`, `Literal['a', 'b']`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from instrc.jsonvalue import Json, equal
+
+_LONGEST = 1000
+_DEEPEST = 40
+
+_SPELLINGS = {
+    "object": "dict dictionary defaultdict ordereddict typeddict map mapping hashtable hashmap treemap linkedhashmap json struct",
+    "string": "str text char character varchar charsequence path file password bytes bytearray buffer",
+    "integer": "int long short byte bigint biginteger int8 int16 int32 int64 uint uint8 uint16 uint32 uint64",
+    "number": "float double decimal bigdecimal numeric real float32 float64",
+    "boolean": "bool",
+    "array": "list arraylist linkedlist sequence iterable collection queue deque stack vector tuple arr",
+    "null": "none nonetype nil void undefined",
+}
+_FORMATS = {
+    "date": "date",
+    "date-time": "datetime date-time timestamp",
+    "time": "time",
+    "duration": "timedelta duration",
+    "uuid": "uuid",
+    "uri": "url uri",
+    "email": "email",
+}
+_WORDS: dict[str, dict[str, Json]] = {
+    **{word: {"type": name} for name, spellings in _SPELLINGS.items() for word in (name, *spellings.split())},
+    **{word: {"type": "string", "format": name} for name, spellings in _FORMATS.items() for word in spellings.split()},
+    **{word: {"type": "array", "uniqueItems": True} for word in ("set", "hashset", "frozenset", "treeset")},
+    **{word: {} for word in ("any", "anytype", "unknown", "mixed", "value", "jsonvalue")},
+}
+_ARRAYS = frozenset(word for word, schema in _WORDS.items() if schema.get("type") == "array") - {"tuple"}
+_MAPS = frozenset(word for word, schema in _WORDS.items() if schema.get("type") == "object")
+_TOKEN = re.compile(r"""\s*(?:([^\W\d][\w.-]*)|("[^"]*"|'[^']*')|(-?\d+(?:\.\d+)?)|(\.\.\.|\[\]|[\[\](){}<>,|?:]))""")
+_OPENING = {"[": "]", "<": ">", "(": ")", "{": "}"}
+_REMARKS = frozenset({"optional", "required"})
+
+
+class _NoTypeError(ValueError):
+    pass
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> dict[str, Json] | None:
+    if len(text) > _LONGEST:
+        return None
+    tokens: list[str] = []
+    position = 0
+    text = text.strip()
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        if match is None:
+            return None
+        tokens.append(match.group().strip())
+        position = match.end()
+    try:
+        words = _Words(tokens)
+        schema = words.union(0)
+        return schema if words.ended() else None
+    except _NoTypeError:
+        return None
+
+
+def schema_of(text: str) -> dict[str, Json] | None:
+    """Return the schema that a word or an expression for a type stands for; `None` if it is none that is known."""
+    found = _parsed(text)
+    return None if found is None else _copy(found)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+class _Words:
+    """A reader of one expression."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tokens
+        self.position = 0
+
+    def peek(self) -> str:
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+
+    def take(self) -> str:
+        token = self.peek()
+        self.position += 1
+        return token
+
+    def ended(self) -> bool:
+        """Step over remarks at the end, as in `str, optional` and `int, default 5`; tell whether nothing else is left."""
+        while self.peek() == ",":
+            self.take()
+            word = self.take().lower()
+            if word == "default":
+                self.position = len(self.tokens)
+            elif word not in _REMARKS:
+                return False
+        return self.remark() or self.position >= len(self.tokens)
+
+    def remark(self) -> bool:
+        """Tell whether all that is left is `(optional)` or the like."""
+        rest = self.tokens[self.position :]
+        return len(rest) == 3 and rest[0] == "(" and rest[1].lower() in _REMARKS
+
+    def union(self, depth: int) -> dict[str, Json]:
+        """Read alternatives: `a | b`, `a or b`."""
+        if depth > _DEEPEST:
+            raise _NoTypeError
+        found = [self.one(depth)]
+        while self.peek() == "|" or self.peek().lower() == "or":
+            self.take()
+            found.append(self.one(depth))
+        return any_of(found)
+
+    def one(self, depth: int) -> dict[str, Json]:
+        token = self.take()
+        if token == "(":
+            schema = self.union(depth + 1)
+            self.close(")")
+        elif token[:1] in {"'", '"'}:
+            schema = {"const": token[1:-1]}
+        elif not token or not (token[0].isalpha() or token[0] == "_"):
+            raise _NoTypeError
+        else:
+            schema = self.named(token.rpartition(".")[2].lower(), depth)
+        while self.peek() in {"[]", "?"}:
+            schema = {"type": "array", "items": schema} if self.take() == "[]" else any_of([schema, {"type": "null"}])
+        return schema
+
+    def named(self, word: str, depth: int) -> dict[str, Json]:
+        """Read what follows a word: its parameters, or nothing."""
+        parameters = self.parameters(word, depth) if self.peek() in _OPENING and not self.remark() else None
+        if parameters is None:
+            if word not in _WORDS:
+                raise _NoTypeError
+            return dict(_WORDS[word])
+        if word == "literal":
+            return {"enum": [each["const"] for each in parameters]}
+        if word == "union":
+            return any_of(parameters)
+        if word == "optional" and len(parameters) == 1:
+            return any_of([*parameters, {"type": "null"}])
+        if word in {"annotated", "final", "classvar", "type", "enum"} and parameters:
+            return parameters[0]
+        if word in _ARRAYS:
+            base = dict(_WORDS[word])
+            return {**base, "items": any_of(parameters)} if parameters and any_of(parameters) else base
+        if word == "tuple" and self.tokens[self.position - 2] == "...":
+            return {"type": "array", "items": any_of(parameters)} if parameters and any_of(parameters) else {"type": "array"}
+        if word == "tuple":
+            return {"type": "array", "prefixItems": parameters, "minItems": len(parameters), "maxItems": len(parameters)}
+        if word in _MAPS and len(parameters) == 2 and parameters[1]:
+            return {"type": "object", "additionalProperties": parameters[1]}
+        if word in _WORDS:
+            return dict(_WORDS[word])  # `string(20)`
+        raise _NoTypeError
+
+    def parameters(self, word: str, depth: int) -> list[dict[str, Json]]:
+        """Read what stands in brackets; `...` says nothing of its own."""
+        closing = _OPENING[self.take()]
+        found: list[dict[str, Json]] = []
+        while self.peek() != closing:
+            token = self.peek()
+            if token == "...":
+                self.take()
+            elif token[:1] == "-" or token[:1].isdigit():
+                number = self.take()
+                found.append({"const": float(number) if "." in number else int(number)})
+            elif word == "literal" and token.lower() in {"true", "false", "none", "null"}:
+                found.append({"const": {"true": True, "false": False}.get(self.take().lower())})
+            elif token == "[":
+                raise _NoTypeError  # `Callable[[int], str]`
+            else:
+                found.append(self.union(depth + 1))
+            if self.peek() == ",":
+                self.take()
+            elif self.peek() != closing:
+                raise _NoTypeError
+        self.take()
+        if word == "literal" and not all("const" in each for each in found):
+            raise _NoTypeError
+        return found
+
+    def close(self, closing: str) -> None:
+        if self.take() != closing:
+            raise _NoTypeError
+
+
+def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:
+    """Return one schema for alternatives: a list of types where that says all, else `anyOf`."""
+    kept: list[dict[str, Json]] = []
+    for schema in schemas:
+        if not schema:
+            return {}
+        if not any(equal(schema, each) for each in kept):
+            kept.append(schema)
+    if len(kept) == 1:
+        return kept[0]
+    if all("const" in schema for schema in kept):
+        return {"enum": [schema["const"] for schema in kept]}
+    if all(schema.keys() == {"type"} for schema in kept):
+        names = [name for schema in kept for name in (schema["type"] if isinstance(schema["type"], list) else [schema["type"]])]
+        return {"type": list(dict.fromkeys(names))}
+    return {"anyOf": kept}

@@ -1,0 +1,166 @@
+"""From tools to vibes: names of files, one document a tool, and what it gives back in the place that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from instrc.importers.given import Given
+from instrc.importers.references import embedded
+from instrc.importers.tools import FileNames, Tool, kebab
+from instrc.jsonvalue import Json, dumps, tokens
+from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut, UnusableTool
+from instrc.problems.suggest import plain
+from instrc.schema.walk import Path
+from instrc.schema.wellformed import problems_of
+from instrc.source import Span
+
+Results: TypeAlias = Literal["leave", "output", "activity"]
+"""What becomes of the schema of what a tool gives back: nothing, a property `output`, a vibe for the call of the server."""
+ENDING = ".vibe.json"
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedVibe:
+    """A vibe made of a tool."""
+
+    name: str
+    """Of the vibe: the last segment of its reference."""
+    path: str
+    """Of its file, below the folder that it is written to."""
+    document: dict[str, Json]
+    """The schema: `title` is the exact name of the tool."""
+    at: Span | None = None
+    """Where the tool stands in the source."""
+
+
+def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[ImportedVibe]:
+    """Yield a vibe for each tool, or two where a call of the server is wanted, under names that differ."""
+    names = FileNames()
+    firsts: dict[str, tuple[str, Path]] = {}
+    left: list[Tool] = []
+    for tool in tools:
+        document = _document(tool, given)
+        if document is None:
+            continue
+        if results == "output":
+            document = _with_output(document, tool, given)
+        base = kebab(tool.name or "") or "tool"
+        text = dumps(document, indent=False)
+        first, first_at = firsts.get(plain(base), ("", ()))
+        if first == text and tool.name:
+            continue  # the same tool once more
+        if tool.result is not None and results == "leave":
+            left.append(tool)
+        name = names.free(base)
+        place = given.locate(tool.at)
+        if not kebab(tool.name or ""):
+            given.problems.append(NamelessTool(at=place, given=name))
+        elif first:
+            given.problems.append(RepeatedTool(at=place, word=tool.name or "", given=name, first=given.locate(first_at)))
+        else:
+            firsts[plain(base)] = (text, tool.at)
+        if results != "output":
+            _note_meanings(document, tool, given)
+        yield ImportedVibe(name, name + ENDING, document, place)
+        if results == "activity":
+            activity = f"{name}_Activity"
+            yield ImportedVibe(activity, activity + ENDING, _activity(tool), place)
+    if left:
+        given.problems.append(ResultsLeftOut(at=given.locate(left[0].at), count=len(left)))
+
+
+def _document(tool: Tool, given: Given) -> dict[str, Json] | None:
+    """Return the schema of a tool under its name, sound; `None` with a problem if it cannot be made so."""
+    schema = tool.schema if tool.schema.__class__ is dict else {"type": "object", "properties": {}}
+    if tool.schema is False:
+        given.left_out(tool.schema_at, "false", "nobody could call such a tool")
+    rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
+    if "schema" in rest:  # a vibe would be taken for a record
+        given.left_out((*tool.schema_at, "schema"), "schema", "it is no keyword")
+        del rest["schema"]
+    own = schema.get("description")
+    lines = [line for line in dict.fromkeys((tool.description, own)) if line.__class__ is str and line]
+    document: dict[str, Json] = {}
+    if tool.name or tool.title:
+        document["title"] = tool.name or tool.title
+    if tool.name and tool.title and kebab(tool.title) != kebab(tool.name):
+        if lines:
+            document["x-title"] = tool.title
+        else:
+            lines = [tool.title]
+    if lines:
+        document["description"] = "\n".join(map(str, lines))
+    document |= {key: value for key, value in tool.extras.items() if key not in rest}
+    document |= rest
+    return document if _made_sound(document, tool, given) else None
+
+
+def _made_sound(document: dict[str, Json], tool: Tool, given: Given) -> bool:
+    """Take out what the meta-schema refuses still, and note it; tell whether that was enough."""
+    for _ in range(_ROUNDS):
+        wrong = problems_of(document)
+        if not wrong:
+            return True
+        for problem in wrong:
+            path = tokens(problem.pointer)
+            keyword = _remove(document, path)
+            if keyword is not None:
+                given.left_out((*tool.schema_at, *path), keyword, problem.reason)
+    given.problems.append(UnusableTool(at=given.locate(tool.at), tool=tool.name or "", reason="its schema is not sound"))
+    return False
+
+
+def _remove(document: Json, path: list[str]) -> str | None:
+    """Delete the innermost member of an object on a path; return its key, `None` if it is gone already."""
+    holder, key, node = None, "", document
+    for token in path:
+        if node.__class__ is dict and token in node:
+            holder, key, node = node, token, node[token]
+        elif node.__class__ is list and token.isdecimal() and int(token) < len(node):
+            node = node[int(token)]
+        else:
+            return None
+    if holder is None:
+        return None
+    del holder[key]
+    return key
+
+
+def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[str, Json]:
+    """Return a tool whose property `output` the server fills in."""
+    properties = document.get("properties", {})
+    if document.get("type") != "object" or "output" in properties:
+        reason = "a parameter has the name `output`" if "output" in properties else "the arguments are no plain object"
+        given.left_out(tool.at, "output", reason)
+        return document
+    output, definitions = _output(tool, "/properties/output", document.get("$defs", {}))
+    made = {**document, "properties": {**properties, "output": output}}
+    made["required"] = [*document.get("required", ()), "output"]
+    if definitions:
+        made["$defs"] = {**document.get("$defs", {}), **definitions}
+    return made
+
+
+def _activity(tool: Tool) -> dict[str, Json]:
+    """Return the call of the server that belongs to a tool."""
+    output, definitions = _output(tool, "/properties/output", {})
+    made: dict[str, Json] = {"title": tool.name or "tool"}
+    if tool.description:
+        made["description"] = tool.description
+    made |= {"type": "object", "properties": {"output": output}, "required": ["output"]}
+    return {**made, "$defs": definitions} if definitions else made
+
+
+def _output(tool: Tool, place: str, taken: dict[str, Json]) -> tuple[Json, dict[str, Json]]:
+    result = {} if tool.result is None else tool.result()
+    return embedded(result, place, taken) if result.__class__ is dict else (result, {})
+
+
+def _note_meanings(document: dict[str, Json], tool: Tool, given: Given) -> None:
+    properties = document.get("properties")
+    for key in properties if properties.__class__ is dict else ():
+        if key == "output" or key.startswith(("_", "$")):
+            given.problems.append(PropertyWithMeaning(at=given.locate((*tool.schema_at, "properties", key)), key=key))

@@ -1,0 +1,149 @@
+"""Import tools from files, the standard input, values and objects of Python; each vibe that comes out passes the check."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from instrc.files import STDIN, name_of, read_bytes
+from instrc.importers.given import Given, of_text, of_value
+from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
+from instrc.importers.vibes import ImportedVibe, Results
+from instrc.jsonvalue import dumps
+from instrc.problems.importing import NoTools, UnusableTool
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.rim import InvalidJson
+from instrc.problems.schemas import TooLarge
+from instrc.source import Source
+
+MAX_BYTES = 64 * 1024 * 1024
+_TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
+
+
+def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Imported:
+    """Return the tools of a source as vibes.
+
+    `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents` or `bfcl`.
+    `source` is a path or `-`, a `Source`, JSON as text or as Python values; for pydantic and smolagents also `module:Name`,
+    `path/to/file.py:Name`, or the objects themselves.
+    `results` says what becomes of what a tool gives back: `leave` it out, an `output` property, or an `activity` of its own.
+    Nothing is raised for bad input: the problems say what is wrong, and where.
+    """
+    report = Report()
+    try:
+        given = _given(known(kind), source, report)
+    except CompileError as error:
+        report.take(error)
+        given = None
+    if given is None:
+        return Imported((), report.once())
+    imported = read_tools(kind, given, results)
+    return _checked(imported)
+
+
+def _given(kind: str, source: Any, report: Report) -> Given | None:
+    if isinstance(source, Source):
+        return _of_text(source)
+    if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
+        return of_value(source)
+    if isinstance(source, str) and source.lstrip().startswith(("{", "[")):
+        return _of_text(Source("<text>", source))
+    if not isinstance(source, str | os.PathLike):
+        if kind not in OF_PYTHON:
+            raise CompileError([NoTools(kind=kind)])
+        return _of_objects(kind, source, whole_module=False)
+    path = os.fspath(source)
+    if kind in OF_PYTHON and path != STDIN and not path.endswith(_TEXTS):
+        from instrc.importers.python_objects import load  # it runs code: only where that is asked for
+
+        value, whole_module = load(path)
+        return _of_objects(kind, value, whole_module=whole_module)
+    text = _read(path, report)
+    return None if text is None else _of_text(text)
+
+
+def _holds_objects(source: Any) -> bool:
+    """Tell whether a collection is one of objects, not of JSON."""
+    items = source.values() if isinstance(source, dict) else source
+    plain = (dict, list, tuple, str, int, float, bool, type(None))
+    return any(not isinstance(item, plain) for item in items)
+
+
+def _of_objects(kind: str, value: Any, *, whole_module: bool) -> Given:
+    from importlib import import_module
+
+    reader: Any = import_module(f"instrc.importers.{KINDS[kind]}")
+    if whole_module:
+        own = [item for name, item in vars(value).items() if not name.startswith("_")]
+        if kind == "pydantic":
+            found = [item for item in own if reader.is_model(item) and item.__module__ == value.__name__]
+        else:
+            found = [
+                tool for item in own if getattr(item, "__module__", None) != "smolagents.tools" for tool in reader.objects(item)
+            ]
+    else:
+        found = reader.objects(value)
+    return given_of(kind, list({id(item): item for item in found}.values()))
+
+
+def _of_text(source: Source) -> Given:
+    if source.name.endswith((".yaml", ".yml")):
+        from instrc.importers.yaml_text import of_yaml  # an optional library reads it
+
+        return of_yaml(source)
+    return of_text(source)
+
+
+def _read(path: str, report: Report) -> Source | None:
+    data = read_bytes(path, MAX_BYTES, report)
+    if data is None:
+        return None
+    name = name_of(path)
+    if len(data) > MAX_BYTES:
+        at = Source(name, data[:200].decode("utf-8", "replace")).whole()
+        report.add(TooLarge(at=at, what="the file", limit=MAX_BYTES, unit="bytes"))
+        return None
+    try:
+        return Source(name, data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        start = len(data[: error.start].decode("utf-8-sig", "replace"))
+        source = Source(name, data.decode("utf-8-sig", "replace"))
+        report.add(InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
+        return None
+
+
+def _checked(imported: Imported) -> Imported:
+    """Leave out the vibes that the check refuses: a registry is no place for broken ones."""
+    from instrc.registry.registry import Registry
+
+    registry = Registry()
+    sound: list[ImportedVibe] = []
+    problems: list[Problem] = list(imported.problems)
+    for vibe in imported.vibes:
+        fault = _fault(vibe, registry)
+        if fault is None:
+            sound.append(vibe)
+        else:
+            problems.append(UnusableTool(at=vibe.at, tool=str(vibe.document.get("title", vibe.name)), reason=fault))
+    report = Report()
+    report.problems += problems
+    return replace(imported, vibes=tuple(sound), problems=report.once())
+
+
+def _fault(vibe: ImportedVibe, registry: Any) -> str | None:
+    """Return what the check says of a vibe, or what keeps it from being composed."""
+    from instrc.compiler import Options, compile_vibe
+    from instrc.passes.review import review
+    from instrc.registry.vibe import Vibe
+
+    found = Report()
+    written = Vibe(f"aug:{vibe.name}", vibe.name, Source(vibe.path, dumps(vibe.document)), vibe.document, "")
+    try:
+        review(written, registry, found)
+        if not found.failed:
+            compile_vibe(written, registry, Options(), found, stem=vibe.name)
+    except CompileError as error:
+        found.take(error)
+    return next((problem.message for problem in found.ordered() if problem.severity == "error"), None)

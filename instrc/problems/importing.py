@@ -1,0 +1,430 @@
+"""Problems with tools that are imported: what is no tool, and what a vibe cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem
+from instrc.problems.suggest import did_you_mean
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownImporter(Problem):
+    """Tools of this kind cannot be imported.
+
+    ```json tools.json
+    [{ "name": "find_slot", "input_schema": { "type": "object", "properties": {} } }]
+    ```
+    ```console
+    $ instrc import antropic tools.json
+    ```
+
+    The kinds are the forms in which tools are written down elsewhere; `instrc import --help` lists them.
+    """
+
+    name: ClassVar[str] = "unknown-importer"
+
+    kind: str
+    known: tuple[str, ...]
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"tools of the kind `{self.kind}` are not known"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or f"the kinds are {', '.join(f'`{kind}`' for kind in self.known)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoTools(Problem):
+    """There are no tools in the source.
+
+    ```json tools.json
+    { "tools": [] }
+    ```
+    ```console
+    $ instrc import openai tools.json
+    ```
+
+    Check that it is the file you meant, and of the kind you named.
+    """
+
+    name: ClassVar[str] = "no-tools"
+
+    kind: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there are no tools of the kind `{self.kind}` here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotATool(Problem):
+    """An entry in a list of tools is left out, because it is no function with a schema.
+
+    Providers let tools of their own, such as a search, stand in the same list: they have a name but no schema to compose.
+
+    ```json tools.json
+    [
+      { "type": "web_search" },
+      { "type": "function", "function": { "name": "find_slot", "parameters": { "type": "object", "properties": {} } } }
+    ]
+    ```
+    ```console
+    $ instrc import openai tools.json
+    ```
+
+    Nothing needs to be done if that is what it is; otherwise give it a name and a schema.
+    """
+
+    name: ClassVar[str] = "not-a-tool"
+    severity = "warning"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is left out: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamelessTool(Problem):
+    """A tool has no name, so it was given one.
+
+    ```json tools.json
+    [{ "description": "Find a free hour.", "input_schema": { "type": "object", "properties": {} } }]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    Write its name in the source and import it again, or rename the file of the vibe.
+    """
+
+    name: ClassVar[str] = "nameless-tool"
+    severity = "warning"
+
+    given: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this tool has no name and becomes `{self.given}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedTool(Problem):
+    """Two different tools would be vibes of one name.
+
+    Names of vibes are compared without case and separators, so `findSlot` and `find_slot` are one name.
+    The later tool gets a number. Tools that are equal in all are imported once.
+
+    ```json tools.json
+    [
+      { "name": "findSlot", "input_schema": { "type": "object", "properties": { "day": { "type": "string" } } } },
+      { "name": "find_slot", "input_schema": { "type": "object", "properties": {} } }
+    ]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    Rename one of them, or import the two lists into folders of their own.
+    """
+
+    name: ClassVar[str] = "repeated-tool"
+    severity = "warning"
+
+    word: str
+    given: str
+    first: Span | None = None
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"another tool is called `{self.word}` too; this one becomes `{self.given}`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.first is None else (Label(self.first, "the first one"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut(Problem):
+    """A part of a tool cannot be said in a vibe and is left out.
+
+    What is left out either is no JSON Schema (a bound that is no number, a reference that leads nowhere),
+    or has no place in one (how a provider is to cache the tool).
+
+    ```json tools.json
+    [
+      {
+        "name": "find_slot",
+        "input_schema": { "type": "object", "properties": { "day": { "type": "string", "maxLength": "short" } } }
+      }
+    ]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    If it matters, say it in another way in the vibe, for example in a description.
+    """
+
+    name: ClassVar[str] = "left-out"
+    severity = "warning"
+
+    what: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.what}` is left out: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOtherwise(Problem):
+    """A part of a tool is written in a way that JSON Schema does not know, and is read as what it most likely means.
+
+    ```json tools.json
+    [{ "name": "find_slot", "input_schema": { "type": "dict", "properties": { "day": { "type": "str" } } } }]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    Look at the vibe; if it was meant otherwise, mend it there or in the source.
+    """
+
+    name: ClassVar[str] = "read-otherwise"
+    severity = "warning"
+
+    what: str
+    meaning: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.what}` is read as {self.meaning}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyWithMeaning(Problem):
+    """A parameter of a tool has a name that means something in a vibe.
+
+    A property `output` makes an instruction a call of the server, which fills it in.
+    A name that begins with `_` is a thought of the model and one with `$` a measurement: the result leaves both out.
+    The parameter is imported as it is, so the tool stays exact.
+
+    ```json tools.json
+    [
+      {
+        "name": "convert",
+        "input_schema": {
+          "type": "object",
+          "properties": { "input": { "type": "string" }, "output": { "type": "string" } }
+        }
+      }
+    ]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    Rename the property in the vibe if a program is to use the tool as a step that the model fills in.
+    """
+
+    name: ClassVar[str] = "property-with-meaning"
+    severity = "warning"
+
+    key: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if self.key == "output":
+            return "a property `output` is filled in by the server, not by the model"
+        what = "a thought" if self.key.startswith("_") else "a measurement"
+        return f"`{self.key}` is {what} by its name, so results leave it out"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsLeftOut(Problem):
+    """Tools say what they give back, which a vibe for the model has no place for.
+
+    ```json tools.json
+    {
+      "tools": [
+        {
+          "name": "find_slot",
+          "inputSchema": { "type": "object", "properties": {} },
+          "outputSchema": { "type": "object", "properties": { "slot": { "type": "string" } } }
+        }
+      ]
+    }
+    ```
+    ```console
+    $ instrc import mcp tools.json
+    ```
+
+    With `--results activity` each tool gets a second vibe, `NAME_Activity`, the call of the server that gives it back;
+    with `--results output` it stands in the property `output` of the tool itself.
+    """
+
+    name: ClassVar[str] = "results-left-out"
+    severity = "warning"
+
+    count: int
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        who = "one tool says" if self.count == 1 else f"{self.count} tools say"
+        return f"{who} what comes back, which is left out"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "`--results activity` or `--results output` keeps it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableTool(Problem):
+    """A tool cannot become a vibe, so it is left out; the others are imported.
+
+    ```json tools.json
+    [
+      {
+        "name": "find_slot",
+        "input_schema": { "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } }
+      },
+      { "name": "draft", "input_schema": { "type": "object", "properties": {} } }
+    ]
+    ```
+    ```console
+    $ instrc import anthropic tools.json
+    ```
+
+    Mend its schema in the source.
+    """
+
+    name: ClassVar[str] = "unusable-tool"
+    severity = "warning"
+
+    tool: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the tool `{self.tool}` is left out: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VibeExists(Problem):
+    """A vibe of this name is in the folder already and says something else.
+
+    ```json tools.json
+    [{ "name": "find_slot", "input_schema": { "type": "object", "properties": { "day": { "type": "string" } } } }]
+    ```
+    ```json schemas/find-slot.vibe.json
+    { "type": "object", "properties": { "slot": { "type": "string" } } }
+    ```
+    ```console
+    $ instrc import anthropic tools.json -o schemas
+    ```
+
+    Write into another folder, remove the vibe, or replace it with `--force`.
+    """
+
+    name: ClassVar[str] = "vibe-exists"
+
+    path: str
+    """The file that is there."""
+    same_file: bool = True
+    """Whether it would be overwritten; else its name is only spelled in another way."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if self.same_file:
+            return f"`{self.path}` exists and says something else"
+        return f"`{self.path}` has the same name, spelled in another way"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "replace it with `--force`" if self.same_file else "rename it or remove it: a name has to find one vibe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnloadableObject(Problem):
+    """A Python object that holds tools cannot be had.
+
+    The source is `module:Name` or `path/to/file.py:Name`: the module is run, and the name looked up in it.
+
+    ```python models.py
+    class Draft:
+        pass
+    ```
+    ```console
+    $ instrc import pydantic models.py:Draught
+    ```
+
+    Check the spelling, and that the module can be run by itself.
+    """
+
+    name: ClassVar[str] = "unloadable-object"
+
+    reference: str
+    reason: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.reference}` cannot be loaded: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingLibrary(Problem):
+    """A Python library that the source needs is not installed.
+
+    ```python models.py
+    import a_library_that_is_not_installed
+    ```
+    ```console
+    $ instrc import pydantic models.py:Draft
+    ```
+
+    Install it into the environment in which `instrc` runs.
+    """
+
+    name: ClassVar[str] = "missing-library"
+
+    library: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the Python library `{self.library}` is not installed"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "install it into the environment in which `instrc` runs"
