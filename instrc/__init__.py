@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
+    from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
     from instrc.library import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
     from instrc.problems.problem import CompileError, Label, Problem
@@ -43,6 +44,7 @@ __all__ = [
     "check",
     "compile",
     "flatten",
+    "import_tools",
     "lift",
     "lower",
     "lower_all",
@@ -71,6 +73,7 @@ _HOMES = {
     "Lifted": "instrc.targets.lift",
     "Lowering": "instrc.targets.lower",
     "Tool": "instrc.targets.lower",
+    "import_tools": "instrc.importing",
     "lift": "instrc.targets.lift",
     "lower": "instrc.targets.lower",
     "lower_all": "instrc.targets.toolset",

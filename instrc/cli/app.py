@@ -18,6 +18,8 @@ COMMANDS = {
     "split": "split",
     "targets": "targets",
     "lift": "lift",
+    "verify": "verify",
+    "import": "import_",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is."""
