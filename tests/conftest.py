@@ -1,0 +1,1 @@
+"""Its presence makes `programs` importable from the tests of every part."""

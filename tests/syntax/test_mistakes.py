@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import programs
+
+from instrc.ir.surface import Program
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax.parse import parse
+from instrc.syntax.printer import print_program
+
+CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
+CASES = [
+    pytest.param(found[2], found[3].splitlines(), id=f"{path.stem}: {found[2][:40]}")
+    for path in sorted(Path(__file__).parent.glob("cases/*.md"))
+    for found in CASE.finditer(path.read_text(encoding="utf-8"))
+]
+TOKENS = re.compile(r"""\s+|"(?:[^"\\]|\\.)*"|aug:[^\s()\[\]{},;|@"']+|\w+|.""", re.DOTALL)
+PIECES = [
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    ":",
+    "|",
+    "=",
+    "@",
+    "a",
+    "const",
+    "tool",
+    "when",
+    '"x"',
+    "1",
+    "\n",
+    "=>",
+    "“",
+    '"',
+    "-",
+]
+
+
+def mistakes(text: str) -> list[str]:
+    report = Report()
+    parse(Source("broken.aug", text), report)
+    for problem in report.problems:
+        assert problem.message
+        assert problem.at is not None
+        assert 0 <= problem.at.start <= problem.at.end <= len(text)
+    return [f"{problem.at.line}:{problem.at.column} {problem.name}" for problem in report.ordered() if problem.at]
+
+
+def test_there_are_cases() -> None:
+    assert len(CASES) > 140
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_each_mistake_is_named_once_at_its_place(text: str, expected: list[str]) -> None:
+    assert mistakes(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str]) -> None:
+    """What stands before and behind in statements of their own is read, and has no mistakes."""
+    report = Report()
+    program = parse(Source("broken.aug", f"const before = A;\n{text}"), report)
+    names = [problem.name for problem in report.ordered()]
+    if names != ["too-many-mistakes"]:
+        assert names == [line.split()[1] for line in expected]
+    assert getattr(program.statements[0], "name").text == "before"  # noqa: B009  -- an expression has none
+
+
+def mutated(text: str, edits: list[tuple[str, int, str]]) -> str:
+    tokens = TOKENS.findall(text)
+    for edit, number, piece in edits:
+        place = number % (len(tokens) + 1)
+        if edit == "insert" or place == len(tokens):
+            tokens.insert(place, f"{piece} ")
+        elif edit == "delete":
+            del tokens[place]
+        else:
+            tokens.insert(place, tokens[place])
+    return "".join(tokens)
+
+
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["insert", "delete", "double"]), st.integers(0, 500), st.sampled_from(PIECES)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(programs(most=3), EDITS)
+@settings(deadline=None)
+def test_nothing_that_is_typed_breaks_the_parser(program: Program, edits: list[tuple[str, int, str]]) -> None:
+    mistakes(mutated(print_program(program), edits))
+
+
+@given(st.text(max_size=60) | st.text("ab1 \n\"'()[]{},;:|=@<>-+.#`“”\\/*", max_size=60))
+@settings(deadline=None)
+def test_no_text_breaks_the_parser(text: str) -> None:
+    mistakes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("(" * 100_000, "too-deep"),
+        ("f(" * 100_000, "too-deep"),
+        ("{a:" * 100_000, "too-deep"),
+        ("a" + ' @ "x"' * 20_000, "too-deep"),
+        ("(" * 1025 + "a" + ")" * 1025, "too-deep"),
+        (")" * 100_000, "extra-closing-bracket"),
+        (",|" * 50_000, "extra-comma"),
+        ("a);\n" * 50_000, "too-many-mistakes"),
+        ("\0" * 100_000, "stray-character"),
+        ('"' + "\\" * 100_001, "unclosed-string"),
+        ('"' + "\\x" * 10_000 + '"', "too-many-mistakes"),
+        ("/* " * 100_000, "unclosed-comment"),
+        ("\u0301" * 100_000, "stray-character"),
+        ("9" * 5_000, "bad-number"),
+        ("# a\n" * 50_000, "hash-comment"),
+    ],
+    ids=lambda value: value[:6],
+)
+def test_a_hostile_source_is_one_problem(text: str, name: str) -> None:
+    assert [line.split()[1] for line in mistakes(text)] == [name]
+
+
+def test_a_missing_bracket_shows_where_it_was_opened() -> None:
+    report = Report()
+    parse(Source("broken.aug", "f({ a: g(x;\nB"), report)
+    (problem,) = report.problems
+    assert problem.message == "`)})` is missing here"
+    assert [(label.span.column, label.text) for label in problem.labels] == [
+        (9, "this `(` is still open"),
+        (3, "this `{` is still open"),
+        (2, "this `(` is still open"),
+    ]
+
+
+def test_statements_without_mistakes_are_read_around_one_with() -> None:
+    report = Report()
+    program = parse(Source("broken.aug", "const a = A\ninput b = B;\nconst c = C"), report)
+    assert [problem.name for problem in report.problems] == ["unexpected-text"]
+    assert [getattr(statement, "name").text for statement in program.statements] == ["a", "c"]  # noqa: B009  -- as above

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from hypothesis import given, settings
+from programs import bare, programs
+
+from instrc.ir.surface import Program
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax.parse import parse
+from instrc.syntax.printer import print_program
+
+
+def parsed(text: str) -> Program:
+    report = Report()
+    program = parse(Source("printed.aug", text), report)
+    assert [problem.name for problem in report.problems] == []
+    return program
+
+
+@given(programs())
+@settings(deadline=None)
+def test_what_is_printed_reads_back_as_the_same_program(program: Program) -> None:
+    assert bare(parsed(print_program(program))) == bare(program)
+
+
+@given(programs())
+@settings(deadline=None)
+def test_printing_is_canonical(program: Program) -> None:
+    printed = print_program(program)
+    assert print_program(parsed(printed)) == printed
+
+
+def test_layout_comments_and_idle_brackets_do_not_reach_the_canonical_text() -> None:
+    text = """
+    // how a letter is written
+    tool  Letter=( "Write a letter"|Draft( tone :'warm',) )@ "politely" ;
+    input language @ { "enum": ["en", "ru"], }
+    let a = (((B)))
+    """
+    assert print_program(parsed(text)) == (
+        'tool Letter = ("Write a letter" | Draft(tone: "warm")) @ "politely";\n'
+        'input language @ { enum: ["en", "ru"] };\n'
+        "const a = B;\n"
+    )
+
+
+def test_brackets_that_matter_stay() -> None:
+    text = 'A | (B | C) | f((D | E) @ "x");\n'
+    assert print_program(parsed(text)) == 'A | (B | C) | f((D | E) @ "x");\n'
+
+
+def test_a_program_of_a_thousand_nested_brackets_prints() -> None:
+    text = "f(" * 500 + "{ a: [" * 250 + "x" + "] }" * 250 + ")" * 500 + ";\n"
+    assert print_program(parsed(text)) == text

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+from programs import programs
+from test_mistakes import EDITS, mutated
+
+from instrc import resources
+from instrc.ir.surface import Program
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax import tables
+from instrc.syntax.parse import parse
+from instrc.syntax.printer import print_program
+
+INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number", "not-plain-data", "repeated-key"}
+"""Mistakes that the grammar does not see."""
+
+
+@cache
+def larks_own_parser() -> Lark:
+    return Lark(resources.read("grammar", "aug.lark"), parser="lalr", lexer="contextual", maybe_placeholders=False)
+
+
+def test_the_kept_tables_are_those_of_the_grammar() -> None:
+    kept = orjson.loads(resources.read("grammar", "aug.tables.json"))
+    assert kept == tables.build(resources.read("grammar", "aug.lark")), "run `python -m instrc.syntax.tables`"
+
+
+def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
+    from lark import logger
+
+    logger.setLevel("DEBUG")
+    Lark(resources.read("grammar", "aug.lark"), parser="lalr", debug=True)
+    assert [record.message for record in caplog.records if "onflict" in record.message] == []
+
+
+@given(programs(most=3), EDITS)
+@settings(deadline=None)
+def test_lark_itself_takes_and_refuses_the_same_texts(program: Program, edits: list[tuple[str, int, str]]) -> None:
+    for text in (print_program(program), mutated(print_program(program), edits)):
+        report = Report()
+        parse(Source("any.aug", text), report)
+        try:
+            larks_own_parser().parse(text)
+        except UnexpectedInput:
+            assert report.failed
+        else:
+            assert {problem.name for problem in report.problems} <= INSIDE_TOKENS
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b'{"grammar": 1}', b"\xff\xfe", b'{"grammar": "start:"}', None])
+def test_damaged_or_missing_tables_are_made_anew(damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "grammar").mkdir()
+    (tmp_path / "grammar" / "aug.lark").write_text(resources.read("grammar", "aug.lark"), encoding="utf-8")
+    if damage is not None:
+        (tmp_path / "grammar" / "aug.tables.json").write_bytes(damage)
+    whole = tables.tables()
+    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    made = tables.tables.__wrapped__()
+    assert made.states == whole.states
+    assert made.lexer.pattern == whole.lexer.pattern
+    assert {path.name for path in (tmp_path / "grammar").iterdir()} <= {"aug.lark", "aug.tables.json"}
+
+
+def test_a_changed_grammar_is_obeyed_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "grammar").mkdir()
+    grammar = (
+        resources.read("grammar", "aug.lark").replace('CONST: "const"', 'CONST: "constant"').replace("(?:const|", "(?:constant|")
+    )
+    (tmp_path / "grammar" / "aug.lark").write_text(grammar, encoding="utf-8")
+    (tmp_path / "grammar" / "aug.tables.json").write_bytes((resources.folder("grammar") / "aug.tables.json").read_bytes())
+    monkeypatch.setattr(resources, "root", lambda: tmp_path)
+    assert re.compile("constant").search(tables.tables.__wrapped__().lexer.pattern)
+
+
+def test_a_good_program_is_read_without_lark_and_without_problem_classes() -> None:
+    code = """if True:
+        import sys
+        from instrc.problems.report import Report
+        from instrc.source import Source
+        from instrc.syntax.parse import parse
+        parse(Source("a", "A | B"), Report())
+        print([name for name in sys.modules if name.startswith(("lark", "instrc.problems.text", "instrc.problems.notation"))])
+    """
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
