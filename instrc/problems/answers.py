@@ -1,4 +1,4 @@
-"""Problems with the answers of models."""
+"""Problems with what is sent to models and with what they answer."""
 
 from __future__ import annotations
 
@@ -134,3 +134,27 @@ class NoAnswer(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return "the model called no tool" if self.said is None else f"the model called no tool but said: {self.said}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadRefused(Problem):
+    """A target, or an engine it runs on, would not take a tool.
+
+    `instrc verify` asks the grammar engines that are installed (`pip install 'instrc[verify]'`)
+    and holds the payload to the rules that are known of the target.
+    A payload that `instrc compile --target` makes is meant to pass: if it does not, please report it.
+
+    Say the part of the schema that is named in another way, or take another target.
+    """
+
+    name: ClassVar[str] = "payload-refused"
+
+    tool: str
+    target: str
+    judge: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.target}` would refuse `{self.tool}` ({self.judge}): {self.reason}"

@@ -1,0 +1,68 @@
+"""`instrc verify`: what the rules of a target and the engines that are installed say of a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.documents import Emit, exports
+from instrc.cli.inputs import one_stdin
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.show import Format, show, verdict
+from instrc.cli.targeting import Fitted, one_by_one
+from instrc.cli.terminal import write
+from instrc.files import name_of
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.source import Source, Span
+from instrc.workspace import Wishes, Workspace
+
+if TYPE_CHECKING:
+    from instrc.targets.verify import Verification
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
+    flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
+    strict: Strict = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Ask the grammar engines that are installed, and our own rules, whether a target takes a tool and keeps its order."""
+    one_stdin(file)
+    report = Report()
+    results: list[Json] = []
+    try:
+        compiled = Workspace(root or (), shared or ()).compile(file, Wishes(), report)
+    except CompileError as error:
+        report.take(error)
+        compiled = ()
+    view = Emit.FLAT if flat else Emit.TOOL
+    for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), target, view, report, strict=strict):
+        from instrc.targets.verify import verify  # engines are large
+
+        found = verify(each.payload, each.target)
+        results.append({"name": each.stem, **found.to_json()})
+        report.problems.extend(_problems(each, found, Source(name_of(file), "").whole()))
+    if results:
+        write(f"{dumps(results[0] if len(results) == 1 else results)}\n")
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems, strict=strict))
+
+
+def _problems(fitted: Fitted, found: Verification, at: Span) -> Iterator[Problem]:
+    """Yield what speaks against sending a tool."""
+    from instrc.problems.answers import PayloadRefused
+
+    for breach in found.breaches:
+        yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge="its rules", reason=str(breach))
+    for opinion in found.opinions:
+        if opinion.binding and opinion.accepted is False:
+            reason = opinion.reason or "it gives no reason"
+            yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge=opinion.engine, reason=reason)

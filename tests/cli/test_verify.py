@@ -1,0 +1,47 @@
+"""`instrc verify` asks the engines and the rules."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+
+@pytest.fixture(autouse=True)
+def program(folder: Path) -> None:
+    (folder / "a.aug").write_text('"Say hello" | Greet | Answer\n')
+
+
+def test_a_tool_that_fits_is_accepted(instrc: Instrc) -> None:
+    done = instrc("verify", "a.aug", "--target", "openai")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert (found["name"], found["target"], found["accepted"]) == ("say_hello", "openai", True)
+    assert found["breaches"] == []
+
+
+def test_several_targets_are_an_array(instrc: Instrc) -> None:
+    found = json.loads(instrc("verify", "a.aug", "--target", "openai", "--target", "gemini").out)
+    assert [each["target"] for each in found] == ["openai", "gemini"]
+
+
+def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
+    from instrc.targets import verify
+    from instrc.targets.verify import Opinion, Verification
+
+    refusal = Verification("vllm", (), (Opinion("xgrammar", binding=True, accepted=False, reason="too clever"),))
+    monkeypatch.setattr(verify, "verify", lambda *_: refusal)
+    done = instrc("verify", "a.aug", "--target", "vllm", "--format", "json")
+    assert done.code == 1
+    (problem,) = json.loads(done.err)
+    assert problem["name"] == "payload-refused"
+    assert problem["message"].endswith("(xgrammar): too clever")
+
+
+def test_a_program_with_mistakes_is_not_verified(instrc: Instrc, folder: Path) -> None:
+    (folder / "bad.aug").write_text("Gret")
+    done = instrc("verify", "bad.aug", "--target", "openai")
+    assert (done.code, done.out) == (1, "")
+    assert "[unknown-name]" in done.err
