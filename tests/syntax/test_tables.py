@@ -47,7 +47,8 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
 @given(programs(most=3), EDITS)
 @settings(deadline=None)
 def test_lark_itself_takes_and_refuses_the_same_texts(program: Program, edits: list[tuple[str, int, str]]) -> None:
-    for text in (print_program(program), mutated(print_program(program), edits)):
+    printed = print_program(program)
+    for text in (printed, mutated(printed, edits).replace("“", "")):  # whether a run is a name, only our lexer asks
         report = Report()
         parse(Source("any.aug", text), report)
         try:
