@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instrc.jsonvalue import Json, digits, pointer
 from instrc.schema.keywords import TYPES, is_number
+from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.walk import Path, is_schema, walk
 from instrc.source import Span
 
@@ -26,8 +26,6 @@ LATEST = "https://json-schema.org/draft/2020-12/schema"
 _MOST = 20
 """Problems that are told of one schema; a file that is no schema at all would have thousands."""
 _ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
-_BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")
-"""What Python says of patterns that ECMA 262 refuses as well; its other complaints may be about differences of the two."""
 
 
 class Doubt(NamedTuple):
@@ -84,20 +82,6 @@ def doubtful(schema: Json) -> Iterator[Doubt]:
                 yield Doubt(path, keyword, None, value)
 
 
-@lru_cache(maxsize=1024)
-def _broken(pattern: str) -> str | None:
-    """Return why no dialect of regular expressions reads a pattern; `None` for all that one may read."""
-    if len(pattern) > 10_000 or "[]" in pattern or "[^]" in pattern:
-        return None
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return error.msg if error.msg in _BROKEN else None
-    except (RecursionError, OverflowError, FutureWarning, DeprecationWarning):
-        return None
-    return None
-
-
 def _strings(value: Json) -> bool:
     return value.__class__ is list and all(item.__class__ is str for item in value) and len(set(value)) == len(value)
 
@@ -117,7 +101,7 @@ def _named_schemas(value: Json) -> bool:
 
 
 def _patterns(value: Json) -> bool:
-    return _named_schemas(value) and not any(map(_broken, value))
+    return _named_schemas(value) and not any(map(broken, value))
 
 
 def _dependencies(value: Json) -> bool:
@@ -163,7 +147,7 @@ _SOUND: dict[str, Callable[[Json], bool]] = {
     "minimum": is_number,
     "exclusiveMinimum": is_number,
     "uniqueItems": _boolean,
-    "pattern": lambda value: value.__class__ is str and not _broken(value),
+    "pattern": lambda value: value.__class__ is str and not broken(value),
     "patternProperties": _patterns,
     "required": _strings,
     "dependentRequired": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
@@ -224,8 +208,8 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
             except ValueError:  # the judge cannot write a number of over 4,300 digits into its message
                 yield place, "it is not what this keyword holds"
     for place, node in walk(schema):
-        for below, written in _patterns_in(node):
-            if why := _broken(written):
+        for below, written in patterns_in(node):
+            if why := broken(written):
                 yield (*place, *below), f"it is no regular expression ({why})"
 
 
@@ -237,15 +221,6 @@ def _errors(draft: Any, schema: Json) -> Iterator[tuple[Path, str]]:
         best = deeper[0] if deeper else error
         found.setdefault(tuple(best.absolute_path), _reason(best))
     yield from sorted(found.items(), key=lambda item: _order(item[0], schema))
-
-
-def _patterns_in(node: Json) -> Iterator[tuple[Path, str]]:
-    if node.__class__ is not dict:
-        return
-    if (pattern := node.get("pattern")).__class__ is str:
-        yield ("pattern",), pattern
-    if (named := node.get("patternProperties")).__class__ is dict:
-        yield from ((("patternProperties", name), name) for name in named)
 
 
 def _older_draft(schema: Json, drafts: Any) -> Any:
