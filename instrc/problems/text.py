@@ -1,4 +1,4 @@
-"""Problems with the characters of a source: bytes, strings, comments, numbers, names."""
+"""Problems with the characters of a source: bytes, strings, comments, depth."""
 
 from __future__ import annotations
 
@@ -293,92 +293,31 @@ class HashComment(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BadNumber(Problem):
-    """A number is not written as in JSON.
+class MarkdownFence(Problem):
+    """A Markdown fence stands in a source.
 
-    An integer has no leading zero, a fraction has digits on both sides of its point, and there are no `0x`, `_` or leading `+`.
-    A number must also fit: floats end near 1.8e308, integers at 4,300 digits.
+    Answers of language models and pages of documentation wrap programs in such fences; they are not part of the program.
 
-    ```aug greet.aug
-    "Say hello" | Greet({ times: 03 })
+    ~~~aug greet.aug
     ```
+    "Say hello" | Greet
+    ```
+    ~~~
 
-    Write `3`, `0.5`, `-1e6`.
+    Remove the lines with the fences.
     """
 
-    name: ClassVar[str] = "bad-number"
-
-    reason: str
-    """What is wrong with it, as the rest of a sentence."""
+    name: ClassVar[str] = "markdown-fence"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"this number {self.reason}"
+        return "this Markdown fence is no part of the program"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write numbers as in JSON: `3`, `0.5`, `-1e6`"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadName(Problem):
-    """Something is not quite a name.
-
-    Names consist of letters, digits and `_`, of any script, and do not begin with a digit.
-    Case, `_` and `-` do not count when an instruction is looked up, so `find-slot` is written `FindSlot` or `find_slot`.
-
-    ```aug slots.aug
-    "Find a slot" | find-slot
-    ```
-
-    Use a name without the sign. A step is read whole: there is no `name.property`.
-    """
-
-    name: ClassVar[str] = "bad-name"
-
-    written: str
-    meant: str | None = None
-    """A name that is near."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.written}` is not a name"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        if self.meant:
-            return f"write `{self.meant}`"
-        return "names are made of letters, digits and `_`, and begin with no digit"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyUri(Problem):
-    """An `aug:` reference has nothing after its colon.
-
-    The path follows at once, without a space.
-
-    ```aug greet.aug
-    "Say hello" | aug:
-    ```
-
-    Write the path of a vibe: `aug:instructions/greet`.
-    """
-
-    name: ClassVar[str] = "empty-uri"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this reference names no vibe"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write the path of a vibe after the colon: `aug:folder/name`"
+        return "remove it, and the one that closes it"
 
 
 def _text(problem: Problem) -> str:

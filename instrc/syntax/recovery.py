@@ -15,10 +15,11 @@ from instrc.problems.problem import Problem
 from instrc.source import Source
 from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
-from instrc.syntax.mistakes import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, diagnose, may_begin_statement
+from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import END, START, Tables
 from instrc.syntax.tokens import MOST_REPORTED, Token
+from instrc.syntax.view import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
 MOST_MENDED = 2_000
 _CLEAR = 2

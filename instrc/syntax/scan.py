@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 
-from instrc.problems.notation import MarkdownFence
 from instrc.problems.problem import Problem
 from instrc.problems.text import (
-    BadName,
-    BadNumber,
     HashComment,
+    MarkdownFence,
     SmartQuote,
     StrayCharacter,
     TemplateString,
     UnclosedComment,
     UnclosedString,
 )
+from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
 from instrc.syntax.tables import END, Tables
 from instrc.syntax.tokens import MOST_REPORTED, Token, is_name

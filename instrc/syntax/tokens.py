@@ -96,7 +96,7 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
     else:
         value = float(text)
     if math.isinf(value):
-        from instrc.problems.text import BadNumber  # as above
+        from instrc.problems.words import BadNumber  # as above
 
         problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
         return 0

@@ -1,0 +1,245 @@
+"""Problems with brackets and with what separates things in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraClosingBracket(Problem):
+    """A closing bracket has no opening one.
+
+    ```aug greet.aug
+    "Say hello" | Greet(prompt))
+    ```
+
+    Remove it, or open the bracket where it should begin.
+    """
+
+    name: ClassVar[str] = "extra-closing-bracket"
+
+    text: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing is open that `{self.text}` could close"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingClosingBracket(Problem):
+    """A bracket is never closed.
+
+    ```aug greet.aug
+    const text = Greet(prompt;
+    Reply(text)
+    ```
+
+    Close it where its contents end; the message shows both the bracket and the place where its end was missed.
+    """
+
+    name: ClassVar[str] = "missing-closing-bracket"
+
+    closing: str
+    """The brackets that are missing, innermost first."""
+    openings: tuple[Span, ...]
+    """The brackets that are open, innermost first."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return (
+            f"`{self.closing}` is missing here"
+            if len(self.openings) == len(self.closing)
+            else "many brackets are not closed here"
+        )
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"close it with `{self.closing}`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The other place."""
+        return tuple(Label(opening, f"this `{opening.text}` is still open") for opening in self.openings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MismatchedBracket(Problem):
+    """A bracket is closed by one of another kind.
+
+    ```aug greet.aug
+    "Say hello" | Greet({ tone: Polite ])
+    ```
+
+    Close `(` with `)`, `[` with `]`, `{` with `}`.
+    """
+
+    name: ClassVar[str] = "mismatched-bracket"
+
+    opening: Span
+    closing: str
+    """The bracket that fits."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.at.text if self.at else self.closing}` stands where `{self.closing}` is due"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"write `{self.closing}`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The other place."""
+        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BracketAfterValue(Problem):
+    """A `(` follows something that cannot be called.
+
+    Only names and `aug:` references take brackets, and a `(` continues what stands before it, also over a line break.
+
+    ```aug greet.aug
+    const text = Greet(prompt)
+    (Reply(text))
+    ```
+
+    Write `;` before a `(` that begins a new statement.
+    """
+
+    name: ClassVar[str] = "bracket-after-value"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "what stands before this `(` cannot be called"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `;` before it if a new statement begins, or `|` if a stage does"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingComma(Problem):
+    """Two arguments, fields or elements have no comma between them.
+
+    ```aug greet.aug
+    "Say hello" | Greet(prompt tone)
+    ```
+
+    Separate them: `Greet(prompt, tone)`.
+    """
+
+    name: ClassVar[str] = "missing-comma"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a `,` is missing before this"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "separate with `,`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraComma(Problem):
+    """A comma separates nothing.
+
+    Commas stand between arguments, fields and elements; one may follow the last.
+
+    ```aug greet.aug
+    "Say hello" | Greet(prompt,, tone)
+    ```
+
+    Remove it.
+    Outside brackets, `;` ends a statement and `|` leads to the next stage; brackets without a name hold one expression.
+    """
+
+    name: ClassVar[str] = "extra-comma"
+
+    where: str = "list"
+    """What it stands in: a `list` in brackets, a `group` in round ones without a name, or the `statement` itself."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this `,` separates nothing"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.where == "statement":
+            return "write `;` to end a statement, `|` to go on to the next stage"
+        return "round brackets without a name hold one expression: join stages with `|`" if self.where == "group" else "remove it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemicolonInBrackets(Problem):
+    """A semicolon stands inside brackets.
+
+    ```aug greet.aug
+    "Say hello" | Greet(prompt; tone)
+    ```
+
+    Separate with `,`; a `;` ends a whole statement.
+    """
+
+    name: ClassVar[str] = "semicolon-in-brackets"
+
+    opening: Span
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a `;` ends a statement, but a bracket is open here"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "separate with `,`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The other place."""
+        return (Label(self.opening, f"this `{self.opening.text}` is open"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtraSemicolon(Problem):
+    """A semicolon ends nothing.
+
+    ```aug greet.aug
+    "Say hello" | Greet;;
+    ```
+
+    Remove it: one `;`, or none, follows a statement.
+    """
+
+    name: ClassVar[str] = "extra-semicolon"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "no statement ends here"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove this `;`"

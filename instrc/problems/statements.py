@@ -1,0 +1,164 @@
+"""Problems with statements and stages: a name, an equals sign, a stage or a value that is missing or wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingName(Problem):
+    """A word that defines something is not followed by a name.
+
+    ```aug greet.aug
+    const = Greet(prompt)
+    ```
+
+    Write the name: `const text = Greet(prompt)`, `input language`.
+    """
+
+    name: ClassVar[str] = "missing-name"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"a name is missing after `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write a name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingEquals(Problem):
+    """A name is defined without `=`.
+
+    ```aug greet.aug
+    const text Greet(prompt)
+    ```
+
+    Write `const text = Greet(prompt)`.
+    """
+
+    name: ClassVar[str] = "missing-equals"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`=` is missing after `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"write `{self.word} = …`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongEquals(Problem):
+    """A value is named with another sign than `=`.
+
+    ```aug greet.aug
+    const text := Greet(prompt)
+    ```
+
+    Write `const text = Greet(prompt)`. There is no comparison, so there is no `==` either.
+    """
+
+    name: ClassVar[str] = "wrong-equals"
+
+    text: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.text}` does not name a value"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `=`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualsAfterValue(Problem):
+    """An `=` follows something that is not a name alone.
+
+    ```aug greet.aug
+    Greet(prompt) = text
+    ```
+
+    The name stands on the left: `const text = Greet(prompt)`.
+    """
+
+    name: ClassVar[str] = "equals-after-value"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "only a name at the start of a statement can stand before `=`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `const name = …`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingStage(Problem):
+    """A `|` has nothing on one of its sides.
+
+    ```aug greet.aug
+    "Say hello" | Greet |
+    ```
+
+    Each `|` stands between two stages; remove it, or write the stage that is missing.
+    """
+
+    name: ClassVar[str] = "missing-stage"
+
+    side: str
+    """`before` or `after`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"no stage stands {self.side} this `|`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove the `|`, or write the missing stage"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingValue(Problem):
+    """A value is missing.
+
+    ```aug greet.aug
+    "Say hello" | Greet({ tone: })
+    ```
+
+    Write the value, or remove what announces it.
+    """
+
+    name: ClassVar[str] = "missing-value"
+
+    after: str
+    """What announces it, with its preposition: ``after `:` ``."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"a value is missing {self.after}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write an expression: a name, a call, a string, …"
