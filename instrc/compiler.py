@@ -12,7 +12,9 @@ from instrc.passes.bind import bind
 from instrc.passes.compose import compose
 from instrc.passes.library import Library
 from instrc.passes.loops import bound_all_loops
+from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
+from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.registry.registry import Registry
 from instrc.registry.vibe import Vibe
@@ -51,5 +53,7 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
 def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file: its schema is the export."""
     schema = bound_all_loops(Library(registry, report).flatten(vibe.schema, vibe.uri))
+    if not admits_objects(schema):
+        report.add(OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()
     return (emit_vibe(schema, stem, batch=options.batch),)

@@ -5,12 +5,50 @@ from __future__ import annotations
 from instrc.jsonvalue import Json
 
 _SILENT_ON_NULL = frozenset(
-    """
-    $comment additionalProperties contains default deprecated dependentRequired dependentSchemas description examples format
-    items maxContains maxItems maxLength maxProperties maximum minContains minItems minLength minProperties minimum multipleOf
-    exclusiveMaximum exclusiveMinimum pattern patternProperties prefixItems properties propertyNames readOnly required title
-    unevaluatedItems unevaluatedProperties uniqueItems writeOnly $defs $schema $id activity arguments references
-    """.split()
+    [
+        "$comment",
+        "additionalProperties",
+        "contains",
+        "default",
+        "deprecated",
+        "dependentRequired",
+        "dependentSchemas",
+        "description",
+        "examples",
+        "format",
+        "items",
+        "maxContains",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minContains",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "propertyNames",
+        "readOnly",
+        "required",
+        "title",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "uniqueItems",
+        "writeOnly",
+        "$defs",
+        "$schema",
+        "$id",
+        "activity",
+        "arguments",
+        "references",
+    ]
 )
 """Keywords that say nothing about null."""
 _ABOUT = ("title", "description")

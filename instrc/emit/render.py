@@ -70,13 +70,31 @@ class Renderer:
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
         self._order = {number: place for place, number in enumerate(plan.keys)}
+        self._made: dict[tuple[int, int | None], Json] = {}
+        """Steps that lie in slots, by number and item."""
         self._inputs = {name: place for place, name in enumerate(self.graph.inputs)}
 
     def container(self, units: Iterable[Unit], answers: frozenset[int] = frozenset()) -> Container:
         """Return the object of some units, every step once an item."""
         made = Container({}, [], [])
+        units = tuple(units)
+        for number in self._inside(units):  # inner steps first, so that nothing waits on the stack
+            for item in self.items:
+                self._made[number, item] = self.step(number, item)
         self._fill(made, units, self.items, answers)
         return made
+
+    def _inside(self, units: Iterable[Unit]) -> list[int]:
+        """Return the steps that lie in slots of some units, inner ones first."""
+        found: list[int] = []
+        waiting = list(reversed(tuple(units)))
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, int):
+                found.extend(self.graph.inner.get(unit, ()))
+            else:
+                waiting.extend(reversed(unit.members))
+        return found
 
     def _fill(self, made: Container, units: Iterable[Unit], items: tuple[int | None, ...], answers: frozenset[int]) -> None:
         waiting: list[Unit | list[Field]] = list(reversed(list(units)))
@@ -84,7 +102,10 @@ class Renderer:
             unit = waiting.pop()
             if isinstance(unit, int):
                 for item in items:
-                    made.add(suffixed(self.plan.keys[unit], item), self.step(unit, item, answer=unit in answers))
+                    schema = self._made.get((unit, item))
+                    if schema is None:
+                        schema = self.step(unit, item, answer=unit in answers)
+                    made.add(suffixed(self.plan.keys[unit], item), schema)
             elif isinstance(unit, Group):
                 before, after = self._around(made, unit, items)
                 self._add_all(made, before, items)
@@ -136,7 +157,7 @@ class Renderer:
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
-            schema = nullable(schema)
+            schema = _with_null_output(schema) if _has_output(schema) else nullable(schema)
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
         references = self.references(step.reads, item)
@@ -156,8 +177,7 @@ class Renderer:
 
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":
-            properties = schema["properties"]
-            return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
+            return _with_null_output(schema)
         if step.executor == "server":
             return _answer(schema)
         return schema if self.part == "result" else _inputs(schema)
@@ -173,10 +193,7 @@ class Renderer:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            part: Json = self._block(place.block, item)
-            for name in reversed(place.slots):
-                part = {"properties": {name: part}}
-            schema = flatten({"allOf": [schema, part]})
+            schema = _put(schema, place.slots, self._block(place.block, item))
         return schema
 
     def _block(self, block: Block, item: int | None) -> Json:
@@ -234,6 +251,41 @@ def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:
     if next(iter(schema), None) == "title":
         return {"title": schema["title"], "description": sentence, **schema}
     return {"description": sentence, **schema}
+
+
+_ABOUT_OBJECTS = {"type", "title", "description"}
+
+
+def _put(schema: Json, slots: tuple[str, ...], block: dict[str, Json]) -> Json:
+    """Put an object of steps into the property that a way of names leads to."""
+    above: list[dict[str, Json]] = []
+    inside: Json = schema
+    for name in slots:
+        properties = inside.get("properties") if isinstance(inside, dict) and "allOf" not in inside else None
+        if not isinstance(properties, dict) or name not in properties or "$defs" in inside:
+            part: Json = block
+            for outer in reversed(slots):
+                part = {"properties": {outer: part}}
+            return flatten({"allOf": [schema, part]})
+        above.append(inside)
+        inside = properties[name]
+    plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
+    made: Json = {**inside, **block} if plain and inside.keys().isdisjoint(block.keys() - {"type"}) else None
+    if made is None:
+        made = flatten({"allOf": [inside, block]})
+    for outer_schema, name in zip(reversed(above), reversed(slots), strict=True):
+        made = {**outer_schema, "properties": {**outer_schema["properties"], name: made}}
+    return made
+
+
+def _has_output(schema: Json) -> bool:
+    return isinstance(schema, dict) and "output" in schema.get("properties", {})
+
+
+def _with_null_output(schema: Json) -> Json:
+    """Return a step as a model plans it: what somebody else gives back is null for now."""
+    properties = schema["properties"]
+    return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
 
 
 def _answer(schema: Json) -> Json:

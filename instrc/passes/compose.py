@@ -9,6 +9,7 @@ from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fu
 from instrc.jsonvalue import Json
 from instrc.passes.library import Library
 from instrc.passes.loops import bound_loops
+from instrc.passes.objects import admits_objects
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.program import OutputNotObject
@@ -42,6 +43,8 @@ class _Composer:
             self.placed = []
             schema = self.attempt(step.span, lambda content=step.content: run(self.content(content, ())))  # type: ignore[misc]  # bound now
             schemas[number] = bound_loops(schema)
+            if schema is True:
+                schemas[number] = {}
             if self.placed:
                 placed[number] = tuple(self.placed)
         around: dict[int, tuple[Placed, ...]] = {}
@@ -56,7 +59,21 @@ class _Composer:
                 around[id(application)] = tuple(self.placed)
                 waiting.extend(unit.members)
                 waiting.extend(member for place in self.placed for member in place.block.units)
+        for context in graph.contexts or ():
+            self.fold({"type": "object"}, context.annotations, context.span)  # for its mistakes: its steps are not there yet
+        self.demand_object(graph, schemas)
         return None if self.failed else FlatGraph(graph, schemas, placed, mixins, around)
+
+    def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
+        """Report a step that is to be a tool by itself but is no object."""
+        number = graph.units[0]
+        if len(graph.units) > 1 or graph.keyed or graph.contexts is not None or not isinstance(number, int):
+            return
+        step = graph.steps[number]
+        own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
+        if own and not self.failed and not admits_objects(schemas[number]):
+            self.failed = True
+            self.report.add(OutputNotObject(at=step.span, word=step.stem))
 
     def attempt(self, span: Span, make: Callable[[], Json]) -> Json:
         """Make a schema; report what stands in the way."""
@@ -75,18 +92,19 @@ class _Composer:
                 return {"const": value}
             case Block(annotations=annotations):
                 self.placed.append(Placed(path, content))
-                return self.fold({"type": "object"}, annotations)
+                return self.fold({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
                 schema = self.library.schema(instruction)
                 if not slots and not annotations and not mixins:
                     return schema
-                schema = yield self.filled(schema, slots, path)
-                schema = self.fold(schema, annotations)
+                schema = yield self.filled(schema, slots, path, span)
+                schema = self.fold(schema, annotations, span)
                 for mixin in mixins:
-                    if not _admits_objects(schema):
+                    if not admits_objects(schema):
                         raise CompileError([OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(replace(mixin, annotations=()), path)
-                    schema = self.fold(splice(wrapped, schema, report=self.report), mixin.annotations)
+                    spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
+                    schema = self.fold(spliced, mixin.annotations, mixin.span)
                 return schema
 
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
@@ -94,10 +112,10 @@ class _Composer:
         schema = self.library.schema(application.mixin)
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in ABOUT}
-        schema = yield self.filled(schema, application.slots, path)
-        return self.fold(schema, application.annotations)
+        schema = yield self.filled(schema, application.slots, path, application.span)
+        return self.fold(schema, application.annotations, application.span)
 
-    def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...]) -> Task[Json]:
+    def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span) -> Task[Json]:
         """Compose slots into the properties of their names."""
         if not slots:
             return schema
@@ -110,15 +128,8 @@ class _Composer:
         filling: dict[str, Json] = {"properties": properties}
         if added:
             filling["required"] = added
-        return self.fold(schema, (filling,))
+        return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at)
 
-    def fold(self, schema: Json, more: tuple[Json, ...]) -> Json:
+    def fold(self, schema: Json, more: tuple[Json, ...], at: Span) -> Json:
         """Intersect a schema with others."""
-        return self.library.flatten({"allOf": [self.library.part(schema), *more]}) if more else schema
-
-
-def _admits_objects(schema: Json) -> bool:
-    if not isinstance(schema, dict):
-        return bool(schema)
-    types = schema.get("type", "object")
-    return "object" in ([types] if isinstance(types, str) else types)
+        return self.library.flatten({"allOf": [self.library.part(schema), *more]}, at=at) if more else schema

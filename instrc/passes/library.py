@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from dataclasses import replace
 
 from instrc.ir.graph import Instruction
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
+from instrc.problems.schemas import Contradiction
 from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
@@ -66,16 +68,18 @@ class Library:
             flat = self._flat[instruction.uri] = self.flatten(schema, uri)
         return flat
 
-    def flatten(self, schema: Json, base: str = "") -> Json:
-        """Compose a schema; its warnings go to the report."""
-        return flatten(
-            schema,
-            self._documents,
-            base=base,
-            nullable=True,
-            report=self.report,
-            locate=self.registry.locate,
-        )
+    def flatten(self, schema: Json, base: str = "", at: Span | None = None) -> Json:
+        """Compose a schema; what is wrong goes to the report, with the place `at` where nothing better is known.
+
+        A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in: there it is an error.
+        """
+        found = Report()
+        made = flatten(schema, self._documents, base=base, nullable=True, report=found, locate=self.registry.locate)
+        for problem in found.problems:
+            if isinstance(problem, Contradiction):
+                problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
+            self.report.add(problem if problem.at is not None else replace(problem, at=at))
+        return made
 
     def part(self, schema: Json) -> Json:
         """Return a flat schema as a part of another: a recursive one goes in by reference."""

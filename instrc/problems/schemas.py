@@ -283,7 +283,7 @@ class Contradiction(Problem):
     Under `allOf` and beside a `$ref` both sides count.
     Here one asks for a text and the other for an object, and nothing is both.
     Taken by itself a schema may say so: the part, such as an optional property, is then forbidden, and the rest still stands.
-    In programs the same is the error `impossible-combination`.
+    What a program composes has to be filled in by somebody, so there the same is an error, not a warning.
 
     ```json letter.json
     { "properties": { "body": { "allOf": [{ "type": "string" }, { "type": "object" }] } } }
@@ -296,10 +296,16 @@ class Contradiction(Problem):
     """
 
     name: ClassVar[str] = "contradiction"
-    severity: ClassVar[Severity] = "warning"
 
     left: Origin
     right: Origin
+    fatal: bool = False
+    """It stands in the way of a program."""
+
+    @property
+    def severity(self) -> Severity:  # type: ignore[override]  # the one problem that weighs more in one place than in another
+        """A warning about a schema, an error about a program."""
+        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:
@@ -316,27 +322,6 @@ class Contradiction(Problem):
         """Other places that belong to the problem."""
         found = [(self.left.at, f"this asks for {self.left.value}"), (self.right.at, f"this asks for {self.right.value}")]
         return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
-
-    def as_error(self) -> ImpossibleCombination:
-        """Return the same for a program, where it is an error."""
-        return ImpossibleCombination(at=self.at, left=self.left, right=self.right)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImpossibleCombination(Contradiction):
-    """A program combines two schemas that leave nothing.
-
-    What is put into a slot has to satisfy the slot and the instruction; a schema added with `@` counts as well.
-
-    ```aug letter.aug
-    const letter = @{ title: "letter", type: "object", properties: { body: { type: "string" } } } @ { type: "array" };
-    ```
-
-    Change one of the two places shown.
-    """
-
-    name: ClassVar[str] = "impossible-combination"
-    severity: ClassVar[Severity] = "error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

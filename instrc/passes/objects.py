@@ -1,0 +1,47 @@
+"""Tell whether a schema is about objects: a tool is called with one, and a mixin stands its fields beside theirs."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json
+
+_MOST = 1_000
+"""Schemas looked at; one that takes more is believed."""
+
+
+def admits_objects(schema: Json) -> bool:
+    """Tell whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
+    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    waiting: list[list[Json]] = [[schema]]  # one schema of each list must admit objects
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST:
+        choices = waiting.pop()
+        if len(choices) > 1:
+            if not any(_says_object(choice) for choice in choices):
+                return False
+            continue
+        for node in choices:
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            if not _says_object(node):
+                return False
+            if not isinstance(node, dict):
+                continue
+            waiting.extend([part] for part in node.get("allOf", ()))
+            waiting.extend(list(node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node)
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith("#/$defs/"):
+                waiting.append([definitions.get(reference.removeprefix("#/$defs/"), True)])
+    return True
+
+
+def _says_object(schema: Json) -> bool:
+    """Tell whether a schema by itself lets objects pass."""
+    if not isinstance(schema, dict):
+        return schema is not False
+    types = schema.get("type", "object")
+    if "object" not in ([types] if isinstance(types, str) else types):
+        return False
+    if "const" in schema:
+        return isinstance(schema["const"], dict)
+    return "enum" not in schema or any(isinstance(value, dict) for value in schema["enum"])
