@@ -9,10 +9,11 @@ from typing import Any
 from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
-from instrc.importers.vibes import ImportedVibe, Results
+from instrc.importers.vibes import ImportedVibe, Results, boxed
 from instrc.jsonvalue import dumps
-from instrc.problems.importing import NoTools, UnusableTool
+from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
 from instrc.problems.problem import CompileError, Problem
+from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge
@@ -120,19 +121,24 @@ def _checked(imported: Imported) -> Imported:
 
     registry = Registry()
     sound: list[ImportedVibe] = []
-    problems: list[Problem] = list(imported.problems)
-    for vibe in imported.vibes:
-        fault = _fault(vibe, registry)
-        if fault is None:
-            sound.append(vibe)
-        else:
-            problems.append(UnusableTool(at=vibe.at, tool=str(vibe.document.get("title", vibe.name)), reason=fault))
     report = Report()
-    report.problems += problems
+    report.problems += imported.problems
+    for vibe in imported.vibes:
+        made, fault = vibe, _fault(vibe, registry)
+        if isinstance(fault, OutputNotObject):
+            report.add(
+                ReadOtherwise(at=vibe.at, what=vibe.name, meaning="an object with one property `value`: it is none itself")
+            )
+            made = boxed(vibe)
+            fault = _fault(made, registry)
+        if fault is None:
+            sound.append(made)
+        else:
+            report.add(UnusableTool(at=vibe.at, tool=str(vibe.document.get("title", vibe.name)), reason=fault.message))
     return replace(imported, vibes=tuple(sound), problems=report.once())
 
 
-def _fault(vibe: ImportedVibe, registry: Any) -> str | None:
+def _fault(vibe: ImportedVibe, registry: Any) -> Problem | None:
     """Return what the check says of a vibe, or what keeps it from being composed."""
     from instrc.compiler import Options, compile_vibe
     from instrc.passes.review import review
@@ -146,4 +152,4 @@ def _fault(vibe: ImportedVibe, registry: Any) -> str | None:
             compile_vibe(written, registry, Options(), found, stem=vibe.name)
     except CompileError as error:
         found.take(error)
-    return next((problem.message for problem in found.ordered() if problem.severity == "error"), None)
+    return next((problem for problem in found.ordered() if problem.severity == "error"), None)

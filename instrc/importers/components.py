@@ -6,6 +6,8 @@ from urllib.parse import unquote
 
 from instrc.importers.given import Given
 from instrc.importers.mend import Rules, mend
+from instrc.importers.references import settle_references
+from instrc.importers.soundness import made_sound
 from instrc.jsonvalue import Json, at, tokens
 from instrc.schema.definitions import ascii_name
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
@@ -40,16 +42,19 @@ class Components:
 
     def schema(self, raw: Json, path: Path) -> Json:
         """Return a mended schema; what it refers to becomes a definition."""
-        schema = mend(raw, path, self.given, self._rules)
+        schema = made_sound(mend(raw, path, self.given, self._rules), path, self.given)
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
-            self.definitions[name] = mend(definition, place, self.given, self._rules)
+            self.definitions[name] = made_sound(mend(definition, place, self.given, self._rules), place, self.given)
         return schema
 
     def whole(self, raw: Json, path: Path) -> Json:
         """Return a mended schema with its definitions."""
         schema = self.schema(raw, path)
-        return {**schema, "$defs": self.definitions} if schema.__class__ is dict and self.definitions else schema
+        if schema.__class__ is dict and self.definitions:
+            schema = {**schema, "$defs": self.definitions}
+        settle_references(schema, path, self.given)
+        return schema
 
     def _refer(self, reference: str, path: Path) -> str | None:
         name = self._names.get(reference)

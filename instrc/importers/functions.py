@@ -14,6 +14,7 @@ from instrc.importers.given import Given, shown
 from instrc.importers.mend import Rules, mend
 from instrc.importers.objects import parameters, properties_of
 from instrc.importers.references import settle_references
+from instrc.importers.soundness import made_sound
 from instrc.importers.tools import Tool
 from instrc.jsontext import JsonSyntaxError
 from instrc.jsonvalue import Json, loads
@@ -188,7 +189,7 @@ def settled(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
                 raw = upgrade(raw)
             except CompileError as error:
                 given.problems.extend(error.problems)
-    schema = mend(raw, path, given, rules)
+    schema = made_sound(mend(raw, path, given, rules), path, given)
     settle_references(schema, path, given)
     return schema
 

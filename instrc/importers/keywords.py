@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.importers.given import Given
+from instrc.importers.given import Given, shown
 from instrc.importers.type_words import any_of, schema_of
 from instrc.jsonvalue import Json
 from instrc.schema.keywords import TYPES, is_number
@@ -54,7 +54,7 @@ def _type(_keyword: str, value: Json, path: Path, words: Words, node: dict[str, 
     each = value if value.__class__ is list else [value]
     meant = [_one_type(item, words) for item in each]
     if not meant or None in meant:
-        words.given.left_out(path, value, "it is no type")
+        words.given.left_out(path, "type", f"{shown(value)!r} is no type" if value else "it is empty")
         return {}
     schema = any_of([one for one in meant if one is not None])
     if not words.plain or value.__class__ is not str:
@@ -90,17 +90,10 @@ def _text(keyword: str, value: Json, path: Path, words: Words, _node: dict[str, 
     return {}
 
 
-def _enum(_keyword: str, value: Json, path: Path, words: Words, node: dict[str, Json]) -> dict[str, Json]:
+def _enum(_keyword: str, value: Json, path: Path, words: Words, _node: dict[str, Json]) -> dict[str, Json]:
     if value is None:
         return {}
     if value.__class__ is list and value:
-        if (
-            node.get("type") == "array"
-            and "items" not in node
-            and not any(item.__class__ in {list, type(None)} for item in value)
-        ):
-            words.given.read_as(path, "enum", "what the items of the array are chosen from")
-            return {"items": {"enum": list(value)}}
         return {"enum": value}
     if value.__class__ is dict and value:
         words.given.read_as(path, "enum", "its keys")

@@ -11,6 +11,7 @@ from functools import partial
 
 from instrc.importers.components import Components
 from instrc.importers.given import Given, shown
+from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.importing import NotATool
@@ -79,6 +80,7 @@ class _Operation:
             schema["required"] = list(dict.fromkeys(self.required))
         if self.components.definitions:
             schema["$defs"] = self.components.definitions
+        settle_references(schema, self.at, self.given)
         identifier = self.operation.get("operationId")
         texts = [self.operation.get(key) or self.item.get(key) for key in ("summary", "description")]
         extras: dict[str, Json] = {"x-operation": self.label}

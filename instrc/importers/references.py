@@ -2,51 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from instrc.importers.given import Given
-from instrc.jsonvalue import Json, at
-from instrc.schema.walk import Path, is_schema, walk
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import ForbiddenReference
+from instrc.schema.refs import Library, Scope
+from instrc.schema.walk import Path, subschemas, walk
+
+_REFERENCES = ("$ref", "$dynamicRef")
 
 
 def settle_references(schema: Json, path: Path, given: Given) -> None:
     """Let each reference of a schema fresh from `mend`, which is nobody else's, lead to a part of it, or take it out."""
     if schema.__class__ is not dict:
         return
-    nodes = [(step, node) for step, node in walk(schema) if node.__class__ is dict]
-    if any("$id" in node for step, node in nodes if step):
-        return  # documents within documents: the check of the finished vibe judges them
     identity = schema.pop("$id", None)
-    anchors = {
-        node[keyword] for _, node in nodes for keyword in ("$anchor", "$dynamicAnchor") if node.get(keyword).__class__ is str
-    }
-    for step, node in nodes:
-        written = node.get("$ref")
-        if written.__class__ is not str:
-            continue
-        local = written.removeprefix(identity) or "#" if identity.__class__ is str and identity else written
-        reason = _fault(local, schema, anchors)
-        if reason is None:
-            node["$ref"] = local
-        else:
-            given.left_out((*path, *step, "$ref"), written, reason)
-            del node["$ref"]
+    nodes = [(step, node) for step, node in walk(schema) if node.__class__ is dict]
+    if not any(keyword in node for _, node in nodes for keyword in _REFERENCES):
+        return
+    if identity.__class__ is str and identity:
+        for _, node in nodes:
+            if node.get("$ref").__class__ is str and node["$ref"].startswith(identity):
+                node["$ref"] = node["$ref"].removeprefix(identity) or "#"
+    library = Library(nullable=True)
+    scope = library.add("aug:imported", schema)
+    targets: dict[int, dict[str, Json]] = {}
+    for step, node, within in _scoped(schema, scope, library):
+        for keyword in _REFERENCES:
+            if node.get(keyword).__class__ is not str:
+                continue
+            try:
+                target = library.target(keyword, node, within).node
+            except CompileError as error:
+                outside = any(isinstance(problem, ForbiddenReference) for problem in error.problems)
+                reason = "nothing is fetched from elsewhere" if outside else "it leads nowhere"
+                given.left_out((*path, *step, keyword), node.pop(keyword), reason)
+            else:
+                targets.setdefault(id(node), {})[keyword] = target
+    _open_circles(nodes, targets, path, given)
 
 
-def _fault(reference: str, schema: Json, anchors: set[str]) -> str | None:
-    """Return why a reference is not kept."""
-    if not reference.startswith("#"):
-        return "nothing is fetched from elsewhere"
-    fragment = unquote(reference[1:])
-    if not fragment:
-        return None
-    if not fragment.startswith("/"):
-        return None if fragment in anchors else "it leads nowhere"
-    try:
-        return None if is_schema(at(schema, fragment)) else "it leads to no schema"
-    except (LookupError, ValueError):
-        return "it leads nowhere"
+def _scoped(schema: Json, scope: Scope, library: Library) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
+    """Yield the schemas of a document that are objects, with the scope that each is read in."""
+    stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
+    while stack:
+        path, node, within = stack.pop()
+        if node.__class__ is dict:
+            yield path, node, within
+            below = [((*path, *step), child, library.below(child, within)) for step, child in subschemas(node)]
+            stack.extend(reversed(below))
+
+
+def _open_circles(
+    nodes: list[tuple[Path, dict[str, Json]]], targets: dict[int, dict[str, Json]], path: Path, given: Given
+) -> None:
+    """Take out the references by which a schema would stand for itself, with no property in between."""
+    places = {id(node): step for step, node in nodes}
+    done: set[int] = set()
+    for _, start in nodes:
+        on_way: list[dict[str, Json]] = []
+        stack: list[tuple[dict[str, Json], bool]] = [(start, False)]
+        while stack:
+            node, leaving = stack.pop()
+            if leaving:
+                done.add(id(on_way.pop()))
+                continue
+            if id(node) in done:
+                continue
+            on_way.append(node)
+            stack.append((node, True))
+            for keyword, target in targets.get(id(node), {}).items():
+                if any(target is before for before in on_way):
+                    written = node.pop(keyword)
+                    given.left_out((*path, *places.get(id(node), ()), keyword), written, "it leads back to itself")
+                elif target.__class__ is dict:
+                    stack.append((target, False))
+            branches = node.get("allOf")
+            stack += [(branch, False) for branch in branches if branch.__class__ is dict] if branches.__class__ is list else []
 
 
 def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
@@ -61,11 +96,15 @@ def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> 
         while free in taken or free in names.values():
             free, count = f"{name}_{count}", count + 1
         names[name] = free
-    for root in (schema, *definitions.values()):
-        for _, node in walk(root):
-            written = node.get("$ref") if node.__class__ is dict else None
-            if written.__class__ is str and (written == "#" or written.startswith("#/")):
-                node["$ref"] = _moved(written[1:], place, names)
+    stack: list[Json] = [schema, *definitions.values()]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or "$id" in node:
+            continue  # within a document of its own, references are about that
+        written = node.get("$ref")
+        if written.__class__ is str and (written == "#" or written.startswith("#/")):
+            node["$ref"] = _moved(written[1:], place, names)
+        stack += [child for _, child in subschemas(node)]
     return schema, {names[name]: definition for name, definition in definitions.items()}
 
 

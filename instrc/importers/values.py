@@ -19,9 +19,21 @@ _TYPES_OF: dict[type, frozenset[str]] = {
 
 
 def fitting(out: dict[str, Json], path: Path, given: Given) -> None:
-    """Drop a type that none of the listed values has: the values are what was meant."""
+    """Give the values of an array to its items, and drop a type that none of the listed values has: they are what was meant."""
     types = out.get("type")
     names = [types] if types.__class__ is str else types if types.__class__ is list else []
+    listed = out.get("enum")
+    if (
+        "array" in names
+        and listed.__class__ is list
+        and listed
+        and not any(item.__class__ in {list, type(None)} for item in listed)
+    ):
+        items = out.get("items", {})
+        if items.__class__ is dict and "enum" not in items and "prefixItems" not in out:
+            given.read_as((*path, "enum"), "enum", "what the items of the array are chosen from")
+            out["items"] = {**items, "enum": out.pop("enum")}
+            return
     for keyword in ("enum", "const"):
         if keyword not in out or not names:
             continue

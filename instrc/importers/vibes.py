@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from instrc.importers.given import Given
 from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, Tool, kebab
-from instrc.jsonvalue import Json, dumps, tokens
-from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut, UnusableTool
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
 from instrc.problems.suggest import plain
 from instrc.schema.walk import Path
-from instrc.schema.wellformed import problems_of
 from instrc.source import Span
 
 Results: TypeAlias = Literal["leave", "output", "activity"]
 """What becomes of the schema of what a tool gives back: nothing, a property `output`, a vibe for the call of the server."""
 ENDING = ".vibe.json"
-_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,6 @@ def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[Imp
     left: list[Tool] = []
     for tool in tools:
         document = _document(tool, given)
-        if document is None:
-            continue
         if results == "output":
             document = _with_output(document, tool, given)
         base = kebab(tool.name or "") or "tool"
@@ -72,8 +68,18 @@ def vibes(tools: Iterable[Tool], given: Given, results: Results) -> Iterator[Imp
         given.problems.append(ResultsLeftOut(at=given.locate(left[0].at), count=len(left)))
 
 
-def _document(tool: Tool, given: Given) -> dict[str, Json] | None:
-    """Return the schema of a tool under its name, sound; `None` with a problem if it cannot be made so."""
+def boxed(vibe: ImportedVibe) -> ImportedVibe:
+    """Return a vibe for a tool whose schema is of no object: an object with that as its one property, `value`."""
+    kept = ("title", "description", "x-title")
+    inner = {key: part for key, part in vibe.document.items() if key not in kept}
+    value, definitions = embedded(inner, "/properties/value", {})
+    document = {key: vibe.document[key] for key in kept if key in vibe.document}
+    document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
+    return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
+
+
+def _document(tool: Tool, given: Given) -> dict[str, Json]:
+    """Return the schema of a tool under its name."""
     schema = tool.schema if tool.schema.__class__ is dict else {"type": "object", "properties": {}}
     if tool.schema is False:
         given.left_out(tool.schema_at, "false", "nobody could call such a tool")
@@ -95,38 +101,7 @@ def _document(tool: Tool, given: Given) -> dict[str, Json] | None:
         document["description"] = "\n".join(map(str, lines))
     document |= {key: value for key, value in tool.extras.items() if key not in rest}
     document |= rest
-    return document if _made_sound(document, tool, given) else None
-
-
-def _made_sound(document: dict[str, Json], tool: Tool, given: Given) -> bool:
-    """Take out what the meta-schema refuses still, and note it; tell whether that was enough."""
-    for _ in range(_ROUNDS):
-        wrong = problems_of(document)
-        if not wrong:
-            return True
-        for problem in wrong:
-            path = tokens(problem.pointer)
-            keyword = _remove(document, path)
-            if keyword is not None:
-                given.left_out((*tool.schema_at, *path), keyword, problem.reason)
-    given.problems.append(UnusableTool(at=given.locate(tool.at), tool=tool.name or "", reason="its schema is not sound"))
-    return False
-
-
-def _remove(document: Json, path: list[str]) -> str | None:
-    """Delete the innermost member of an object on a path; return its key, `None` if it is gone already."""
-    holder, key, node = None, "", document
-    for token in path:
-        if node.__class__ is dict and token in node:
-            holder, key, node = node, token, node[token]
-        elif node.__class__ is list and token.isdecimal() and int(token) < len(node):
-            node = node[int(token)]
-        else:
-            return None
-    if holder is None:
-        return None
-    del holder[key]
-    return key
+    return document
 
 
 def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[str, Json]:
@@ -138,7 +113,7 @@ def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[st
         return document
     output, definitions = _output(tool, "/properties/output", document.get("$defs", {}))
     made = {**document, "properties": {**properties, "output": output}}
-    made["required"] = [*document.get("required", ()), "output"]
+    made["required"] = list(dict.fromkeys([*document.get("required", ()), "output"]))
     if definitions:
         made["$defs"] = {**document.get("$defs", {}), **definitions}
     return made

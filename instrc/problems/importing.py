@@ -306,7 +306,10 @@ class UnusableTool(Problem):
     [
       {
         "name": "find_slot",
-        "input_schema": { "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } }
+        "input_schema": {
+          "type": "object",
+          "properties": { "day": { "type": "string", "allOf": [{ "type": "integer" }] } }
+        }
       },
       { "name": "draft", "input_schema": { "type": "object", "properties": {} } }
     ]
