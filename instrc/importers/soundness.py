@@ -1,0 +1,42 @@
+"""What the meta-schema refuses in a mended schema is taken out: what is left is sound."""
+
+from __future__ import annotations
+
+from instrc.importers.given import Given
+from instrc.jsonvalue import Json, tokens
+from instrc.schema.walk import Path
+from instrc.schema.wellformed import problems_of
+
+_ROUNDS = 50
+"""Each takes out at least one of the places that are refused, of which each round names twenty."""
+
+
+def made_sound(schema: Json, path: Path, given: Given) -> Json:
+    """Return a schema fresh from `mend`, which is nobody else's, without the keywords that are refused."""
+    for _ in range(_ROUNDS):
+        wrong = problems_of(schema)
+        if not wrong:
+            return schema
+        for problem in wrong:
+            steps = tokens(problem.pointer)
+            keyword = _remove(schema, steps)
+            if keyword is not None:
+                given.left_out((*path, *steps), keyword, problem.reason)
+    given.left_out(path, "this schema", "too much in it is wrong")
+    return {}
+
+
+def _remove(schema: Json, steps: list[str]) -> str | None:
+    """Delete the innermost member of an object on a path; return its key, `None` if it is gone already."""
+    holder, key, node = None, "", schema
+    for step in steps:
+        if node.__class__ is dict and step in node:
+            holder, key, node = node, step, node[step]
+        elif node.__class__ is list and step.isdecimal() and int(step) < len(node):
+            node = node[int(step)]
+        else:
+            return None
+    if holder is None:
+        return None
+    del holder[key]
+    return key
