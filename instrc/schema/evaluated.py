@@ -45,13 +45,19 @@ _POSSIBLE = ("if", "then", "else")
 
 
 def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = True) -> tuple[Evaluated, Evaluated]:
-    """Return what is certainly and what is possibly looked at by a schema, its own `unevaluated…` left out if `skip_own`."""
+    """Return what is certainly and what is possibly looked at by a schema.
+
+    With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
+    and only what matters to them is looked for.
+    """
     certain, possible = Evaluated(), Evaluated()
+    properties = not skip_own or "unevaluatedProperties" in node
+    items = not skip_own or "unevaluatedItems" in node
     stack: list[tuple[Json, Scope, Evaluated, bool]] = [(node, scope, certain, skip_own)]
     seen: set[tuple[int, int, bool]] = set()
     while stack:
         node, scope, into, own = stack.pop()
-        if node.__class__ is not dict:
+        if node.__class__ is not dict or _settled(into, properties=properties, items=items):
             continue
         scope = library.below(node, scope)
         key = (id(node), id(scope), into is certain)
@@ -60,6 +66,8 @@ def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = Tr
         seen.add(key)
         view = library.view(node, scope)
         _take(view, into, possible, own=own)
+        if _settled(certain, properties=properties, items=items):
+            break
         stack.extend((target.node, target.scope, into, False) for target in library.references(view, scope))
         for keyword in _CERTAIN:
             stack.extend((branch, scope, into, False) for branch in _list(view.get(keyword)))
@@ -74,6 +82,11 @@ def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = Tr
             if value.__class__ is dict:
                 stack.extend((branch, scope, possible, False) for branch in value.values())
     return certain, possible
+
+
+def _settled(found: Evaluated, *, properties: bool, items: bool) -> bool:
+    """Tell whether nothing more can be found that matters."""
+    return (found.all_properties or not properties) and (found.all_items or not items)
 
 
 def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: bool) -> None:

@@ -8,11 +8,11 @@ are not here but in the modules named after them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import gcd
 from typing import TypeAlias, TypeGuard
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import Json, equal, freeze
 
 
 class _Verdict:
@@ -88,10 +88,27 @@ def enum(left: Json, right: Json) -> Json:
     """Keep what is in both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return APART
-    kept = [value for value in left if any(equal(value, other) for other in right)]
+    keys = {key_of(value) for value in right}
+    kept = [value for value in left if key_of(value) in keys]
     if not kept:
         return NOTHING
     return left if len(kept) == len(left) else kept
+
+
+def key_of(value: Json) -> object:
+    """Return a key under which equal values are found; values too deep to be told apart are equal to themselves only."""
+    try:
+        return freeze(value)
+    except RecursionError:
+        return id(value)
+
+
+def unique(values: Iterable[Json]) -> list[Json]:
+    """Return values without those that equal an earlier one."""
+    found: dict[object, Json] = {}
+    for value in values:
+        found.setdefault(key_of(value), value)
+    return list(found.values())
 
 
 def const(left: Json, right: Json) -> Json:

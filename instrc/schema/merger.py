@@ -23,7 +23,9 @@ from instrc.schema.keywords import (
     description,
     empty_range,
     has_type,
+    same,
     types_of,
+    unique,
 )
 from instrc.schema.pieces import TRIVIAL, Frame, Piece, Settle, Term
 from instrc.schema.walk import MANY, NAMED
@@ -131,6 +133,8 @@ class Merger:
                 self.out[keyword] = joined
                 return True
         law = LAWS[keyword]
+        if law is same:
+            return self.unlike(keyword, places)
         kept: list[Json] = []
         since: list[int] = []
         for place in places:
@@ -153,6 +157,14 @@ class Merger:
         self.out[keyword] = kept[0]
         if len(kept) > 1:
             self.settle.apart[keyword] = [{keyword: value} for value in kept[1:]]
+        return True
+
+    def unlike(self, keyword: str, places: list[int]) -> bool:
+        """Keep different values of a keyword that has room for one in branches of their own."""
+        first, *others = unique(self.pieces[place].view[keyword] for place in places)
+        self.out[keyword] = first
+        if others:
+            self.settle.apart[keyword] = [{keyword: value} for value in others]
         return True
 
     def place_child(self, container: Json, slot: str | int, terms: list[Term]) -> None:

@@ -523,8 +523,8 @@ def kind_of(value: Json) -> str:
     """Say in words what a JSON value is."""
     if value is None:
         return "null"
-    names = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "a list", dict: "an object"}
-    return names.get(value.__class__, value.__class__.__name__)
+    names: dict[type, str] = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "a list", dict: "an object"}
+    return names.get(value.__class__, "no JSON value")
 
 
 def unescaped(fragment: str) -> str:

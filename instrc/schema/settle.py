@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, equal
-from instrc.schema.keywords import is_number
+from instrc.schema.keywords import is_number, key_of, unique
 from instrc.schema.pieces import TRIVIAL, Frame
 
 _GROUP_OF = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
@@ -19,7 +19,8 @@ def settle(frame: Frame) -> Json:
         branches: list[Json] = []
         for branch in out["not"]["anyOf"]:
             inside = branch["anyOf"] if branch.__class__ is dict and len(branch) == 1 and "anyOf" in branch else [branch]
-            branches += [schema for schema in inside if not any(equal(schema, other) for other in branches)]
+            branches += inside
+        branches = unique(branches)
         branches = [branch for branch in branches if branch is not False] or [False]
         out["not"] = {"anyOf": branches} if len(branches) > 1 else branches[0]
     rest: list[Json] = []
@@ -30,8 +31,10 @@ def settle(frame: Frame) -> Json:
     for unit in todo.units:
         if unit is False:
             return False
-        if unit is not True and not any(equal(unit, other) for other in rest):
+        if unit is not True:
             rest.append(unit)
+    if len(rest) > 1:
+        rest = unique(rest)
     if rest:
         if not out and len(rest) == 1:
             return rest[0]
@@ -52,9 +55,12 @@ def _keep_apart(out: dict[str, Json], keyword: str, others: list[dict[str, Json]
     words = _GROUP_OF.get(keyword, ())
     main = {word: out[word] for word in words if word in out} if words else {word: out[word] for word in others[0] if word in out}
     kept = [main]
+    seen = {key_of(main)}
     for other in others:
-        if any(equal(other, one) for one in kept):
+        key = key_of(other)
+        if key in seen:
             continue
+        seen.add(key)
         if keyword == "contains" and _same_contains(kept, other, out):
             continue
         kept.append(other)
