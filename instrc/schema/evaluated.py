@@ -39,16 +39,17 @@ class Evaluated:
         return not other.all_items and not other.some_items and other.items <= self.items
 
 
-_CERTAIN = ("allOf",)
 _POSSIBLE_LISTS = ("anyOf", "oneOf")
 _POSSIBLE = ("if", "then", "else")
 
 
-def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = True) -> tuple[Evaluated, Evaluated]:
+def evaluated(
+    library: Library, node: Json, scope: Scope, *, skip_own: bool = True, piece: bool = False
+) -> tuple[Evaluated, Evaluated]:
     """Return what is certainly and what is possibly looked at by a schema.
 
     With `skip_own` it is asked on behalf of the schema's own `unevaluated…`, which are left out,
-    and only what matters to them is looked for.
+    and only what matters to them is looked for.  With `piece` the schema's `allOf` and references are left out.
     """
     certain, possible = Evaluated(), Evaluated()
     properties = not skip_own or "unevaluatedProperties" in node
@@ -68,9 +69,10 @@ def evaluated(library: Library, node: Json, scope: Scope, *, skip_own: bool = Tr
         _take(view, into, possible, own=own)
         if _settled(certain, properties=properties, items=items):
             break
-        stack.extend((target.node, target.scope, into, False) for target in library.references(view, scope))
-        for keyword in _CERTAIN:
-            stack.extend((branch, scope, into, False) for branch in _list(view.get(keyword)))
+        if not piece:
+            stack.extend((target.node, target.scope, into, False) for target in library.references(view, scope))
+            stack.extend((branch, scope, into, False) for branch in _list(view.get("allOf")))
+        piece = False
         for keyword in _POSSIBLE_LISTS:
             branches = _list(view.get(keyword))
             where = into if len(branches) == 1 else possible

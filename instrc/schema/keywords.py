@@ -166,7 +166,7 @@ def required(left: Json, right: Json) -> Json:
     if left.__class__ is not list or right.__class__ is not list:
         return APART
     both = list(dict.fromkeys(_names(left) + _names(right)))
-    return left if len(both) == len(left) else both
+    return left if both == left else both
 
 
 def required_by_all(lists: list[Json]) -> Json:

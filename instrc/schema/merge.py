@@ -69,10 +69,10 @@ def _unit_to_open(folder: Folder, expansion: Expansion) -> int | None:
     """Return the `id` of a schema with `unevaluated…` that may be merged, since all others look at nothing it does not."""
     for node, scope in expansion.units:
         own, _ = evaluated(folder.library, node, scope)
-        others = [(piece.node, piece.scope) for piece in expansion.pieces]
-        others += [term for term in expansion.units if term[0] is not node]
-        for other, where in others:
-            certain, possible = evaluated(folder.library, other, where, skip_own=False)
+        others = [(piece.node, piece.scope, True) for piece in expansion.pieces]
+        others += [(other, where, False) for other, where in expansion.units if other is not node]
+        for other, where, piece in others:
+            certain, possible = evaluated(folder.library, other, where, skip_own=False, piece=piece)
             if not (own.covers_properties(certain) and own.covers_properties(possible)):
                 break
             if not (own.covers_items(certain) and own.covers_items(possible)):

@@ -523,7 +523,14 @@ def kind_of(value: Json) -> str:
     """Say in words what a JSON value is."""
     if value is None:
         return "null"
-    names: dict[type, str] = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "a list", dict: "an object"}
+    names: dict[type, str] = {
+        str: "a string",
+        int: "a number",
+        float: "a number",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+    }
     return names.get(value.__class__, "no JSON value")
 
 

@@ -1,0 +1,254 @@
+"""The laws of single keywords, one row a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.schema.keywords import (
+    APART,
+    JOINS,
+    LAWS,
+    NOTHING,
+    both_bounds,
+    description,
+    empty_range,
+    has_type,
+    is_number,
+    key_of,
+    types_of,
+    unique,
+)
+
+ROWS: list[tuple[str, Any, Any, Any]] = [
+    ("type", "string", "string", "string"),
+    ("type", "integer", "number", "integer"),
+    ("type", "number", "integer", "integer"),
+    ("type", "string", "number", NOTHING),
+    ("type", ["integer", "null"], ["number", "string"], "integer"),
+    ("type", ["number", "null"], ["integer", "null"], ["integer", "null"]),
+    ("type", ["number", "integer"], "integer", "integer"),
+    ("type", ["number", "integer"], ["number", "integer"], ["number", "integer"]),
+    ("type", ["number", "integer"], ["number"], ["number", "integer"]),
+    ("type", ["string", "null"], ["null", "string"], ["string", "null"]),
+    ("type", ["string", "null"], "null", "null"),
+    ("type", "null", ["string", "null"], "null"),
+    ("type", ["boolean"], "boolean", ["boolean"]),
+    ("type", "text", "string", APART),
+    ("type", "string", 3, APART),
+    ("type", [3], "string", APART),
+    ("type", "string", ["string", "text"], APART),
+    ("enum", [1, 2], [2.0, 3], [2]),
+    ("enum", [1, "a"], [True, "a"], ["a"]),
+    ("enum", [{"a": 1, "b": 2}], [{"b": 2, "a": 1.0}], [{"a": 1, "b": 2}]),
+    ("enum", [1], [2], NOTHING),
+    ("enum", [0], [False], NOTHING),
+    ("enum", 1, [2], APART),
+    ("enum", [2], 1, APART),
+    ("const", 1, 1.0, 1),
+    ("const", 1, True, NOTHING),
+    ("const", None, None, None),
+    ("const", [], {}, NOTHING),
+    ("minimum", 1, 2, 2),
+    ("minimum", 2, 1, 2),
+    ("minimum", 2, 2.0, 2),
+    ("minimum", 2, "3", APART),
+    ("minimum", None, 3, APART),
+    ("minimum", True, 3, APART),
+    ("exclusiveMinimum", 1, 2, 2),
+    ("maximum", 1, 2, 1),
+    ("maximum", 2, 1, 1),
+    ("maximum", 1, 1.0, 1),
+    ("maximum", 1, "a", APART),
+    ("maximum", "a", 1, APART),
+    ("exclusiveMaximum", 3, 2, 2),
+    ("multipleOf", 2, 3, 6),
+    ("multipleOf", 4, 6, 12),
+    ("multipleOf", 6, 3, 6),
+    ("multipleOf", 3, 6.0, 6.0),
+    ("multipleOf", 0.75, 0.5, 1.5),
+    ("multipleOf", 1.5, 0.5, 1.5),
+    ("multipleOf", 0.5, 1.5, 1.5),
+    ("multipleOf", 2, 2.0, 2),
+    ("multipleOf", 0.1, 0.1, 0.1),
+    ("multipleOf", 0.1, 0.3, APART),
+    ("multipleOf", 0.1, 1, APART),
+    ("multipleOf", 1, 0.1, APART),
+    ("multipleOf", 1 / 1024, 1, 1),
+    ("multipleOf", 1 / 2048, 1, APART),
+    ("multipleOf", 2**53, 1, 2**53),
+    ("multipleOf", 2**53, 3, APART),
+    ("multipleOf", 2**52 + 1, 3, APART),
+    ("multipleOf", 0, 1, APART),
+    ("multipleOf", 1, 0, APART),
+    ("multipleOf", -2, 3, APART),
+    ("multipleOf", "2", 3, APART),
+    ("multipleOf", 2, "3", APART),
+    ("pattern", "a", "a", "a"),
+    ("pattern", "a", "b", APART),
+    ("format", "date", "date", "date"),
+    ("format", "date", "email", APART),
+    ("$ref", "#/$defs/a", "#/$defs/b", APART),
+    ("minLength", 1, 2, 2),
+    ("maxLength", 1, 2, 1),
+    ("minItems", 1, 2, 2),
+    ("maxItems", 1, 2, 1),
+    ("minProperties", 1, 2, 2),
+    ("maxProperties", 1, 2, 1),
+    ("uniqueItems", True, False, True),
+    ("uniqueItems", False, True, True),
+    ("uniqueItems", False, False, False),
+    ("uniqueItems", True, 1, APART),
+    ("uniqueItems", 1, True, APART),
+    ("required", ["b", "a"], ["a", "c"], ["b", "a", "c"]),
+    ("required", ["a"], ["a"], ["a"]),
+    ("required", ["a", 3], [None], ["a"]),
+    ("required", "a", ["b"], APART),
+    ("required", ["b"], "a", APART),
+    ("dependentRequired", {"a": ["b"]}, {"a": ["c"], "d": ["e"]}, {"a": ["b", "c"], "d": ["e"]}),
+    ("dependentRequired", {"a": "b"}, {"a": ["c"]}, APART),
+    ("dependentRequired", {"a": ["b"]}, {"a": "c"}, APART),
+    ("dependentRequired", [], {"a": ["c"]}, APART),
+]
+
+
+@pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
+def test_two_occurrences_say_together(keyword: str, left: Any, right: Any, both: Any) -> None:
+    said = LAWS[keyword](left, right)
+    if both is NOTHING or both is APART:
+        assert said is both
+    else:
+        assert repr(said) == repr(both)
+
+
+@pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
+def test_the_other_order_says_the_same(keyword: str, left: Any, right: Any, both: Any) -> None:
+    said = LAWS[keyword](right, left)
+    if both is NOTHING or both is APART:
+        assert said is both
+    elif keyword == "type":
+        names = types_of(both)
+        assert names is not None
+        assert {name for name in types_of(said) or () if name != "integer"} == {name for name in names if name != "integer"}
+    elif isinstance(both, list):
+        assert sorted(map(repr, said)) == sorted(map(repr, both)) or said == both
+    elif isinstance(both, dict):
+        assert {key: sorted(names) for key, names in said.items()} == {key: sorted(names) for key, names in both.items()}
+    else:
+        assert said == both
+
+
+def test_a_list_that_gains_nothing_stays_the_same_object() -> None:
+    names, values, kinds = ["a", "b"], [1, 2], ["string", "null"]
+    assert LAWS["required"](names, ["b"]) is names
+    assert LAWS["enum"](values, [3, 2, 1]) is values
+    assert LAWS["type"](kinds, ["null", "string"]) is kinds
+
+
+def test_every_law_keeps_a_value_that_is_twice_the_same() -> None:
+    values = {"type": "string", "enum": [1, "a"], "required": ["a"], "dependentRequired": {"a": ["b"]}, "uniqueItems": True}
+    for keyword, law in LAWS.items():
+        value = values.get(keyword, 3 if keyword.startswith(("m", "e")) else "x")
+        assert law(value, value) == value
+
+
+def test_many_lists_of_names_are_united_at_once() -> None:
+    assert JOINS["required"]([["b", "a"], ["a", 3, "c"], ["d"]]) == ["b", "a", "c", "d"]
+    assert JOINS["required"]([["a"], "b"]) is APART
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        (None, {"null"}),
+        (True, {"boolean"}),
+        (1, {"integer", "number"}),
+        (1.0, {"integer", "number"}),
+        (1.5, {"number"}),
+        ("", {"string"}),
+        ([], {"array"}),
+        ({}, {"object"}),
+    ],
+)
+def test_a_value_has_its_types_and_no_others(value: Any, names: set[str]) -> None:
+    every = ("null", "boolean", "integer", "number", "string", "array", "object")
+    assert {name for name in every if has_type(value, (name,))} == names
+
+
+def test_names_of_types() -> None:
+    assert types_of("string") == ("string",)
+    assert types_of(["null", "array"]) == ("null", "array")
+    assert types_of([]) == ()
+    assert types_of("text") is None
+    assert types_of(["string", 1]) is None
+    assert types_of(["string", "text"]) is None
+    assert types_of(None) is None
+
+
+def test_booleans_are_no_numbers() -> None:
+    assert is_number(0)
+    assert is_number(0.5)
+    assert not is_number(False)
+    assert not is_number("0")
+
+
+@pytest.mark.parametrize(
+    ("inclusive", "exclusive", "upper", "redundant"),
+    [
+        (5, 5, False, "inclusive"),
+        (5, 6, False, "inclusive"),
+        (5, 4, False, "exclusive"),
+        (5, 5, True, "inclusive"),
+        (5, 4, True, "inclusive"),
+        (5, 6, True, "exclusive"),
+        (5, True, True, None),
+        ("5", 3, True, None),
+    ],
+)
+def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper: bool, redundant: str | None) -> None:
+    assert both_bounds(inclusive, exclusive, upper=upper) == redundant
+
+
+@pytest.mark.parametrize(
+    ("schema", "bounds"),
+    [
+        ({"type": "string", "minLength": 2, "maxLength": 1}, ("minLength", "maxLength")),
+        ({"type": "string", "minLength": 1, "maxLength": 1}, None),
+        ({"type": "array", "minItems": 2, "maxItems": 1}, ("minItems", "maxItems")),
+        ({"type": "object", "minProperties": 2, "maxProperties": 1}, ("minProperties", "maxProperties")),
+        ({"type": ["integer", "number"], "minimum": 2, "maximum": 1}, ("minimum", "maximum")),
+        ({"type": "integer", "minimum": 2, "maximum": 2}, None),
+        ({"type": "integer", "minimum": 2, "exclusiveMaximum": 2}, ("minimum", "exclusiveMaximum")),
+        ({"type": "integer", "exclusiveMinimum": 2, "maximum": 2}, ("exclusiveMinimum", "maximum")),
+        ({"type": "number", "exclusiveMinimum": 2, "exclusiveMaximum": 2}, ("exclusiveMinimum", "exclusiveMaximum")),
+        ({"type": "number", "exclusiveMinimum": 2, "exclusiveMaximum": 2.5}, None),
+        ({"type": ["integer", "null"], "minimum": 2, "maximum": 1}, None),
+        ({"type": "string", "minimum": 2, "maximum": 1}, None),
+        ({"minimum": 2, "maximum": 1}, None),
+        ({"type": [], "minimum": 2, "maximum": 1}, None),
+        ({"type": "integer", "minimum": "2", "maximum": 1}, None),
+        ({"type": "integer", "minimum": 2, "maximum": "1"}, None),
+    ],
+)
+def test_a_range_is_empty_for_its_own_type_only(schema: Any, bounds: tuple[str, str] | None) -> None:
+    assert empty_range(schema) == bounds
+
+
+def test_descriptions_are_joined_equal_ones_once_and_empty_ones_not_at_all() -> None:
+    assert description(["a", "b", "a", ""]) == "a\nb"
+    assert description(["a", 3]) == 3
+
+
+def test_values_are_told_apart_as_json_tells_them() -> None:
+    assert unique([1, True, 1.0, "1", [1], [1.0], {"a": 1, "b": 2}, {"b": 2, "a": 1}]) == [1, True, "1", [1], {"a": 1, "b": 2}]
+    deep: Any = []
+    for _ in range(5000):
+        deep = [deep]
+    assert key_of(deep) == key_of(deep)
+    assert key_of(deep) != key_of([deep])
+
+
+def test_verdicts_have_names() -> None:
+    assert repr(NOTHING) == "NOTHING"
+    assert repr(APART) == "APART"
