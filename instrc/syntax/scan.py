@@ -71,6 +71,12 @@ class Scanner:
             else:
                 self.position = self._next(self.position, self.stop)
 
+    def finish(self, index: int) -> None:
+        """Take the source to end before a token."""
+        del self.tokens[index:]
+        self.done = True
+        self._take(END, self.stop, self.stop)
+
     def _next(self, start: int, stop: int) -> int:
         """Take one token; return where it ends."""
         if foreign := _FOREIGN.match(self.text, start, stop):
