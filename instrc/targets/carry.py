@@ -6,6 +6,7 @@ Which keys of a value are names and which are data is told by the schemas that a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from instrc.jsonvalue import Json, at
@@ -34,6 +35,8 @@ def renamed(schema: Json, keys: KeyNames, root: Json, level: int = 0) -> Json:
             result[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
         elif keyword in MANY and isinstance(value, list):
             result[keyword] = [renamed(child, keys, root, level + 1) for child in value]
+        elif keyword == "propertyNames":
+            continue  # it would look at other names than it means
         elif keyword in ONE:
             result[keyword] = renamed(value, keys, root, level + 1)
         elif keyword in {"const", "default", "example"}:
@@ -75,9 +78,13 @@ class Carrier:
                 if self._back is not None:
                     if self._back.get(key) in declared:
                         ours = self._back[key]
+                    elif key[-1:] == "_" and key not in declared and self._back.get(key.rstrip("_")) in declared:
+                        ours = key[:-1]
                     sent = ours
                 elif key in declared:
                     sent = self._rename(key)
+                elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
+                    sent = f"{key}_"  # what it would be called stands for another key
                 result[sent] = self.carry(item, list(_below(nodes, ours)), level + 1)
             return result
         if isinstance(value, list):
@@ -99,10 +106,8 @@ class Carrier:
             if isinstance(ref := node.get("$ref"), str) and ref.startswith("#"):
                 from urllib.parse import unquote
 
-                try:
+                with suppress(LookupError, ValueError):
                     stack.append(at(self._root, unquote(ref[1:])))
-                except (LookupError, ValueError):
-                    pass
             for keyword in _IN_PLACE:
                 stack.extend(node.get(keyword) or ())
             stack.extend(node[keyword] for keyword in _IN_PLACE_ONE if keyword in node)

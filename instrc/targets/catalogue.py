@@ -25,7 +25,6 @@ _NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximu
 _CORE = frozenset({"type", "enum", "anyOf", "properties", "required", "items", "description"})
 _STRICT = _CORE | {"title", "const", "$ref", "$defs", "additionalProperties", "pattern", "format"}
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
-_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 
 _OPENAI_LIMITS = Limits(
     properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024, tools=128
@@ -138,8 +137,13 @@ def _anthropic_strict() -> Dialect:
         enforced=True,
         limits=Limits(tools=20, optional=24, unions=16),
         facts=(
-            Fact("each object is closed, no recursion, no bounds of numbers and lengths", "Anthropic documentation, structured outputs"),
-            Fact("20 strict tools, 24 optional, 16 union-typed parameters a request", "Anthropic documentation, structured outputs"),
+            Fact(
+                "each object is closed, no recursion, no bounds of numbers and lengths",
+                "Anthropic documentation, structured outputs",
+            ),
+            Fact(
+                "20 strict tools, 24 optional, 16 union-typed parameters a request", "Anthropic documentation, structured outputs"
+            ),
             Fact("required properties come first, then optional ones", "Anthropic documentation, structured outputs"),
             Fact("minItems is 0 or 1", "Anthropic documentation, structured outputs"),
         ),
@@ -187,7 +191,10 @@ def _gemini_schema() -> Dialect:
         enums=frozenset({"string"}),
         spelling="openapi",
         facts=(
-            Fact("enums hold strings only; const, oneOf, type lists are unknown", "google-genai, types.py; google-gemini/gemini-cli#2031"),
+            Fact(
+                "enums hold strings only; const, oneOf, type lists are unknown",
+                "google-genai, types.py; google-gemini/gemini-cli#2031",
+            ),
             Fact("an array without items is refused", "cline/cline#7339"),
             Fact("keys are identifiers of at most 64 characters", "google-genai, types.py"),
         ),
@@ -207,12 +214,23 @@ def _mistral() -> Dialect:
         key=_PRINTABLE,
         keywords=_STRICT
         | _NUMBERS
-        | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "patternProperties", "minProperties", "maxProperties"},
+        | {
+            "prefixItems",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "patternProperties",
+            "minProperties",
+            "maxProperties",
+        },
         formats=_FORMATS | {"uri"},
         patterns="plain",
         facts=(
             Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),
-            Fact("not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile", "llguidance 1.9.1, run"),
+            Fact(
+                "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile", "llguidance 1.9.1, run"
+            ),
             Fact("$id and $schema are refused", "BerriAI/litellm#13389"),
         ),
     )
@@ -246,7 +264,10 @@ def _gigachat() -> Dialect:
         described=True,
         enforced=False,
         facts=(
-            Fact("no combinators, no type lists, no null; enums of strings; objects need properties", "gpt2giga, langchain-gigachat"),
+            Fact(
+                "no combinators, no type lists, no null; enums of strings; objects need properties",
+                "gpt2giga, langchain-gigachat",
+            ),
             Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run"),
             Fact("web_search and other built-in names are taken", "gpt2giga"),
         ),
@@ -284,11 +305,20 @@ def _smolagents() -> Dialect:
         keys_at_root_only=True,
         keywords=_STRICT
         | _NUMBERS
-        | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties", "default", "nullable"}
+        | {
+            "prefixItems",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "minProperties",
+            "maxProperties",
+            "default",
+            "nullable",
+        }
         | {"patternProperties", "propertyNames", "uniqueItems"},
         order="free",
         recursion="unroll",
-        enums=_SCALARS | {"object", "array"},
         formats=_FORMATS | {"uri"},
         described=True,
         spelling="smolagents",
@@ -342,7 +372,9 @@ def _vllm() -> Dialect:
         patterns="anchored",
         lengths_beside_patterns=False,
         facts=(
-            Fact("multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"),
+            Fact(
+                "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"
+            ),
             Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run"),
         ),
     )

@@ -8,7 +8,8 @@ from instrc.jsonvalue import Json, dumps, equal, freeze, loads
 from instrc.targets.carry import Carrier, folded
 from instrc.targets.forms import kind_of
 from instrc.targets.judge import accepts
-from instrc.targets.reverse import Codec
+from instrc.targets.reverse import Codec, wrapped
+from instrc.targets.rewrites.meet import matches
 
 _DEEPEST = 200
 
@@ -28,7 +29,7 @@ class Interpreter:
 
     # from the target's words to ours
 
-    def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:  # noqa: PLR0911  -- one return a kind
+    def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what a value of the payload stands for; what does not look like one is left as it is."""
         if codec is None or value is None or level > _DEEPEST:
             return value
@@ -44,7 +45,7 @@ class Interpreter:
                     for index, item in enumerate(value)
                 ]
             case "pairs" if isinstance(value, list):
-                entries = [self.decode(codec.get("item"), item, level + 1) for item in value]
+                entries = [self.decode(_entry(codec, item), item, level + 1) for item in value]
                 if all(isinstance(item, dict) and isinstance(item.get("key"), str) and "value" in item for item in entries):
                     return {item["key"]: item["value"] for item in entries}
                 return value
@@ -85,12 +86,13 @@ class Interpreter:
                 sent = own[sent]  # noqa: PLW2901  -- read on as if it had been sent so
             if entry is None:
                 other = None if sent in codec.get("declared", ()) else codec.get("other")
-                result[sent] = self.decode(other, item, level + 1)
+                escaped = sent[-1:] == "_" and "key" in keys.get(sent.rstrip("_"), ())
+                result[sent[:-1] if escaped else sent] = self.decode(other, item, level + 1)
                 continue
             if item is None and entry.get("absent"):
                 continue
             word = entry.get("null")
-            if word is not None and isinstance(item, str) and (depth := _wrapped(item, word)) is not None:
+            if word is not None and isinstance(item, str) and (depth := wrapped(item, word)) is not None:
                 result[entry.get("key", sent)] = None if depth == 0 else item[1:-1]
                 continue
             result[entry.get("key", sent)] = self.decode(entry.get("codec"), item, level + 1)
@@ -108,7 +110,7 @@ class Interpreter:
         found = self.decode(codec.get("item"), value, level + 1)
         if not isinstance(found, dict):
             return value
-        result = []
+        result: list[Json] = []
         for key in codec["keys"]:
             if key not in found:
                 return result
@@ -127,9 +129,10 @@ class Interpreter:
         return value
 
     def _union(self, codec: dict[str, Any], value: Json, level: int) -> Json:
-        for branch in codec["of"]:
-            if accepts(branch["when"], value, self._definitions):
-                return self.decode(branch.get("codec"), value, level + 1)
+        fitting = [branch for branch in codec["of"] if accepts(branch["when"], value, self._definitions)]
+        if fitting:
+            chosen = next((branch for branch in fitting if _covers(branch["when"], value)), fitting[0])
+            return self.decode(chosen.get("codec"), value, level + 1)
         for branch in codec["of"]:  # the case of a value may be all that is wrong
             inner = branch.get("codec")
             if inner is None:
@@ -158,7 +161,7 @@ class Interpreter:
 
     # from our words to the target's
 
-    def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:  # noqa: PLR0911  -- one return a kind
+    def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
         if codec is None or level > _DEEPEST:
             return value
@@ -174,7 +177,8 @@ class Interpreter:
                     for index, item in enumerate(value)
                 ]
             case "pairs" if isinstance(value, dict):
-                return [self.encode(codec.get("item"), {"key": key, "value": item}, level + 1) for key, item in value.items()]
+                pairs = ({"key": key, "value": item} for key, item in value.items())
+                return [self.encode(_entry(codec, pair), pair, level + 1) for pair in pairs]
             case "tuple" if isinstance(value, list):
                 keys = codec["keys"]
                 found: dict[str, Json] = dict(zip(keys, value, strict=False))
@@ -212,12 +216,14 @@ class Interpreter:
                         sent = self.encode(entry.get("codec"), value, level + 1)
                     except Inexpressible:
                         continue
-                    if accepts(entry["when"], sent, self._definitions):
+                    if accepts(entry["when"], sent, self._definitions) and equal(self.decode(entry.get("codec"), sent, level), value):
                         return {"choice": label, entry["key"]: sent}
                 message = "no alternative of the union has words for it"
                 raise Inexpressible(message)
             case "box":
-                return {codec["key"]: self.encode(codec.get("codec"), value, level + 1)}
+                tag = codec.get("tag")
+                head = {} if tag is None else {tag["key"]: tag["value"]}
+                return {**head, codec["key"]: self.encode(codec.get("codec"), value, level + 1)}
             case "names":
                 names = {ours: sent for sent, ours in (codec.get("keys") or {}).items()}
                 return Carrier(self._schema, lambda name: names.get(name, name)).carry(value, [self._schema])
@@ -235,19 +241,20 @@ class Interpreter:
                 continue
             sent = sent_as.get(ours)
             if sent is None:
-                if ours in keys:
-                    message = f"the key {ours!r} stands for another one in the target"
-                    raise Inexpressible(message)
                 other = None if ours in codec.get("declared", ()) else codec.get("other")
-                result[ours] = self.encode(other, item, level + 1)
+                escaped = "key" in keys.get(ours.rstrip("_"), ())  # the name stands for another key
+                result[f"{ours}_" if escaped else ours] = self.encode(other, item, level + 1)
                 continue
             entry = keys[sent]
             word = entry.get("null")
             if item is None and entry.get("missing"):
                 continue
+            if item is None and entry.get("unsaid"):
+                message = f"null at {ours!r} cannot be told from leaving it out"
+                raise Inexpressible(message)
             if item is None and word is not None:
                 result[sent] = word
-            elif word is not None and isinstance(item, str) and _wrapped(item, word) is not None:
+            elif word is not None and isinstance(item, str) and wrapped(item, word) is not None:
                 result[sent] = f"<{item}>"
             else:
                 result[sent] = self.encode(entry.get("codec"), item, level + 1)
@@ -262,12 +269,19 @@ class Interpreter:
         return result
 
 
-def _wrapped(text: str, word: str) -> int | None:
-    """Return how many pairs of angle brackets stand around a word; `None` if the text is something else."""
-    extra, odd = divmod(len(text) - len(word), 2)
-    if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
-        return None
-    return extra
+def _covers(schema: dict[str, Any], value: Json) -> bool:
+    """Say whether a schema declares all keys of an object, which matters where objects cannot be closed."""
+    return not isinstance(value, dict) or "properties" not in schema or value.keys() <= schema["properties"].keys()
+
+
+def _entry(codec: dict[str, Any], pair: Json) -> Codec:
+    """Return the codec of an entry of a map, which may hang on its key."""
+    found: Codec = codec.get("item")
+    if "by" in codec and isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+        for entry in codec["by"]:
+            if entry["pattern"] is None or matches(entry["pattern"], key):
+                return entry.get("codec")  # type: ignore[no-any-return]  # JSON
+    return found
 
 
 def _from_text(codec: dict[str, Any], text: str) -> Json:

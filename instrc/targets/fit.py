@@ -30,7 +30,9 @@ _MOST_UNROLLED = 3000
 
 Schema = dict[str, Any]
 
-_SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
+_SILENT = frozenset(
+    {"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"}
+)
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
 _APPLICATORS = ("not", "if", "then", "else")
 _CONJUNCTIONS = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
@@ -40,7 +42,17 @@ _BY_KIND: dict[str, frozenset[str]] = {
         | {"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"}
     ),
     "array": frozenset(
-        {"items", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems", "unevaluatedItems"}
+        {
+            "items",
+            "prefixItems",
+            "contains",
+            "minContains",
+            "maxContains",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "unevaluatedItems",
+        }
     ),
     "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
     "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
@@ -176,9 +188,7 @@ class Fitter:
                 return self.forms(node, level)
         if "$ref" in node:
             return self.reference(node, level)
-        notes = [
-            self.lose(node, keyword) for keyword in _APPLICATORS if keyword in node and not _toothless(node, keyword)
-        ]
+        notes = [self.lose(node, keyword) for keyword in _APPLICATORS if keyword in node and not _toothless(node, keyword)]
         if "anyOf" in node or "oneOf" in node:
             forms = unions.branches(self, node, level)
         elif "enum" in node or "const" in node:
@@ -224,8 +234,7 @@ class Fitter:
         if references and "$ref" not in merged:
             first = references[0]
             left = [member for member in left if member is not first]
-            merged = self.made({**merged, **first, "allOf": left} if left else {**merged, **first}, merged, first)
-            return merged
+            return self.made({**merged, **first, "allOf": left} if left else {**merged, **first}, merged, first)
         return self.made({**merged, "allOf": left}, merged) if left else merged
 
     def reference(self, node: Schema, level: int) -> list[Form]:
@@ -270,6 +279,8 @@ class Fitter:
             if len(self._named) > 500:
                 return anything.written(self, target, "needs more definitions than can be kept apart")
             body, self.codecs[name] = self.fit(target, 1)
+            if body is None:  # too late to say that there is no such value: the reference may be in use
+                body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
             self.definitions[name] = body
         return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
 

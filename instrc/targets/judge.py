@@ -63,6 +63,4 @@ def _first(items: Iterator[Violation], most: int) -> Iterator[Violation]:
 def _described(errors: Any) -> Iterator[Violation]:
     for error in errors:
         keyword = error.validator if isinstance(error.validator, str) else "false"
-        yield Violation(
-            pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:500]
-        )
+        yield Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:500])

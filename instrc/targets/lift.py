@@ -211,7 +211,9 @@ def _call(one: Found, records: dict[str, Any], *, enveloped: bool, cut: bool) ->
     """Lift one call."""
     record = _record_of(one.name, records)
     if record is None and one.name is None:
-        record = next((each for each in records.values() if isinstance(one.arguments, dict) and _is_bare(one.arguments, {"": each})), None)
+        record = next(
+            (each for each in records.values() if isinstance(one.arguments, dict) and _is_bare(one.arguments, {"": each})), None
+        )
     if one.unreadable is not None and record is not None and not enveloped and not one.partial:
         return _lifted(one, one.arguments, record)  # a bare text may be the value itself
     if one.unreadable is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import Json, at, pointer
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import BudgetExceeded, LossyStrict, LossyTarget
@@ -19,8 +19,9 @@ from instrc.targets.fit import Fitter
 from instrc.targets.losses import Loss
 from instrc.targets.names import KeyNames, legal
 from instrc.targets.notes import joined
+from instrc.targets.positions import ANNOTATIONS, subschemas
 from instrc.targets.reading import read
-from instrc.targets.reverse import VERSION, Codec, prune
+from instrc.targets.reverse import VERSION, prune
 from instrc.targets.spelling import spelled
 
 UNROLL = 3
@@ -89,6 +90,9 @@ _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems"
 def _as_written(result: Lowering, schema: Json) -> Lowering:
     """Name the keywords of the schema as it was written beside those of the flat one."""
     lost = {loss.keyword for loss in result.losses}
+    if "false" in lost:  # flattening found a contradiction; which of its parts an answer breaks cannot be told beforehand
+        parts = (Loss(place, keyword, value, "part", "is part of a contradiction") for place, keyword, value in _constraints(schema))
+        return replace(result, losses=(*result.losses, *parts))
     if lost.isdisjoint(_FLAT_FOR.values()):
         return result
     written = {keyword for keyword, flat in _FLAT_FOR.items() if flat in lost and _mentions(schema, keyword)}
@@ -103,9 +107,17 @@ def _as_written(result: Lowering, schema: Json) -> Lowering:
     return replace(result, losses=(*result.losses, *more))
 
 
-def _mentions(schema: Json, keyword: str) -> bool:
-    from instrc.targets.positions import subschemas
+def _constraints(schema: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and their places."""
+    stack: list[tuple[str, Json]] = [("", schema)]
+    while stack:
+        place, node = stack.pop()
+        if isinstance(node, dict):
+            yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in ANNOTATIONS)
+            stack.extend((place + pointer(path), child) for path, child in subschemas(node))
 
+
+def _mentions(schema: Json, keyword: str) -> bool:
     stack = [schema]
     while stack:
         node = stack.pop()
@@ -156,14 +168,16 @@ def _lowered(
     problems: list[Problem] = list(relaxed)
     envelope = aimed.plain if relaxed and aimed.plain is not None else aimed.envelope
     if relaxed:
-        losses.append(Loss("", "strict", True, "unenforced", "is given up, because a budget of the target is exceeded"))
+        losses.append(
+            Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the target is exceeded")
+        )
     elif aimed.plain is not None:
         over = budgets.exceeded(schema, aimed, sent_name)
         if over:
             if aimed.order == "required-first" and ordered:  # optional properties may stay out of the union budget
                 again = _lowered(flat, read_losses, aimed, name, description, ordered=False, unroll=unroll, recursion=recursion)
                 if not any(isinstance(problem, BudgetExceeded) for problem in again.problems):
-                    reason = "would ask for more union-typed parameters than the target takes, so optional properties follow required ones"
+                    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
                     return replace(again, losses=(*again.losses, Loss("", "properties", None, "order", reason)))
             told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
             return _lowered(
@@ -171,7 +185,9 @@ def _lowered(
             )
     else:
         problems += budgets.exceeded(schema, aimed, sent_name)
-    payload = filled(envelope, {"@name": sent_name, "@description": said, "@schema": spelled(schema, aimed.spelling), "@map": record})
+    payload = filled(
+        envelope, {"@name": sent_name, "@description": said, "@schema": spelled(schema, aimed.spelling), "@map": record}
+    )
     return Lowering(payload, record, tuple(losses), tuple(problems), schema)
 
 
@@ -210,7 +226,7 @@ def _fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
     if codecs:
         record["codecs"] = codecs
     if fitter.definitions:
-        definitions = {name: body if body is not None else {"not": {}} for name, body in fitter.definitions.items()}
+        definitions = fitter.definitions
         schema = {**schema, "$defs": definitions}
         if codecs:
             record["definitions"] = definitions
@@ -260,6 +276,7 @@ def _kept(flat: Json, aimed: Dialect) -> _Built:
     back = keys.renamed()
     if back:
         schema = renamed(flat, keys, flat)
+        losses += _of_names(flat)
     if back or (aimed.fold and _lists_words(flat)):
         record["codec"] = {"as": "names", "keys": back}
         if aimed.fold:
@@ -276,13 +293,38 @@ def _kept(flat: Json, aimed: Dialect) -> _Built:
         schema = {"type": "object", **schema}
     plain = isinstance(schema, dict) and schema.get("type") == "object"
     if plain and (aimed.root == "object" or schema.keys().isdisjoint(_COMBINATORS)):
-        schema = {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if aimed.root == "plain" else schema
+        schema = (
+            {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if aimed.root == "plain" else schema
+        )
         return _Built(schema, record, losses)
-    inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}} if isinstance(schema, dict) else schema
+    inner = (
+        {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}} if isinstance(schema, dict) else schema
+    )
     definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
-    boxed = {"type": "object", "properties": {"value": inner}, "required": ["value"], "additionalProperties": False, **definitions}
+    boxed = {
+        "type": "object",
+        "properties": {"value": inner},
+        "required": ["value"],
+        "additionalProperties": False,
+        **definitions,
+    }
     record["codec"] = {"as": "box", "key": "value", "codec": record["codec"]}
     return _Built(_moved(boxed), record, losses)
+
+
+def _of_names(flat: Json) -> Iterator[Loss]:
+    """Yield what is lost of the keywords that look at names, when some are sent under another one."""
+    for place, keyword, value in _constraints(flat):
+        if keyword == "propertyNames":
+            yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
+        elif keyword == "patternProperties":
+            yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
+            yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
+        else:
+            continue
+        for below, part, item in _constraints(value if keyword == "propertyNames" else {"properties": value}):
+            if below or keyword == "propertyNames":
+                yield Loss(place, part, item, "part", f"is part of {keyword}")
 
 
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
@@ -323,8 +365,6 @@ def _text(value: Json) -> str:
 
 def _lists_words(schema: Json) -> bool:
     """Say whether any string is listed whose case an answer might change."""
-    from instrc.targets.positions import subschemas
-
     stack = [schema]
     while stack:
         node = stack.pop()
@@ -348,7 +388,9 @@ def _description(schema: Json, description: str | None, flat: Json, aimed: Diale
         return description or own, schema
     if description is None or description == own:
         rest = "\n".join(line for line in [here.removeprefix(own or "").lstrip("\n")] if line)
-        schema = {**schema, "description": rest} if rest else {key: value for key, value in schema.items() if key != "description"}
+        schema = (
+            {**schema, "description": rest} if rest else {key: value for key, value in schema.items() if key != "description"}
+        )
         return own or description or None, schema
     return description, schema
 
@@ -367,7 +409,9 @@ def _reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report 
     """Make problems of grave losses, and raise or report them."""
     kind = LossyStrict if strict else LossyTarget
     lossy = [
-        kind(target=aimed.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason) for loss in result.losses if loss.grave
+        kind(target=aimed.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason)
+        for loss in result.losses
+        if loss.grave
     ]
     result = replace(result, problems=(*result.problems, *lossy))
     if report is not None:

@@ -41,13 +41,13 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
     return fallback
 
 
-def unique(name: str, taken: Iterable[str], most: int) -> str:
+def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
     """Return the name, or the name with the first free number behind it, no longer than `most` characters."""
     if name not in taken:
         return name
     number = 2
     while True:
-        suffix = f"_{number}"
+        suffix = f"{joint}{number}"
         candidate = name[: most - len(suffix)] + suffix
         if candidate not in taken:
             return candidate
@@ -57,12 +57,13 @@ def unique(name: str, taken: Iterable[str], most: int) -> str:
 class KeyNames:
     """The keys of one document under one rule; the same key has the same name everywhere, so combinators stay right."""
 
-    __slots__ = ("_given", "_rule", "_taken")
+    __slots__ = ("_given", "_joint", "_rule", "_taken")
 
     def __init__(self, rule: NameRule | None, schema: Json) -> None:
         self._rule = rule
         self._given: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._joint = "_" if rule is None or rule.allows("a_2") else ""
         if rule is not None:
             names = property_names(schema)
             self._taken = {name for name in names if rule.allows(name)}
@@ -79,9 +80,9 @@ class KeyNames:
         if given is None:
             given = name
             if not rule.allows(name):
-                given = unique(legal(name, rule), self._taken, rule.most)
+                given = unique(legal(name, rule), self._taken, rule.most, self._joint)
             elif name in self._given.values():  # a name made here, met again as somebody's own
-                given = unique(name, self._taken | set(self._given.values()), rule.most)
+                given = unique(name, self._taken | set(self._given.values()), rule.most, self._joint)
             self._given[name] = given
             self._taken.add(given)
         return given

@@ -37,10 +37,9 @@ _INTERESTING = ONE | MANY | NAMED
 
 def subschemas(node: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
     """Yield the schemas directly below a schema object, each with its path from there."""
-    for keyword in node:
+    for keyword, value in node.items():
         if keyword not in _INTERESTING:
             continue
-        value = node[keyword]
         if isinstance(value, dict):
             if keyword in NAMED:
                 for name, child in value.items():

@@ -48,7 +48,9 @@ _MEANT: dict[str, str | None] = {
     "nil": "null",
     "void": "null",
 }
-_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"})
+_COUNTS = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
+)
 _NUMBERS = frozenset({"minimum", "maximum", "multipleOf"})
 _ARRAYS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _ANY_VALUE = frozenset({"const", "default", "enum", "examples", "example"})
@@ -79,8 +81,7 @@ def _read(schema: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json
                 del result[keyword]
             else:
                 result[keyword] = new
-    result = _older(schema if result is None else result, path, losses)
-    return result
+    return _older(schema if result is None else result, path, losses)
 
 
 _GONE: Any = object()
@@ -208,7 +209,11 @@ def _required(schema: dict[str, Json], path: tuple[str | int, ...], losses: list
     flagged: list[str] = []
     if isinstance(properties, dict):
         flagged = [name for name, child in properties.items() if isinstance(child, dict) and child.get("required") is True]
-        odd = [name for name, child in properties.items() if isinstance(child, dict) and "required" in child and not isinstance(child["required"], list)]
+        odd = [
+            name
+            for name, child in properties.items()
+            if isinstance(child, dict) and "required" in child and not isinstance(child["required"], list)
+        ]
         if odd:
             cleaned = dict(properties)
             for name in odd:

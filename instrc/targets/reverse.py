@@ -2,16 +2,17 @@
 
 A *codec* is `None` (the value is the same on both sides) or an object whose `as` says what is undone:
 
-* `object`: `keys` by sent name: `key` is our name, `codec` its value's, `absent` says that null means left out (`also`: as leaving out does), `null` is the word
-  for a real null, `missing` says that a missing key means null; `more` is the array that holds undeclared properties;
+* `object`: `keys` by sent name: `key` is our name, `codec` its value's, `absent` says that null means left out
+  (`also`: as leaving out does), `null` is the word for a real null, `missing` says that a missing key means null,
+  `unsaid` that null cannot be said; `more` is the array that holds undeclared properties;
   `other` is the codec of undeclared properties; `tag` is a key that only tells alternatives apart.
 * `array`: `items` and, by position, `prefix`.
-* `pairs`: an array of `{key, value}` objects is an object.  `tuple`: an object is an array.
+* `pairs`: an array of `{key, value}` objects is an object; `by` has the codecs of entries by the patterns of their keys.  `tuple`: an object is an array.
 * `text`: JSON written into a string; `kinds`, where given, are the types it can be.
 * `values`: literals by what is sent for them; `fold` says that case may differ.
 * `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer.
 * `choice`: the key `choice` names the alternative that another key holds.
-* `box`: the one key of an object.  `ref`: a recursive definition of the map's `codecs`.
+* `box`: the one key of an object, a `tag` aside.  `ref`: a recursive definition of the map's `codecs`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,14 @@ VERSION = 1
 
 NULL_WORD = "<null>"
 """What says null where null itself says that a property is left out."""
+
+
+def wrapped(text: str, word: str) -> int | None:
+    """Return how many pairs of angle brackets stand around a word; `None` if the text is something else."""
+    extra, odd = divmod(len(text) - len(word), 2)
+    if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
+        return None
+    return extra
 
 
 def array_codec(prefix: list[Codec], items: Codec) -> Codec:
@@ -55,6 +64,7 @@ def children(codec: dict[str, Any]) -> list[tuple[Any, Any]]:
             places.append((codec, "items"))
         case "pairs" | "tuple":
             places.append((codec, "item"))
+            places += [(entry, "codec") for entry in codec.get("by", ())]
         case "union":
             places += [(branch, "codec") for branch in codec["of"]]
         case "choice":
@@ -136,6 +146,8 @@ def _without(codec: Codec, trivial: set[str]) -> Codec:
                 copy["items"] = _without(copy["items"], trivial)
         case "pairs" | "tuple":
             copy["item"] = _without(copy.get("item"), trivial)
+            if "by" in copy:
+                copy["by"] = [{**entry, "codec": _without(entry.get("codec"), trivial)} for entry in copy["by"]]
         case "union":
             copy["of"] = [{**branch, "codec": _without(branch.get("codec"), trivial)} for branch in copy["of"]]
         case "choice":

@@ -18,7 +18,18 @@ from instrc.targets.rewrites.scalars import taken
 _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _SMOLAGENTS_TYPES = frozenset({*_TYPES, "image", "audio", "any"})
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
-_ONE = ("items", "additionalProperties", "propertyNames", "contains", "not", "if", "then", "else", "unevaluatedItems", "unevaluatedProperties")
+_ONE = (
+    "items",
+    "additionalProperties",
+    "propertyNames",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
 _MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
 
@@ -155,7 +166,7 @@ class _Judge:
             yield Breach("items", place, "an array needs items")
         if isinstance(node.get("anyOf"), list):
             yield from self._union(place, node)
-        if aimed.described and role == "properties" and not node.get("description"):
+        if aimed.described and aimed.spelling != "smolagents" and role == "properties" and not node.get("description"):
             yield Breach("description", place, "a property needs a description")
         if aimed.most_min_items is not None and node.get("minItems", 0) > aimed.most_min_items:
             yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
@@ -215,7 +226,7 @@ class _Judge:
     def _object(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
         aimed = self.aimed
         properties, required = node.get("properties"), node.get("required", [])
-        free = aimed.maps == "keep" and node.get("additionalProperties", False) is not False or "patternProperties" in node
+        free = (aimed.maps == "keep" and node.get("additionalProperties", False) is not False) or "patternProperties" in node
         if not isinstance(properties, dict):
             if not (free or (aimed.maps == "keep" and node.get("additionalProperties") is False)):
                 yield Breach("object", place, "an object needs properties")
@@ -255,7 +266,9 @@ class _Judge:
             union: set[Any] = set()
             for values_of in groups if len(groups) > 1 else []:
                 if values_of is None or values_of & union:
-                    yield Breach("first-key", place, f"objects of a union share the first key {first!r}, which does not tell them apart")
+                    yield Breach(
+                        "first-key", place, f"objects of a union share the first key {first!r}, which does not tell them apart"
+                    )
                     break
                 union |= values_of
 
@@ -273,9 +286,7 @@ def _nodes(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, Jso
         yield pointer(here), node, role
         if not isinstance(node, dict):
             continue
-        for keyword in _ONE:
-            if keyword in node:
-                stack.append(((*here, keyword), node[keyword], keyword))
+        stack.extend(((*here, keyword), node[keyword], keyword) for keyword in _ONE if keyword in node)
         for keyword in _MANY:
             stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(node.get(keyword) or ())]
         for keyword in _NAMED:

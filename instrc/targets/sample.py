@@ -57,7 +57,9 @@ def sample(schema: Json, definitions: Json = None, level: int = 0) -> Json:
 def _object(schema: dict[str, Any], definitions: Json, level: int) -> Json:
     required = schema.get("required", ())
     properties = schema.get("properties", {})
-    result = {name: sample(child, definitions, level + 1) for name, child in properties.items() if name in required or level < _DEEP}
+    result = {
+        name: sample(child, definitions, level + 1) for name, child in properties.items() if name in required or level < _DEEP
+    }
     rest = schema.get("additionalProperties")
     for number in range(int(schema.get("minProperties", 0)) - len(result)):
         result[f"k{number}"] = sample(rest, definitions, level + 1)
@@ -97,7 +99,24 @@ def _text(schema: dict[str, Any]) -> str:
         return text
     import re
 
-    guesses = (text, "", "a", "ab", "abc", "1", "12", "123", "A", "AB", "ABC", "a1", "2026-01-02", "a@b.cd", "+123456789", "#aabbcc")
+    guesses = (
+        text,
+        "",
+        "a",
+        "ab",
+        "abc",
+        "1",
+        "12",
+        "123",
+        "A",
+        "AB",
+        "ABC",
+        "a1",
+        "2026-01-02",
+        "a@b.cd",
+        "+123456789",
+        "#aabbcc",
+    )
     return next((guess for guess in guesses if re.search(pattern, guess)), text)
 
 

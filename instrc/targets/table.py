@@ -26,7 +26,16 @@ _CONSTRAINTS = (
     "if",
     "not",
 )
-_SHORT = {"exclusiveMinimum": "exclusive bounds", "minimum": "bounds", "minLength": "lengths", "minItems": "numbers of items", "minProperties": "numbers of properties", "if": "if/then/else", "dependentRequired": "dependent…", "dependentSchemas": "dependent…"}
+_SHORT = {
+    "exclusiveMinimum": "exclusive bounds",
+    "minimum": "bounds",
+    "minLength": "lengths",
+    "minItems": "numbers of items",
+    "minProperties": "numbers of properties",
+    "if": "if/then/else",
+    "dependentRequired": "dependent…",
+    "dependentSchemas": "dependent…",
+}
 
 
 class Row(NamedTuple):
@@ -40,7 +49,10 @@ class Row(NamedTuple):
 
 def rows() -> list[Row]:
     """Return the table, one row a target."""
-    return [Row(name, ", ".join(_kept(aimed)), ", ".join(_rewritten(aimed)), ", ".join(_reported(aimed))) for name, aimed in targets().items()]
+    return [
+        Row(name, ", ".join(_kept(aimed)), ", ".join(_rewritten(aimed)), ", ".join(_reported(aimed)))
+        for name, aimed in targets().items()
+    ]
 
 
 def table() -> str:
@@ -74,7 +86,13 @@ def _kept(aimed: Dialect) -> list[str]:
 def _rewritten(aimed: Dialect) -> list[str]:
     changes = []
     if aimed.key is not None:
-        changes.append("keys of the root" if aimed.keys_at_root_only else "keys outside the alphabet" if aimed.key.first != "^\\x00-\\x1f\\x7f\\\"\\\\" else "unprintable keys")
+        changes.append(
+            "keys of the root"
+            if aimed.keys_at_root_only
+            else "keys outside the alphabet"
+            if aimed.key.first != '^\\x00-\\x1f\\x7f\\"\\\\'
+            else "unprintable keys"
+        )
     if aimed.root != "any":
         changes.append("a root that is no object")
     if aimed.structure == "kept":
@@ -115,7 +133,9 @@ def listing() -> list[dict[str, Json]]:
             "title": aimed.title,
             "enforced": aimed.enforced,
             "order": aimed.order,
-            "tool name": f"[{aimed.tool_name.first}][{aimed.tool_name.rest}]*, at most {aimed.tool_name.most}" if aimed.envelope != "@schema" else None,
+            "tool name": f"[{aimed.tool_name.first}][{aimed.tool_name.rest}]*, at most {aimed.tool_name.most}"
+            if aimed.envelope != "@schema"
+            else None,
             "keys": None if aimed.key is None else f"[{aimed.key.first}][{aimed.key.rest}]*, at most {aimed.key.most}",
             "limits": {name: value for name in _LIMITS if (value := getattr(aimed.limits, name)) is not None},
             "facts": [fact._asdict() for fact in aimed.facts],

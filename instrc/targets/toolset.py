@@ -64,7 +64,14 @@ def lower_all(
 
         def lowered(dialect_: Dialect, *, in_order: bool, tool: Tool = tool, sent: str = sent) -> Lowering:
             return lower(
-                tool.schema, dialect_, sent, description=tool.description, ordered=in_order, unroll=unroll, strict=strict, report=report
+                tool.schema,
+                dialect_,
+                sent,
+                description=tool.description,
+                ordered=in_order,
+                unroll=unroll,
+                strict=strict,
+                report=report,
             )
 
         lowering = lowered(aimed, in_order=ordered)
@@ -74,7 +81,9 @@ def lower_all(
             other = lowered(aimed, in_order=False)  # optional properties may be too many for unions and few enough to be left out
             again = spent.with_tool(other.schema)
             if not list(again.over(aimed, tool.name)):
-                loss = Loss("", "properties", None, "order", "is kept for required properties only, to stay within the request's unions")
+                loss = Loss(
+                    "", "properties", None, "order", "is kept for required properties only, to stay within the request's unions"
+                )
                 lowering, joined, over = replace(other, losses=(*other.losses, loss)), again, []
         if any(loss.keyword == "strict" for loss in lowering.losses):
             pass  # too large by itself, and said so already
@@ -83,7 +92,9 @@ def lower_all(
             problems += told
             relaxed = replace(aimed, envelope=aimed.plain, plain=None, limits=replace(aimed.limits, optional=None, unions=None))
             lowering = lowered(relaxed, in_order=ordered)
-            loss = Loss("", "strict", True, "unenforced", "is given up, because a budget of the request is exceeded")
+            loss = Loss(
+                "", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded"
+            )
             lowering = replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told))
         else:
             problems += over
@@ -103,7 +114,10 @@ def _with_map(payload: Json, old: Json, new: Json) -> Json:
     """Put the map with the tool's own name into a payload that carries it."""
     if not isinstance(payload, dict):
         return payload
-    return {key: {name: new if value is old else value for name, value in item.items()} if key == "_meta" else item for key, item in payload.items()}
+    return {
+        key: {name: new if value is old else value for name, value in item.items()} if key == "_meta" else item
+        for key, item in payload.items()
+    }
 
 
 __all__ = ["BudgetExceeded", "LoweredTools", "lower_all"]

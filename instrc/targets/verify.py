@@ -150,4 +150,8 @@ def _outlines_core(schema: Json) -> Matcher:
     return lambda text: expression.fullmatch(text) is not None
 
 
-_ENGINES: dict[str, Callable[[Json], Matcher]] = {"llguidance": _llguidance, "xgrammar": _xgrammar, "outlines_core": _outlines_core}
+_ENGINES: dict[str, Callable[[Json], Matcher]] = {
+    "llguidance": _llguidance,
+    "xgrammar": _xgrammar,
+    "outlines_core": _outlines_core,
+}

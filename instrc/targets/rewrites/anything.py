@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json, dumps
-from instrc.targets.forms import Form
+from instrc.targets.forms import Form, kind_of
 from instrc.targets.positions import ANNOTATIONS
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def texts(fitter: Fitter, forms: list[Form]) -> Form:
         if form.written and form.codec is not None:
             kinds.update(dict.fromkeys(form.codec.get("kinds", ())))
         else:
-            kinds[form.kind] = None
+            values = form.codec["values"] if form.codec is not None and form.codec["as"] == "values" else [["", ""]]
+            kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
             if isinstance(form.node, dict):
                 fitter.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
         notes.update(dict.fromkeys(form.notes))

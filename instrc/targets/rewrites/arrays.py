@@ -88,7 +88,9 @@ def _list(fitter: Fitter, node: dict[str, Any], level: int, rest: Json) -> Form 
             return None
         if "maxItems" in fitter.dialect.keywords:
             return Form("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0})
-        return Form("array", {"type": "array", "items": {"type": "string"}}, notes=[fitter.lose(node, "items") or "Always empty."])
+        return Form(
+            "array", {"type": "array", "items": {"type": "string"}}, notes=[fitter.lose(node, "items") or "Always empty."]
+        )
     form = Form("array", {"type": "array", "items": items}, array_codec([], codec))
     if items == {}:
         del form.body["items"]

@@ -39,7 +39,7 @@ def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
         elif kind == "boolean" and len(group) == 2:
             forms.append(Form("boolean", {"type": "boolean"}))
         elif kind == "string" or kind in dialect.enums:
-            if _counted(fitter, node, group):
+            if _counted(fitter, group):
                 forms.append(Form(kind, _enumeration(fitter, node, kind, group), _fold(fitter, group)))
             else:
                 forms.append(Form(kind, {"type": kind}, notes=[fitter.lose(node, "enum")]))
@@ -53,7 +53,9 @@ def _values(node: dict[str, Any]) -> list[Json]:
     listed = [node["const"]] if "const" in node else list(node["enum"])
     if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in node["enum"]):
         listed = []
-    values = list({freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}.values())
+    values = list(
+        {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}.values()
+    )
     types = node.get("type")
     if types is not None:
         types = {types} if isinstance(types, str) else set(types)
@@ -66,7 +68,7 @@ def _values(node: dict[str, Any]) -> list[Json]:
     return values
 
 
-def _counted(fitter: Fitter, node: dict[str, Any], group: list[Json]) -> bool:
+def _counted(fitter: Fitter, group: list[Json]) -> bool:
     """Count the values of an enum; say whether the target takes as many."""
     limits = fitter.dialect.limits
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
@@ -101,7 +103,7 @@ def _with_strange(fitter: Fitter, forms: list[Form], strange: list[Json]) -> lis
     table: list[list[Json]] = []
     if mine is not None:
         if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
-            return [*(form for form in forms if form is not mine), _text(fitter, mine, strange)]
+            return [*(form for form in forms if form is not mine), _text(mine, strange)]
         own = mine.body.get("enum") or [mine.body["const"]]
         table = [[value, value] for value in own]
     taken = set(own)
@@ -118,6 +120,6 @@ def _with_strange(fitter: Fitter, forms: list[Form], strange: list[Json]) -> lis
     return [form if other is mine else other for other in forms]
 
 
-def _text(fitter: Fitter, mine: Form, strange: list[Json]) -> Form:
+def _text(mine: Form, strange: list[Json]) -> Form:
     kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
     return Form("string", {"type": "string"}, {"as": "text", "kinds": kinds}, mine.notes)

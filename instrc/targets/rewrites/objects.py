@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, dumps
 from instrc.targets.forms import Form, null_form
 from instrc.targets.names import unique
-from instrc.targets.reverse import NULL_WORD, Codec
+from instrc.targets.reverse import NULL_WORD, Codec, wrapped
 from instrc.targets.rewrites import anything
 from instrc.targets.rewrites.meet import matches
 from instrc.targets.rewrites.scalars import taken
@@ -53,7 +53,9 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
     elif patterns or rest is not False:
         shape.others(patterns, rest)
     elif not fitter.dialect.closed and not fitter.is_own(node):
-        fitter.lose(node, "additionalProperties", reason="has no word in the target; undeclared keys are found when the answer is lifted")
+        fitter.lose(
+            node, "additionalProperties", reason="has no word in the target; undeclared keys are found when the answer is lifted"
+        )
     return shape.form()
 
 
@@ -102,6 +104,7 @@ class _Shape:
         if not forms:
             if not required and not dialect.closed:
                 fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
+                fitter.lose_all(schema, "cannot be satisfied", "part")
             if required:
                 fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
             self.declared.append(name)
@@ -114,9 +117,9 @@ class _Shape:
         if not required and (dialect.every_required or (fitter.ordered and dialect.reorders)):
             asked = True
             entry["absent"] = True
-            forms = self._or_left_out(name, schema, forms, entry, nullable=nullable)
+            forms = self._or_left_out(schema, forms, entry, nullable=nullable)
         elif not dialect.null and nullable and any(form.kind == "null" for form in forms):
-            asked, forms = self._missing(name, schema, forms, entry, required=required)
+            asked, forms = self._missing(schema, forms, entry, required=required)
         elif dialect.spelling == "smolagents" and self.level == 1 and not required and not nullable:
             entry["absent"] = "also"  # `nullable` there lets null through as well
         notes = (f'null leaves it out, "{entry["null"]}" sets it to null.',) if "null" in entry else ()
@@ -133,9 +136,7 @@ class _Shape:
             self.entries[sent] = entry
         return True
 
-    def _or_left_out(
-        self, name: str, schema: Json, forms: list[Form], entry: dict[str, Any], *, nullable: bool
-    ) -> list[Form]:
+    def _or_left_out(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, nullable: bool) -> list[Form]:
         """Let null say that a property is left out, and a word say null where null is a value."""
         written = any(form.written and (form.anything or "null" in (form.codec or {})["kinds"]) for form in forms)
         if nullable and not written:
@@ -144,16 +145,15 @@ class _Shape:
                 self.fitter.lose(schema, "default", "convention", reason)
             else:
                 word = NULL_WORD
-                while any(word in form.body.get("enum", ()) or word == form.body.get("const") for form in forms):
+                known = [value for form in forms for value in (*form.body.get("enum", ()), form.body.get("const"))]
+                while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
                     word = f"<{word}>"
                 entry["null"] = word
                 if not any(form.kind == "any" for form in forms):
                     forms = [*(form for form in forms if form.kind != "null"), Form("string", {"type": "string", "enum": [word]})]
         return [*forms, null_form()] if not any(form.kind == "null" for form in forms) else forms
 
-    def _missing(
-        self, name: str, schema: Json, forms: list[Form], entry: dict[str, Any], *, required: bool
-    ) -> tuple[bool, list[Form]]:
+    def _missing(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, required: bool) -> tuple[bool, list[Form]]:
         """Let a missing key say null, for a target without null."""
         kept = [form for form in forms if form.kind != "null"]
         if not kept:
@@ -164,33 +164,37 @@ class _Shape:
         if isinstance(schema, dict):
             same = "default" in schema and schema["default"] is None
             self.fitter.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+        entry["unsaid"] = True
         return False, kept
 
     def others(self, patterns: dict[str, Json], rest: Json) -> None:
         """Let properties in that are not declared."""
         fitter, dialect = self.fitter, self.fitter.dialect
         if dialect.maps == "keep":
-            body, codec, notes = _kept_map(fitter, self.node, self.level, patterns, rest)
+            renamed = any("key" in entry for entry in self.entries.values())
+            body, codec, notes = _kept_map(fitter, self.node, self.level, patterns, rest, renamed=renamed)
             self.body.update(body)
             self.notes += notes
             if codec is not None:
                 self.extra["other"] = codec
                 self.extra["declared"] = list(self.body["properties"])
             return
-        items = _pairs(fitter, self.node, patterns, True if rest is _ABSENT else rest)
-        if items is None:
+        form = _pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
+        if form is None:
             return
         sent = unique(_MORE, self.body["properties"], 64)
-        shape = {"type": "array", "items": items}
-        forms = fitter.forms(fitter.made(shape, self.node), self.level + 1)
-        if not forms:
-            return
-        codec = forms[0].codec if forms[0].written else {"as": "pairs", "item": (forms[0].codec or {}).get("items")}
         asked = dialect.every_required or (fitter.ordered and dialect.reorders)
-        self.body["properties"][sent], _ = fitter.combine({"description": "Further properties, each a key with its value."}, forms)
+        self.body["properties"][sent], _ = fitter.combine(
+            {"description": "Further properties, each a key with its value."}, [form]
+        )
         if asked:
             self.required.append(sent)
-        self.extra["more"] = {"at": sent, "codec": codec, "declared": self.declared, "asked": asked}
+        if not dialect.closed:
+            reason = "has no word in the target; what is not in the list is found when the answer is lifted"
+            for keyword in ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"):
+                if keyword in self.node:
+                    fitter.lose(self.node, keyword, reason=reason)
+        self.extra["more"] = {"at": sent, "codec": form.codec, "declared": self.declared, "asked": asked}
 
     def form(self) -> Form:
         """Return the finished object."""
@@ -207,9 +211,9 @@ class _Shape:
             del body["required"]
         _count(fitter, node, body, self.notes, more="more" in self.extra)
         for keyword in ("dependentRequired", "dependentSchemas"):
-            if any(needs for needs in (node.get(keyword) or {}).values() if needs not in (True, {}, [])):
+            if any(needs not in (True, {}, []) for needs in (node.get(keyword) or {}).values()):
                 self.notes.append(fitter.lose(node, keyword))
-        if "propertyNames" in node and "other" not in self.extra and "more" not in self.extra and not dialect.closed:
+        if "propertyNames" in node and "other" not in self.extra and not dialect.closed:
             self.notes.append(fitter.lose(node, "propertyNames"))
         codec: Codec = {"as": "object", "keys": self.entries, **self.extra} if self.entries or self.extra else None
         return Form("object", body, codec, [text for text in self.notes if text])
@@ -279,14 +283,10 @@ def _map(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, J
             form.body["additionalProperties"] = True
         _count(fitter, node, form.body, form.notes, more=False)
     else:
-        items = _pairs(fitter, node, patterns, rest)
-        inner = None if items is None else fitter.forms(fitter.made({"type": "array", "items": items}, node), level)
-        if not inner:
+        entries = _pairs(fitter, node, level, patterns, rest)
+        if entries is None:
             return _empty(fitter, node)
-        form = inner[0]
-        if form.kind != "array":
-            return anything.written(fitter, fitter.made({**node, "type": "object"}, node), "is nested too deeply")
-        form.codec = {"as": "pairs", "item": (form.codec or {}).get("items")}
+        form = entries
         form.notes.insert(0, "An object, written as a list of its keys and values.")
         _count_pairs(fitter, node, form)
     for keyword in ("dependentRequired", "dependentSchemas"):
@@ -324,14 +324,14 @@ def _count_pairs(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
 
 
 def _kept_map(
-    fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json
+    fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json, *, renamed: bool = False
 ) -> tuple[dict[str, Any], Codec, list[str]]:
     """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = fitter.dialect.keywords
     notes: list[str] = []
     body: dict[str, Any] = {}
     codecs: list[Codec] = []
-    if patterns and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
+    if patterns and not renamed and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = fitter.fit(schema, level + 1)
@@ -342,11 +342,16 @@ def _kept_map(
             notes.append(fitter.lose(node, "patternProperties"))
     elif patterns:
         notes.append(fitter.lose(node, "patternProperties"))
+        _lose_rest(fitter, node, rest)
         values = [schema for schema in patterns.values() if schema is not False]
         if rest is _ABSENT or rest is True:
             rest = True
         else:
-            rest = fitter.made({"anyOf": [*values, *([] if rest is False else [rest])]}, node) if values or rest is not False else False
+            rest = (
+                fitter.made({"anyOf": [*values, *([] if rest is False else [rest])]}, node)
+                if values or rest is not False
+                else False
+            )
     if rest is not _ABSENT and rest is not False:
         value, codec = fitter.fit(rest, level + 1)
         codecs.append(codec)
@@ -368,30 +373,47 @@ def _kept_map(
     return body, busy[0] if busy else None, notes
 
 
-def _pairs(fitter: Fitter, node: dict[str, Any], patterns: dict[str, Json], rest: Json) -> Json:
-    """Return the schema of one entry of a map: `{key, value}`, one alternative for each pattern of keys."""
-    names = node.get("propertyNames", True)
-    entries: list[Json] = []
+def _lose_rest(fitter: Fitter, node: dict[str, Any], rest: Json) -> None:
+    """Lose what holds for keys no pattern matches, where patterns are not told."""
+    for keyword in ("additionalProperties", "unevaluatedProperties"):
+        if keyword in node and rest is not True:
+            fitter.lose(node, keyword)
 
-    def entry(key: Json, value: Json) -> None:
-        if value is False:
-            return
-        key = {"allOf": [key, names]} if names is not True else key
-        pair = {"type": "object", "properties": {"key": key, "value": value}, "required": ["key", "value"], "additionalProperties": False}
-        fitter.own(pair, node)
-        fitter.made(key, node)
-        entries.append(pair)
 
-    for pattern, schema in patterns.items():
-        entry({"type": "string", "pattern": pattern}, schema)
-        if "pattern" not in fitter.dialect.keywords or not taken(pattern, fitter.dialect.patterns):
-            fitter.lose(node, "patternProperties")
-            if rest is not True and "additionalProperties" in node:
-                fitter.lose(node, "additionalProperties")
+def _pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Form | None:
+    """Say entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
+    wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
     if rest is not False:
-        entry({"type": "string"}, rest)
+        wanted.append((None, rest))
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
         fitter.lose(node, "patternProperties")
+    for pattern in patterns:
+        if "pattern" not in fitter.dialect.keywords or not taken(pattern, fitter.dialect.patterns):
+            fitter.lose(node, "patternProperties")
+            _lose_rest(fitter, node, rest)
+    if fitter.dialect.unions == "choice" and len(wanted) > 1:
+        wanted = [(None, fitter.made({"anyOf": [schema for _, schema in wanted]}, node))]
+    entries: list[tuple[str | None, Form]] = []
+    for pattern, schema in wanted:
+        forms = fitter.forms(_entry(fitter, node, pattern, schema), level + 1)
+        if len(forms) == 1:
+            entries.append((pattern, forms[0]))
     if not entries:
         return None
-    return entries[0] if len(entries) == 1 else fitter.made({"anyOf": entries}, node)
+    distinct: dict[str, Form] = {}
+    kept = [(pattern, distinct.setdefault(dumps([form.body, form.codec], indent=False), form)) for pattern, form in entries]
+    items, codec = fitter.combine({}, list(distinct.values()))
+    pairs: dict[str, Any] = {"as": "pairs", "item": codec}
+    if len(distinct) > 1:
+        pairs["by"] = [{"pattern": pattern, "codec": form.codec} for pattern, form in kept]
+    return Form("array", {"type": "array", "items": items}, pairs)
+
+
+def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
+    """Return the schema of one entry."""
+    key: Json = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
+    if "propertyNames" in node:
+        key = {"allOf": [key, node["propertyNames"]]}
+    pair = {"type": "object", "properties": {"key": key, "value": value}, "required": ["key", "value"], "additionalProperties": False}
+    fitter.made(key, node)
+    return fitter.own(pair, node)

@@ -34,7 +34,11 @@ def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
         else:
             form.notes.append(fitter.lose(node, "pattern"))
     if isinstance(form_at, str):
-        if "format" in keywords and form_at in dialect.formats and ("pattern" not in form.body or dialect.lengths_beside_patterns):
+        if (
+            "format" in keywords
+            and form_at in dialect.formats
+            and ("pattern" not in form.body or dialect.lengths_beside_patterns)
+        ):
             form.body["format"] = form_at
         else:
             form.notes.append(fitter.lose(node, "format"))
@@ -90,7 +94,7 @@ def _empty(node: dict[str, Json], kind: str) -> bool:
         if least > most:
             return True
         if isinstance(step, int) and step > 0:
-            return -(-least // step) * step > most
+            return bool(-(-least // step) * step > most)
     return False
 
 

@@ -2,8 +2,8 @@
 
 * `oneOf` is refused by OpenAI and Gemini's Schema, and by llguidance unless its branches exclude each other: it becomes `anyOf`.
 * What stands beside `anyOf` goes into its branches: xgrammar and outlines-core misread siblings.
-* OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart: a constant that does is moved
-  to the front, and where there is none a key `option` is added, which the way back removes.
+* OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
+  a constant that does is moved to the front, and where there is none a key `option` is added, which the way back removes.
 * GigaChat knows no union: values that are no objects share one string, objects become properties of one object
   whose `choice` names the one that is meant.
 """
@@ -84,9 +84,7 @@ def _disjoint(fitter: Fitter, left: Json, right: Json, depth: int) -> bool:
     if mine == {"object"} and theirs == {"object"}:
         needed = set(left.get("required") or ()) & set(right.get("required") or ())
         here, there = left.get("properties") or {}, right.get("properties") or {}
-        return any(
-            name in here and name in there and _disjoint(fitter, here[name], there[name], depth + 1) for name in needed
-        )
+        return any(name in here and name in there and _disjoint(fitter, here[name], there[name], depth + 1) for name in needed)
     return False
 
 
@@ -101,7 +99,9 @@ def _seen_through(fitter: Fitter, schema: Json) -> Json:
 def _kinds(schema: dict[str, Any]) -> set[str] | None:
     listed = _listed(schema)
     if listed is not None:
-        return {kind_of(value) for value in _literals(schema)} | ({"number"} if any(kind_of(value) == "integer" for value in _literals(schema)) else set())
+        return {kind_of(value) for value in _literals(schema)} | (
+            {"number"} if any(kind_of(value) == "integer" for value in _literals(schema)) else set()
+        )
     types = schema.get("type")
     if types is None:
         return None
@@ -130,11 +130,17 @@ def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
     if any(form.bare and form.kind == "number" for form in forms):
         forms = [form for form in forms if not (form.bare and form.kind == "integer")]
     if any(form.bare and form.kind == "string" for form in forms):
-        forms = [form for form in forms if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes]
+        forms = [
+            form for form in forms if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes
+        ]
     if any(form.written for form in forms):
         strings = [form for form in forms if form.kind == "string"]
         if len(strings) > 1:
             forms = [*(form for form in forms if form.kind != "string"), anything.texts(fitter, strings)]
+    nulls = [form for form in forms if form.kind == "null"]
+    if len(nulls) > 1:
+        nulls[0].text = joined(*(form.text for form in nulls))
+        forms = [form for form in forms if form.kind != "null" or form is nulls[0]]
     known: dict[str, Form] = {}
     for form in forms:
         known.setdefault(dumps([form.body, form.codec, form.text], indent=False), form)
@@ -149,7 +155,10 @@ def _enumerations(fitter: Fitter, forms: list[Form]) -> list[Form]:
         if mate is None or (fitter.dialect.unions == "anyOf" and (form.text or mate.text)):
             result.append(form)
             continue
-        values = [*_values_of(mate), *(value for value in _values_of(form) if freeze(value) not in {freeze(v) for v in _values_of(mate)})]
+        values = [
+            *_values_of(mate),
+            *(value for value in _values_of(form) if freeze(value) not in {freeze(v) for v in _values_of(mate)}),
+        ]
         codec: Codec = None
         if mate.codec is not None or form.codec is not None:
             table = {json: pair for one in (mate, form) for json, pair in _table(one).items()}
@@ -162,7 +171,11 @@ def _enumerations(fitter: Fitter, forms: list[Form]) -> list[Form]:
 
 
 def _same_enumeration(left: Form, right: Form) -> bool:
-    if left.kind != right.kind or not left.body.keys() <= {"type", "enum", "const"} or not right.body.keys() <= {"type", "enum", "const"}:
+    if (
+        left.kind != right.kind
+        or not left.body.keys() <= {"type", "enum", "const"}
+        or not right.body.keys() <= {"type", "enum", "const"}
+    ):
         return False
     if len(left.body) < 2 or len(right.body) < 2 or any(form.codec and form.codec["as"] != "values" for form in (left, right)):
         return False
@@ -194,12 +207,14 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
         form = others[0]
         shared += [text for text in [form.text, *form.notes] if text and text not in shared]
         return _nullable(fitter, form), form.codec
+    _untangle(fitter, others)
     if dialect.first_keys:
         _told_apart(fitter, others)
     if dialect.type_lists and all(form.bare for form in others):
         return {"type": [form.kind for form in [*others, *nulls]]}, None
+    shared += [text for form in nulls for text in [form.text, *form.notes] if text and text not in shared]
     bodies = []
-    for form in [*others, *nulls]:
+    for form in others:
         head = {"title": form.title} if form.title and "title" in dialect.keywords else {}
         if text := joined(form.text, *(note for note in form.notes if note not in shared)):
             head["description"] = text
@@ -207,7 +222,7 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
             bodies.append({**head, "anyOf": [form.body]})
         else:
             bodies.append({**head, **form.body} if head else form.body)
-    return {"anyOf": bodies}, codec_of(others, nulls)
+    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(others, nulls)
 
 
 def codec_of(others: list[Form], nulls: list[Form]) -> Codec:
@@ -233,6 +248,24 @@ def _nullable(fitter: Fitter, form: Form) -> dict[str, Any]:
     return {**body, **types}
 
 
+def _untangle(fitter: Fitter, forms: list[Form]) -> None:
+    """Box a map written as a list that stands beside another list, so that an empty one shows which it is."""
+    lists = [form for form in forms if form.kind == "array"]
+    if len(lists) < 2:
+        return
+    taken = {name for form in forms if form.kind == "object" for name in form.body.get("properties", {})}
+    for form in lists:
+        if form.codec is not None and form.codec["as"] == "pairs":
+            key = unique("entries", taken, 60)
+            box: dict[str, Any] = {"type": "object", "properties": {key: form.body}, "required": [key]}
+            if fitter.dialect.closed:
+                box["additionalProperties"] = False
+            if "propertyOrdering" in fitter.dialect.keywords:
+                box["propertyOrdering"] = [key]
+            form.kind, form.body = "object", box
+            form.codec = {"as": "box", "key": key, "codec": form.codec}
+
+
 # first keys
 
 
@@ -243,7 +276,15 @@ def _told_apart(fitter: Fitter, forms: list[Form]) -> None:
             body = fitter.definitions.get(form.codec["name"])
             if isinstance(body, dict) and body.get("type") == "object":
                 copy = {name: value for name, value in body.items() if name not in {"title", "description"}}
-                forms[index] = Form("object", copy, fitter.codecs[form.codec["name"]], form.notes, form.text or body.get("description"), form.title, form.node)
+                forms[index] = Form(
+                    "object",
+                    copy,
+                    fitter.codecs[form.codec["name"]],
+                    form.notes,
+                    form.text or body.get("description"),
+                    form.title,
+                    form.node,
+                )
     groups: dict[str, list[Form]] = {}
     for form in forms:
         if form.kind == "object" and form.body.get("properties"):
@@ -257,7 +298,9 @@ def _told_apart(fitter: Fitter, forms: list[Form]) -> None:
             for form in group:
                 _lead(form, leader, form.body["properties"][leader])
                 if isinstance(form.node, dict):
-                    fitter.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
+                    fitter.lose(
+                        form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart"
+                    )
             continue
         taken = {name for form in group for name in form.body["properties"]}
         tag = unique("option", taken, 64)
@@ -266,7 +309,9 @@ def _told_apart(fitter: Fitter, forms: list[Form]) -> None:
             label = unique(form.title or f"option_{number}", labels, 60)
             labels.append(label)
             _lead(form, tag, {"type": "string", "const": label})
-            if form.codec is None or form.codec["as"] == "object":
+            if form.codec is not None and form.codec["as"] == "box":
+                form.codec = {**form.codec, "tag": {"key": tag, "value": label}}
+            elif form.codec is None or form.codec["as"] == "object":
                 form.codec = {"as": "object", "keys": {}, **(form.codec or {}), "tag": {"key": tag, "value": label}}
             else:  # a tuple: the tag belongs to the object it is written as
                 item = form.codec.get("item") or {"as": "object", "keys": {}}
