@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from instrc.emit.definitions import Definitions
@@ -30,6 +30,8 @@ class Container:
     required: list[str]
     extra: list[Json]
     """What mixins around several steps say beside their properties."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How often a key was wanted that was taken already."""
 
     def add(self, key: str, schema: Json, *, required: bool = True) -> None:
         """Take a property in; a key that is taken gets `_2`, `_3`."""
@@ -40,10 +42,10 @@ class Container:
 
     def free(self, key: str) -> str:
         """Return a key that is not taken."""
-        count, wanted = 1, key
+        wanted = key
         while key in self.properties:
-            count += 1
-            key = f"{wanted}_{count}"
+            self.counts[wanted] = self.counts.get(wanted, 1) + 1
+            key = f"{wanted}_{self.counts[wanted]}"
         return key
 
     def schema(self, annotations: Sequence[Json] = ()) -> dict[str, Json]:

@@ -10,6 +10,7 @@ No schema is composed yet, no step has its final key, nothing is cut into chunks
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
@@ -35,12 +36,17 @@ class Instruction:
     @property
     def kind(self) -> Kind:
         """Who carries it out, by the suffix of its name."""
-        return next((kind for suffix, kind in SUFFIXES.items() if self.name.endswith(suffix)), "model")
+        return SUFFIXES[_suffix(self.name)] if _suffix(self.name) else "model"
 
     @property
     def stem(self) -> str:
         """The name without its suffix."""
-        return next((self.name.removesuffix(suffix) for suffix in SUFFIXES if self.name.endswith(suffix)), self.name)
+        return self.name.removesuffix(_suffix(self.name))
+
+
+@lru_cache(maxsize=4096)
+def _suffix(name: str) -> str:
+    return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
 class Path(NamedTuple):
@@ -101,6 +107,8 @@ class Group:
 
     application: Application
     members: tuple[Unit, ...]
+    numbers: tuple[int, ...]
+    """The steps of all members, in order."""
 
 
 Unit: TypeAlias = int | Group

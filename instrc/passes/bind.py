@@ -44,9 +44,9 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     """
     mine = Report()
     names = Names(program, library, mine)
-    mentioned = _mentioned(program)
+    mentioned = _mentioned(program) | RESERVED
     bindings = [each for each in program.statements if isinstance(each, Binding)]
-    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned | RESERVED]
+    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
     graphs = [_graph(export, names, library, mine) for export in exports]
@@ -55,7 +55,7 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
         mine.add(UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
-        if binding.name.text not in needed | names.read:
+        if binding.name.text not in needed and binding.name.text not in names.read:
             run(Evaluator(names, library, mine).value(binding.name, Place(placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(NothingExported(at=program.source.whole()))

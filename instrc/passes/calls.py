@@ -77,7 +77,7 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
     """Come to the step of a call."""
     given = yield collect(ev, instruction, written, place)
     schema = ev.flat(instruction, span)
-    if schema is None or not given.complete:
+    if schema is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
     properties = _properties(schema, place.annotations)
     constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]

@@ -35,7 +35,11 @@ from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Valu
 from instrc.problems.problem import CompileError
 from instrc.problems.program import MisplacedAnnotation, MisplacedData, NotCallable, NotData, RecursiveBinding, RepeatedName
 from instrc.problems.report import Report
+from instrc.problems.schemas import TooLarge
 from instrc.source import Span
+
+MOST_VALUES = 1_000_000
+"""How many values the objects and calls of one export are given at most."""
 
 
 class Evaluator:
@@ -48,6 +52,8 @@ class Evaluator:
         self.steps = Steps()
         self._known: dict[str | tuple[str, Value | None], Value | None] = {}
         """Values of locals; under the name and what is piped to where it stands if they depend on that."""
+        self._values = 0
+        """How many values were put into objects and calls."""
         self._open: dict[str, None] = {}
         """Locals whose expressions are being read, outermost first."""
         self._piped: Value | None = None
@@ -142,6 +148,13 @@ class Evaluator:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""
         if place.piped is self._piped:
             self._depends = True
+
+    def spend(self, values: int, at: Span) -> bool:
+        """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
+        before, self._values = self._values, self._values + values
+        if before <= MOST_VALUES < self._values:
+            self.report.add(TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
+        return self._values <= MOST_VALUES
 
     def _circle(self, name: Name) -> None:
         """Report a local name that needs itself, each circle once."""
@@ -244,6 +257,8 @@ class Evaluator:
     def object(self, written: Object, place: Place) -> Task[Value | None]:
         """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
         inside = replace(place.inside(), piped=place.piped)
+        if self._values > MOST_VALUES:
+            return None
         if place.key is not None:
             return (yield self._nested(written, place))
         members: dict[str, Value] = {}
@@ -277,7 +292,8 @@ class Evaluator:
                 keys.fields[field.key] = value
                 keys.parts.update(self.steps.parts(value))
             members[field.key] = value
-        return Members(tuple(members.items())) if complete else None
+        size = sum(member.size if isinstance(member, Members) else 1 for member in members.values())
+        return Members(tuple(members.items()), size) if complete and self.spend(size, written.span) else None
 
     def _nested(self, written: Object, place: Place) -> Task[Value | None]:
         """Come to an object under a key: one step with the steps of the object inside."""

@@ -88,13 +88,11 @@ def _needed_first(barriers: set[int], steps: Sequence[Readable], floor: int) -> 
 def numbers(units: Sequence[Unit]) -> list[int]:
     """Return the steps of some units, in order."""
     found: list[int] = []
-    waiting: list[Unit] = list(reversed(units))
-    while waiting:
-        unit = waiting.pop()
-        if isinstance(unit, Group):
-            waiting.extend(reversed(unit.members))
-        else:
+    for unit in units:
+        if isinstance(unit, int):
             found.append(unit)
+        else:
+            found.extend(unit.numbers)
     return found
 
 
@@ -106,7 +104,7 @@ def nested(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[
         unit = waiting.pop()
         if isinstance(unit, Group):
             blocks = _blocks(slot.content for slot in unit.application.slots)
-            first = numbers((unit,))[0]
+            first = unit.numbers[0]
             waiting.extend(unit.members)
         else:
             blocks = _blocks([steps[unit].content])

@@ -43,7 +43,7 @@ class Names:
         self.inputs: dict[str, Span | None] = {"prompt": None}
         self.read: set[str] = set()
         """Local names and inputs that were evaluated."""
-        self._unknown: set[tuple[str, Span]] = set()
+        self._ends: dict[str, Expression] = {}
         for statement in program.statements:
             if isinstance(statement, Binding | Input):
                 self._define(statement)
@@ -104,41 +104,35 @@ class Names:
 
     def alias(self, expression: Expression) -> Instruction | Special | None:
         """Return the instruction that an expression names, if it does nothing but name one, through any number of locals."""
-        seen: set[str] = set()
-        while isinstance(expression, Name):
-            binding = self.locals.get(expression.text)
-            if binding is None:
-                if expression.text in self.inputs:
-                    return None
-                meaning = self.meaning(expression)
-                return meaning if isinstance(meaning, Instruction | Special) else None
-            if expression.text in seen:
-                return None
-            seen.add(expression.text)
-            expression = binding.value
-        return self.vibe(expression) if isinstance(expression, Uri) else None
+        end = self._end(expression)
+        if isinstance(end, Name) and end.text not in self.inputs and end.text not in self.locals:
+            meaning = self.meaning(end)
+            return meaning if isinstance(meaning, Instruction | Special) else None
+        return self.vibe(end) if isinstance(end, Uri) else None
 
     def is_circular(self, name: str) -> bool:
         """Tell whether a local name is only another name of itself."""
-        seen: set[str] = set()
-        while name in self.locals and name not in seen:
-            seen.add(name)
-            value = self.locals[name].value
-            name = value.text if isinstance(value, Name) else ""
-        return name in seen
+        end = self._end(self.locals[name].value)
+        return isinstance(end, Name) and end.text in self.locals
 
     def is_alias(self, binding: Binding) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
-        seen: set[str] = set()
-        expression: Expression = binding.value
-        while isinstance(expression, Name):
-            if expression.text in self.inputs or expression.text in seen:
-                return False
-            seen.add(expression.text)
-            if expression.text not in self.locals:
-                return True
+        end = self._end(binding.value)
+        return isinstance(end, Uri) or (isinstance(end, Name) and end.text not in self.inputs and end.text not in self.locals)
+
+    def _end(self, expression: Expression) -> Expression:
+        """Return what an expression leads to through names of nothing but names; one of its names if it goes round."""
+        way: list[str] = []
+        while isinstance(expression, Name) and expression.text in self.locals and expression.text not in self.inputs:
+            known = self._ends.get(expression.text)
+            if known is not None:
+                expression = known
+                break
+            way.append(expression.text)
+            self._ends[expression.text] = expression  # until we know better: who comes here again has gone round
             expression = self.locals[expression.text].value
-        return isinstance(expression, Uri)
+        self._ends.update(dict.fromkeys(way, expression))
+        return expression
 
     def goal(self, expression: Expression) -> str | None:
         """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""

@@ -134,13 +134,14 @@ def _keys_of(ev: Evaluator, written: tuple[Written, ...]) -> dict[str, Span]:
 def _early(fields: tuple[Field, ...], place: Place, later: dict[str, Span]) -> list[Name]:
     """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
     found: list[Name] = []
-    known = set(place.keys.fields) if place.keys else set()
+    known: set[str] = set()
+    given = place.keys.fields if place.keys else {}
     for field in fields:
         waiting: list[Expression | None] = [field.value]
         while waiting:
             each = waiting.pop()
             match each:
-                case Name(text) if text in later and text not in known:
+                case Name(text) if text in later and text not in known and text not in given:
                     found.append(each)
                 case Call(_, arguments):
                     waiting.extend(argument.value for argument in arguments)

@@ -81,7 +81,7 @@ class Steps:
             if len(units) == 1 and isinstance(units[0], int) and not whole:
                 taken = (self._wrap(units[0], application, frame),)
             else:
-                group = Group(application, units)
+                group = Group(application, units, tuple(numbers(units)))
                 self._forget(units)
                 self.groups[_numbers(group)[0]] = group
                 depth = 1 + max(frame.inner[n].depth if n in frame.inner else 0 for n in frame.written)
@@ -163,8 +163,8 @@ class Steps:
         return tuple(found)
 
 
-def _numbers(unit: Unit) -> list[int]:
-    return [unit] if isinstance(unit, int) else numbers((unit,))
+def _numbers(unit: Unit) -> tuple[int, ...]:
+    return (unit,) if isinstance(unit, int) else unit.numbers
 
 
 def slot_reads(slots: tuple[Slot, ...]) -> tuple[Path, ...]:

@@ -24,6 +24,8 @@ class Members(NamedTuple):
     """An object of values."""
 
     fields: tuple[tuple[str, Value], ...]
+    size: int
+    """How many values there are in it, at any depth."""
 
 
 class Data(NamedTuple):
