@@ -7,8 +7,9 @@ import stat
 import sys
 from typing import IO
 
+from instrc import problems
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.problems.rim import UnreadableFile
 from instrc.source import Source
 
 STDIN = "-"
@@ -60,10 +61,10 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def unreadable(path: str, why: str) -> UnreadableFile:
+def unreadable(path: str, why: str) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
     name = name_of(path)
-    return UnreadableFile(at=Source(name, "").whole(), path=name, reason=why)
+    return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why)
 
 
 def _reason(path: str, error: OSError | ValueError) -> str:

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.rim import NoSuchDocument
 from instrc.source import Source
 from instrc.workspace import Wishes, Workspace, find
 
@@ -54,7 +54,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
         if kind in artefact.documents:
             documents.append(artefact.documents[kind])
         else:
-            found.add(NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
+            found.add(problems.rim.NoSuchDocument(asked=kind, program=artefact.name, present=tuple(artefact.documents)))
     found.stop_if_failed()
     return documents
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from instrc import problems
 from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.problems.rim import NothingToCheck
 from instrc.registry.discover import Surroundings
 from instrc.source import Source
 
@@ -132,7 +132,7 @@ def find(paths: Sequence[str], report: Report) -> list[str]:
         if path != STDIN and is_folder(path):
             below = list(_below(path, report))
             if not below:
-                report.add(NothingToCheck(at=Source(path, "").whole()))
+                report.add(problems.rim.NothingToCheck(at=Source(path, "").whole()))
             found |= dict.fromkeys(below)
         else:
             found[path] = None

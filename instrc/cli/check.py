@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.inputs import one_stdin
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import Format, show, verdict
 from instrc.problems.problem import CompileError

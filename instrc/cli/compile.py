@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from instrc import problems
 from instrc.cli.documents import Emit, Export, Output, exports, kinds_to_strip, printed, written
-from instrc.cli.inputs import one_stdin
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
 from instrc.files import reason
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.problems.rim import UnwritableOutput
 from instrc.source import Source
 from instrc.workspace import Wishes, Workspace
 
@@ -85,16 +84,16 @@ def command(
             output.documents.append(printed(export, emit, report))
     if target and compiled:
         _lower(output, compiled, target, emit, report, folder, way_back, recursion, strict=strict)
-    problems = report.once()
-    code = verdict(problems, strict=strict)
+    found = report.once()
+    code = verdict(found, strict=strict)
     if code == FINE:
         try:
             output.deliver()
         except OSError as error:
             where = str(folder or way_back)
-            problems = (*problems, UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
+            found = (*found, problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
             code = PROBLEMS
-    show(problems, shape)
+    show(found, shape)
     raise typer.Exit(code)
 
 

@@ -8,13 +8,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from instrc import problems
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.report import Report
-from instrc.problems.rim import NoSuchDocument
 from instrc.source import Source
 
 
@@ -84,7 +84,7 @@ def printed(export: Export, emit: Emit | None, report: Report) -> Json:
         if kind == emit.value:
             return document
     report.add(
-        NoSuchDocument(
+        problems.rim.NoSuchDocument(
             at=Source(name_of(export.file), "").whole(), asked=emit.value, program=export.stem, present=tuple(documents)
         )
     )

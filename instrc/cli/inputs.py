@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from instrc.files import STDIN, name_of, read_bytes, readable
+from instrc import problems
+from instrc.files import name_of, read_bytes, readable
 from instrc.jsontext import JsonSyntaxError, read
 from instrc.jsonvalue import Json, loads
 from instrc.problems.report import Report
-from instrc.problems.rim import InvalidJson
-from instrc.problems.schemas import TooLarge
 from instrc.registry.registry import Registry
 from instrc.source import Source, Span
 
@@ -39,21 +38,21 @@ def read_json(path: str, report: Report) -> Document | None:
     name = name_of(path)
     if len(data) > MAX_BYTES:
         at = Source(name, data[:200].decode("utf-8", "replace")).whole()
-        report.add(TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
+        report.add(problems.schemas.TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
         return None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         start = len(data[: error.start].decode("utf-8-sig"))
         source = Source(name, data.decode("utf-8-sig", "replace"))
-        report.add(InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
+        report.add(problems.rim.InvalidJson(at=source.span(start, start + 1), reason="a byte here is not UTF-8"))
         return None
     source = Source(name, text)
     try:
         return Document(path, source, loads(text))
     except JsonSyntaxError as error:
         start = min(error.offset, max(len(text) - 1, 0))
-        report.add(InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
+        report.add(problems.rim.InvalidJson(at=source.span(start, min(start + 1, len(text))), reason=error.reason))
         return None
 
 
@@ -80,12 +79,3 @@ def read_schema(path: str, registry: Registry, report: Report) -> Schema | None:
         return Schema(vibe.schema, vibe.uri, vibe.span, registry)
     document = read_json(path, report)
     return None if document is None else Schema(document.value, "", document.locate, registry)
-
-
-def one_stdin(*paths: str) -> None:
-    """Refuse a command line that would read the standard input twice."""
-    if paths.count(STDIN) > 1:
-        from typer import BadParameter  # already loaded by the program around the commands
-
-        message = "the standard input (-) can be read once only"
-        raise BadParameter(message)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import MAX_BYTES, one_stdin, read_json
-from instrc.cli.options import ProblemFormat
+from instrc.cli.inputs import MAX_BYTES, read_json
+from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of, read_bytes

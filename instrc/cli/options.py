@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 from instrc.cli.show import Format
+from instrc.files import STDIN
 
 Roots: TypeAlias = Annotated[
     list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
@@ -16,3 +17,10 @@ Shared: TypeAlias = Annotated[
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")]
+
+
+def one_stdin(*paths: str) -> None:
+    """Refuse a command line that would read the standard input twice."""
+    if paths.count(STDIN) > 1:
+        message = "the standard input (-) can be read once only"
+        raise typer.BadParameter(message)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.inputs import one_stdin, read_json, read_schema
-from instrc.cli.options import ProblemFormat
+from instrc.cli.inputs import read_json, read_schema
+from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.jsonvalue import dumps

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.documents import Emit, exports
-from instrc.cli.inputs import one_stdin
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
+from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.targeting import Fitted, one_by_one
 from instrc.cli.terminal import write

@@ -2,4 +2,28 @@
 
 A problem is a frozen dataclass of facts: spans, names, paths.
 Its words are properties computed from them; its docstring is the page that `instrc explain` prints.
+
+There are many, and defining them takes longer than compiling a small program, which needs none:
+`problems.rim.InvalidJson` loads the module `rim` when it is first named.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from instrc.problems import answers, files, importing, notation, program, rim, schemas, targets, text, vibes
+
+__all__ = ["answers", "files", "importing", "notation", "program", "rim", "schemas", "targets", "text", "vibes"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Load a module of problems when it is first named."""
+    if name not in __all__:
+        message = f"module 'instrc.problems' has no attribute {name!r}"
+        raise AttributeError(message)
+    from importlib import import_module
+
+    return import_module(f"instrc.problems.{name}")
