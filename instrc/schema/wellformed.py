@@ -205,7 +205,7 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
             try:
                 for path, reason in _errors(drafts.Draft202012Validator, probe):
                     yield (*place, *path[len(place) - len(doubt.node) :]), reason
-            except ValueError:  # the judge cannot write a number of over 4,300 digits into its message
+            except (RecursionError, ValueError):  # the judge cannot write what is too deep, or a number of over 4,300 digits
                 yield place, "it is not what this keyword holds"
     for place, node in walk(schema):
         for below, written in patterns_in(node):
