@@ -111,6 +111,7 @@ def _apply(folder: Folder, references: list[str], words: dict[str, Json], frame:
     if rest.__class__ is dict and rest.get("properties").__class__ is dict and SLOT in rest["properties"]:
         filling = rest["properties"][SLOT]
         filling = folder.definitions.body(filling)
+    if rest.__class__ is dict:
         left = _without_slot(rest)
     at = folder.library.at(node)
     for mixin, reference in zip(reversed(mixins), reversed(references), strict=True):
@@ -137,11 +138,12 @@ def _define(folder: Folder, name: str, results: list[Json]) -> Json:
 def _without_slot(schema: dict[str, Json]) -> dict[str, Json]:
     """Return a schema without its property `default`."""
     out = dict(schema)
-    properties = {name: value for name, value in schema["properties"].items() if name != SLOT}
-    if properties:
-        out["properties"] = properties
-    else:
-        del out["properties"]
+    if schema.get("properties").__class__ is dict and SLOT in schema["properties"]:
+        properties = {name: value for name, value in schema["properties"].items() if name != SLOT}
+        if properties:
+            out["properties"] = properties
+        else:
+            del out["properties"]
     if schema.get("required").__class__ is list and SLOT in schema["required"]:
         required = [name for name in schema["required"] if name != SLOT]
         if required:

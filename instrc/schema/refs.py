@@ -44,12 +44,11 @@ class Resource:
 class Document:
     """A JSON document that holds schemas, under the URI it is known by."""
 
-    __slots__ = ("has_unevaluated_items", "root", "uri")
+    __slots__ = ("root", "uri")
 
     def __init__(self, uri: str, root: Json) -> None:
         self.uri = uri
         self.root = root
-        self.has_unevaluated_items = False
 
 
 Anchors = dict[str, tuple[Json, Resource]]
@@ -195,8 +194,6 @@ class Library:
                         if keyword == "allOf":
                             self.to_fold = True
                             dirty_at.append(place)
-                    if keyword == "unevaluatedItems":
-                        within.document.has_unevaluated_items = True
                 elif keyword == "id" or keyword.startswith("$"):
                     special = True
             if special:
@@ -215,7 +212,7 @@ class Library:
                     dirty_at.append(place)
                 elif (above >= 0 or resource is not self.main) and not node.keys().isdisjoint(_IDENTIFIERS):
                     dirty_at.append(place)
-            if dialect.old and (modern(node, dialect) is not node or (dialect.year == 2019 and "contains" in node)):
+            if dialect.old and modern(node, dialect) is not node:
                 dirty_at.append(place)
         self.count += len(order)
         dirty = self.dirty
@@ -277,10 +274,6 @@ class Library:
         found = self.originals.get(id(node))
         if found is None:
             found = modern(node, dialect)
-            if dialect.year == 2019 and "contains" in found and scope.resource.document.has_unevaluated_items:
-                found, *hidden = _blind_contains(found)
-                self.dirty.update(map(id, hidden))
-                self.originals[id(hidden[-1])] = hidden[-1]
             self.originals[id(node)] = found
         return found
 
@@ -554,16 +547,6 @@ def join(base: str, reference: str) -> str:
 
     joined: str = urljoin(base, reference)
     return joined
-
-
-def _blind_contains(view: dict[str, Json]) -> list[dict[str, Json]]:
-    """Hide `contains` of 2019-09 behind two negations: there it does not count its items as evaluated, today it does."""
-    inner: dict[str, Json] = {key: view[key] for key in ("contains", "minContains", "maxContains") if key in view}
-    out = {key: value for key, value in view.items() if key not in inner}
-    middle = {"not": inner}
-    outer = {"not": middle}
-    out["allOf"] = [*out.get("allOf", []), outer]
-    return [out, outer, middle, inner]
 
 
 def _metaschema(uri: str) -> Json:
