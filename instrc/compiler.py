@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from instrc import problems
 from instrc.emit.emit import emit
 from instrc.emit.render import HINT
 from instrc.emit.vibes import emit_vibe
@@ -14,7 +15,6 @@ from instrc.passes.library import Library
 from instrc.passes.loops import bound_all_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
-from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.registry.registry import Registry
 from instrc.registry.vibe import Vibe
@@ -54,6 +54,6 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
     """Return the artefact of a vibe file: its schema is the export."""
     schema = bound_all_loops(Library(registry, report).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
-        report.add(OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
+        report.add(problems.program.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()
     return (emit_vibe(schema, stem, batch=options.batch),)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from instrc import problems
 from instrc.ir.graph import (
     Application,
     Argument,
@@ -24,15 +25,6 @@ from instrc.passes.holding import Frame
 from instrc.passes.steps import PRIVATE, slot_reads
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value, paths
-from instrc.problems.program import (
-    EmptyMixin,
-    MisplacedCall,
-    MisplacedData,
-    RepeatedName,
-    ReservedName,
-    SlotNotFound,
-    TooManyArguments,
-)
 from instrc.problems.suggest import nearest
 from instrc.source import Span
 
@@ -175,7 +167,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
             if value is None:
                 given.complete = False
             elif isinstance(value, Data) and each.label is None:
-                ev.report.add(MisplacedData(at=each.value.span))
+                ev.report.add(problems.program.MisplacedData(at=each.value.span))
                 given.complete = False
             else:
                 given.add(each.label, value)
@@ -223,7 +215,7 @@ def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Express
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
         word = expression.span.text if step is None else step.activity or step.stem
-        ev.report.add(MisplacedCall(at=expression.span, word=word, holder=holder.name))
+        ev.report.add(problems.program.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = frame.inner.get(step.number)
     if taken is not None and isinstance(taken.unit, Group):
@@ -257,7 +249,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     for each in written:
         if each.label is None and not isinstance(each.value, Object):
             if filling is not None:
-                ev.report.add(TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
+                ev.report.add(problems.program.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = each.value
         elif each.label is None and isinstance(each.value, Object):
@@ -278,7 +270,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
             continue
         if slot_field.key == "default":
             if filling is not None:
-                ev.report.add(TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
+                ev.report.add(problems.program.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
@@ -302,7 +294,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
         if value is None:
             return None
     if isinstance(value, Data):
-        ev.report.add(MisplacedData(at=filling.span if filling else span))
+        ev.report.add(problems.program.MisplacedData(at=filling.span if filling else span))
         return None
     schema = ev.flat(mixin, span)
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
@@ -314,7 +306,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
     if not taken:
-        ev.report.add(EmptyMixin(at=span, mixin=mixin.name))
+        ev.report.add(problems.program.EmptyMixin(at=span, mixin=mixin.name))
         return None
     if whole and place.key not in {None, PRIVATE}:
         return ev.under_key(ev.take(taken, frame, place, span, ()), place, span)
@@ -358,7 +350,9 @@ def check_slots(ev: Evaluator, holder: Instruction, schema: Json, slots: Iterabl
     unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
     for slot in unknown:
         ev.report.add(
-            SlotNotFound(at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names)
+            problems.program.SlotNotFound(
+                at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names
+            )
         )
     return not unknown
 
@@ -366,11 +360,11 @@ def check_slots(ev: Evaluator, holder: Instruction, schema: Json, slots: Iterabl
 def _take_label(ev: Evaluator, given: Given, label: str, span: Span) -> bool:
     """Note the name of an argument; a name given twice, or `const`, is reported."""
     if label == "const":
-        ev.report.add(ReservedName(at=span, word=label))
+        ev.report.add(problems.program.ReservedName(at=span, word=label))
         given.complete = False
         return False
     if label in given.labels:
-        ev.report.add(RepeatedName(at=span, word=label, first=given.labels[label]))
+        ev.report.add(problems.program.RepeatedName(at=span, word=label, first=given.labels[label]))
         given.complete = False
         return False
     given.labels[label] = span

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from instrc import problems
 from instrc.jsonvalue import Json, pointer
 from instrc.passes.reads import Process
 from instrc.passes.requirements import missing_names
 from instrc.passes.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.schemas import TooLarge
-from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
 from instrc.registry.registry import Registry
 from instrc.registry.vibe import Vibe
 from instrc.schema.refs import Library, Locate, Scope, join
@@ -80,7 +79,7 @@ def _required(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
     mixin = vibe.segment.casefold().endswith("_mixin")
     for path, place, name, near in missing_names(vibe.schema, scope, shapes, mixin=mixin):
         at = vibe.span(pointer((*path, "required", place)))
-        yield MissingFromProperties(at=at, word=name, nearest=near)
+        yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=near)
 
 
 def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
@@ -94,9 +93,9 @@ def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
         holder, below, path = fault.read
         at = vibe.span(pointer((*places[holder], *below)))
         if fault.kind == "dangling":
-            yield DanglingReference(at=at, path=path, nearest=fault.nearest)
+            yield problems.vibes.DanglingReference(at=at, path=path, nearest=fault.nearest)
         else:
-            yield ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
+            yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
 
 
 def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | None:
@@ -136,13 +135,13 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     try:
         errors = list(islice(Draft202012Validator(flat).iter_errors(vibe.solution), _MOST_ERRORS))
     except RecursionError:
-        yield TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
+        yield problems.schemas.TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
         return
     except (re.error, ValueError):  # a pattern of ECMA 262, or a number of 5,000 digits: the judge cannot tell
         return
     for error in errors:
         place = pointer(error.absolute_path)
-        yield InvalidSolution(at=vibe.place("/solution" + place), pointer=place, reason=_reason(error.message))
+        yield problems.vibes.InvalidSolution(at=vibe.place("/solution" + place), pointer=place, reason=_reason(error.message))
 
 
 def _reason(message: str) -> str:

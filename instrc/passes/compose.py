@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from instrc import problems
 from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, Unit
 from instrc.jsonvalue import Json
 from instrc.passes.library import Library
@@ -12,7 +13,6 @@ from instrc.passes.loops import bound_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
-from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.schema.slots import splice
 from instrc.source import Span
@@ -73,7 +73,7 @@ class _Composer:
         own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
         if own and not self.failed and not admits_objects(schemas[number]):
             self.failed = True
-            self.report.add(OutputNotObject(at=step.span, word=step.stem))
+            self.report.add(problems.program.OutputNotObject(at=step.span, word=step.stem))
 
     def attempt(self, span: Span, make: Callable[[], Json]) -> Json:
         """Make a schema; report what stands in the way."""
@@ -101,7 +101,7 @@ class _Composer:
                 schema = self.fold(schema, annotations, span)
                 for mixin in mixins:
                     if not admits_objects(schema):
-                        raise CompileError([OutputNotObject(at=span, word=instruction.name)])
+                        raise CompileError([problems.program.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
                     schema = self.fold(spliced, mixin.annotations, mixin.span)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import ChainMap
 from dataclasses import replace
 
+from instrc import problems
 from instrc.ir.graph import Instruction
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
-from instrc.problems.schemas import Contradiction
 from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
@@ -76,7 +76,7 @@ class Library:
         found = Report()
         made = flatten(schema, self._documents, base=base, nullable=True, report=found, locate=self.registry.locate)
         for problem in found.problems:
-            if isinstance(problem, Contradiction):
+            if isinstance(problem, problems.schemas.Contradiction):
                 problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
             self.report.add(problem if problem.at is not None else replace(problem, at=at))
         return made

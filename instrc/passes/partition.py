@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from instrc import problems
 from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Step, Unit
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.passes.holding import numbers
 from instrc.passes.number import number_steps
 from instrc.passes.sequence import shortest_sequence
-from instrc.problems.program import CutAgainstDataFlow
 from instrc.problems.report import Report
 
 ORDER: tuple[Executor, ...] = ("model", "server", "user")
@@ -141,7 +141,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int]
             if later is None:
                 step = _step(graph, node.unit)
                 report.add(
-                    CutAgainstDataFlow(
+                    problems.program.CutAgainstDataFlow(
                         at=step.span, word=step.key or step.stem, reason="waits for the server, and no `Server_Context` follows"
                     )
                 )
@@ -154,7 +154,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int]
             if where[need] > chunk:
                 step = _step(graph, node.unit)
                 report.add(
-                    CutAgainstDataFlow(
+                    problems.program.CutAgainstDataFlow(
                         at=step.span,
                         word=step.key or step.stem,
                         reason="reads what comes in a later context",

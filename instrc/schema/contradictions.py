@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from instrc import problems
 from instrc.jsonvalue import Json, dumps, pointer
-from instrc.problems.schemas import ClosedAway, Contradiction, Origin
 from instrc.schema.objects import Lost
 from instrc.schema.pieces import Piece
 
@@ -20,7 +20,7 @@ def report_contradiction(folder: Folder, left: tuple[Piece, str], right: tuple[P
     report = folder.options.report
     if report is not None:
         one, other = origin(folder, *left), origin(folder, *right)
-        report.add(Contradiction(at=other.at or one.at, left=one, right=other))
+        report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
 
 
 def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:
@@ -34,7 +34,7 @@ def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:
     schema = lost.terms[0][0] if lost.terms else True
     holder = next((piece for piece in pieces if _describes(piece, lost.name, schema)), closer)
     described = origin(folder, holder, "properties", lost.name)
-    report.add(ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
+    report.add(problems.schemas.ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
 
 
 def _describes(piece: Piece, name: str, schema: Json) -> bool:
@@ -42,7 +42,7 @@ def _describes(piece: Piece, name: str, schema: Json) -> bool:
     return properties.__class__ is dict and name in properties and properties[name] is schema
 
 
-def origin(folder: Folder, piece: Piece, *path: str) -> Origin:
+def origin(folder: Folder, piece: Piece, *path: str) -> problems.schemas.Origin:
     """Return where a keyword, or what it holds under a name, was written."""
     library = folder.library
     uri, place = library.where(piece.node) or ("", "")
@@ -50,7 +50,7 @@ def origin(folder: Folder, piece: Piece, *path: str) -> Origin:
     value: Json = piece.view
     for step in path:
         value = value[step]
-    return Origin(uri=uri, pointer=place, value=in_short(value), at=library.place(uri, place))
+    return problems.schemas.Origin(uri=uri, pointer=place, value=in_short(value), at=library.place(uri, place))
 
 
 def in_short(value: Json) -> str:

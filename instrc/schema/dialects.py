@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import UnknownDialect
 from instrc.schema.keywords import TYPES
 
 LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -91,7 +91,7 @@ def known(uri: Json) -> Dialect | None:
 
 def unknown(uri: Json) -> CompileError:
     """Return the error for a `$schema` that names no known dialect."""
-    return CompileError([UnknownDialect(uri=str(uri))])
+    return CompileError([problems.schemas.UnknownDialect(uri=str(uri))])
 
 
 _VOCABULARIES: dict[str, frozenset[str]] = {

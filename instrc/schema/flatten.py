@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
+from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.problems.schemas import InvalidSchema
 from instrc.schema.dialects import LATEST_URI
 from instrc.schema.fold import Folder, Options, too_large
 from instrc.schema.refs import Library, Locate, kind_of
@@ -73,7 +73,7 @@ def flatten(
     if schema.__class__ is not dict:
         if schema.__class__ is bool:
             return _traced(schema, schema, Folder(Library(), Options())) if trace else schema
-        raise CompileError([InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
     library = Library(documents, nullable=nullable, locate=locate)
     scope = library.add(base, schema)
     if not library.to_fold and not (nullable and id(schema) in library.dirty):

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.problems.schemas import InvalidSchema, ReferenceCycle, TooLarge
 from instrc.schema.definitions import Definitions
 from instrc.schema.dialects import FLAT
 from instrc.schema.evaluated import evaluated
 from instrc.schema.merge import merge
 from instrc.schema.mixing import Applied, application, applies_mixins, mixing
-from instrc.schema.pieces import GONE, STRIPPED, Expansion, Frame, Key, Piece, Term
+from instrc.schema.pieces import STRIPPED, Expansion, Frame, Key, Piece, Term
 from instrc.schema.refs import Document, Library, Resource, Scope, is_mixin, kind_of
 from instrc.schema.settle import settle
 from instrc.schema.walk import MANY, NAMED, ONE
@@ -230,12 +230,13 @@ class Folder:
     def alone(self, piece: Piece) -> Frame:
         """Return the frame of a conjunction of one piece: only what stands below it changes."""
         view, scope = piece.view, piece.scope
+        references = scope.resource.dialect.references
         dirty = self.library.dirty
         out: dict[str, Json] = {}
         frame = Frame(out)
         pending = frame.pending
         for keyword, value in view.items():
-            if keyword in GONE and (keyword in STRIPPED or keyword == "allOf" or keyword in scope.resource.dialect.references):
+            if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
                 continue
             out[keyword] = value
             kind = value.__class__
@@ -379,7 +380,7 @@ def check_circle(library: Library, mark: tuple[int, int], way: tuple[Json, ...])
         if reference.__class__ is str:
             references.append(reference)
         if here == mark:
-            raise CompileError([ReferenceCycle(at=library.at(way[2]), references=tuple(reversed(references)))])
+            raise CompileError([problems.schemas.ReferenceCycle(at=library.at(way[2]), references=tuple(reversed(references)))])
 
 
 def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword: str = "", value: Json = None) -> CompileError:
@@ -388,12 +389,12 @@ def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword:
     found = library.where(holder) if holder is not None else None
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
     reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"
-    return CompileError([InvalidSchema(at=library.at(holder), pointer=path, reason=reason)])
+    return CompileError([problems.schemas.InvalidSchema(at=library.at(holder), pointer=path, reason=reason)])
 
 
 def too_large(limit: int) -> CompileError:
     """Return the error for a result over the limit."""
-    return CompileError([TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+    return CompileError([problems.schemas.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
 
 
 def conjoin(schemas: Sequence[Json], *, report: Report | None = None) -> Json:

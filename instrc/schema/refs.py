@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from instrc import problems
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import AmbiguousFragment, ForbiddenReference, InvalidSchema, UnresolvedReference
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
 from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED, ONE
 from instrc.source import Span
@@ -414,7 +414,7 @@ class Library:
             pointers = tuple(sorted(place for place, _, _ in found))
             places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
             raise CompileError(
-                [AmbiguousFragment(at=self.at(holder), reference=reference, pointers=pointers, places=places)],
+                [problems.schemas.AmbiguousFragment(at=self.at(holder), reference=reference, pointers=pointers, places=places)],
             )
         raise self.unresolved(reference, holder, (*resource.anchors, *names), name)
 
@@ -487,21 +487,21 @@ class Library:
             from instrc.problems.suggest import nearest  # for problems only
 
             near = nearest(word or reference.partition("#")[2], names)
-        return CompileError([UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+        return CompileError([problems.schemas.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
         """Return the error for a document that is not there."""
         scheme = uri.partition(":")[0].lower() if ":" in uri else ""
         if scheme and scheme not in {"aug", "urn", "tag"}:
             reason = "nothing is fetched and no file is read; only documents that are given count"
-            return CompileError([ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+            return CompileError([problems.schemas.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
         return self.unresolved(reference, holder)
 
     def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
         """Return the error for a reference to something that is no schema."""
         path = reference.partition("#")[2] or ""
         reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
-        return CompileError([InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
+        return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
 _MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")

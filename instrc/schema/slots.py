@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from instrc import problems
 from instrc.jsonvalue import Json, equal
 from instrc.problems.report import Report
-from instrc.problems.schemas import SlotConflict
 from instrc.schema.contradictions import in_short
 from instrc.schema.definitions import Gathering
 from instrc.schema.keywords import is_number
@@ -165,4 +165,4 @@ def _lift(node: Json, names: tuple[str, ...], always: int) -> Json:
 
 def _conflict(report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None) -> None:
     if report is not None:
-        report.add(SlotConflict(at=at, key=key, mixin=in_short(one), filling=in_short(other), applied=applied))
+        report.add(problems.schemas.SlotConflict(at=at, key=key, mixin=in_short(one), filling=in_short(other), applied=applied))

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import MissingExtra
 from instrc.schema.flatten import flatten
 from instrc.schema.instances import instances
 
@@ -60,5 +60,7 @@ def _engine() -> Any:
     try:
         import jsonschema_rs  # an optional extra
     except ImportError:
-        raise CompileError([MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]) from None
+        raise CompileError(
+            [problems.schemas.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+        ) from None
     return jsonschema_rs
