@@ -20,6 +20,8 @@ PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
 """Pieces that list properties come first, in the order in which they list them."""
 ITEMS = frozenset({"prefixItems", "items", "unevaluatedItems"})
+_LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
+"""Sets have no order that is the same in every run."""
 
 
 def properties(merger: Merger) -> None:
@@ -123,7 +125,7 @@ def items(merger: Merger) -> None:
     parts: list[arrays.Part] = []
     kept: list[Term] = []
     trivial: Json = None
-    for place in dict.fromkeys(place for keyword in ITEMS for place in merger.groups.get(keyword, ())):
+    for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in merger.groups.get(keyword, ())):
         piece = merger.pieces[place]
         view, scope = piece.view, piece.scope
         prefix = view.get("prefixItems")

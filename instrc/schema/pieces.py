@@ -18,7 +18,6 @@ STRIPPED = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$schema", "$defs", "definitions", "$vocabulary", "$recursiveAnchor", "$recursiveRef"}
 )
 """Keywords that only serve references, which are gone afterwards."""
-GONE = STRIPPED | {"allOf", "$ref", "$dynamicRef"}
 
 
 class Piece:

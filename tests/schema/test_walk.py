@@ -1,0 +1,79 @@
+"""Where schemas are in a schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instrc.schema.objects import matches
+from instrc.schema.walk import IN_PLACE, rebuild, subschemas, walk
+
+SCHEMA: dict[str, Any] = {
+    "properties": {"a": {"not": True}, "b": 3},
+    "items": [{"minimum": 1}],
+    "anyOf": [True, "x", {"if": {}}],
+    "additionalProperties": False,
+    "then": 3,
+    "dependencies": {"a": ["b"], "c": {}},
+    "const": {"properties": {"a": {}}},
+    "prefixItems": {"a": {}},
+}
+
+
+def test_the_schemas_directly_below() -> None:
+    assert [path for path, _ in subschemas(SCHEMA)] == [
+        ("properties", "a"),
+        ("items", 0),
+        ("anyOf", 0),
+        ("anyOf", 2),
+        ("additionalProperties",),
+        ("dependencies", "c"),
+    ]
+    assert list(subschemas(True)) == []
+    assert [path for path, _ in subschemas(SCHEMA, IN_PLACE)] == [("anyOf", 0), ("anyOf", 2), ("dependencies", "c")]
+
+
+def test_all_schemas_below_each_before_its_own() -> None:
+    assert [path for path, _ in walk(SCHEMA)] == [
+        (),
+        ("properties", "a"),
+        ("properties", "a", "not"),
+        ("items", 0),
+        ("anyOf", 0),
+        ("anyOf", 2),
+        ("anyOf", 2, "if"),
+        ("additionalProperties",),
+        ("dependencies", "c"),
+    ]
+
+
+def test_rebuilding_changes_only_what_changes() -> None:
+    def louder(node: Any) -> Any:
+        return {**node, "minimum": 2} if isinstance(node, dict) and "minimum" in node else node
+
+    new = rebuild(SCHEMA, louder)
+    assert new["items"] == [{"minimum": 2}]
+    assert SCHEMA["items"] == [{"minimum": 1}]
+    assert new["properties"] is SCHEMA["properties"]
+    assert rebuild(SCHEMA, lambda node: node) is SCHEMA
+    shared = {"minimum": 1}
+    both = rebuild({"anyOf": [shared, shared], "not": shared}, louder)
+    assert both["anyOf"][0] is both["anyOf"][1] is both["not"]
+    assert rebuild(SCHEMA, louder, IN_PLACE) is SCHEMA
+    assert rebuild(True, lambda _: False) is False
+
+
+def test_patterns_are_matched_only_where_all_judges_agree() -> None:
+    assert matches("^a", "ab") is True
+    assert matches("^a$", "ab") is False
+    assert matches("^x-[a-z]+$", "x-foo") is True
+    assert matches("^(?:foo|bar){1,2}\\.\\d$", "foobar.1") is True
+    assert matches("\\p{L}", "a") is None
+    assert matches("^a", "á") is None
+    assert matches("[[:alpha:]]", "a") is None
+    assert matches("[a--b]", "a") is None
+    assert matches("(", "a") is None
+    assert matches("a{2,1}", "a") is None
+    assert matches("(a+)+$", "a" * 60) is None
+    assert matches("(a+)+$", "aaa") is True
+    assert matches("a*a*a*a*a*a*b", "a" * 100) is None
+    assert matches("a" * 500, "a") is None
