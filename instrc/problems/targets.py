@@ -54,7 +54,12 @@ class LossyTarget(Problem):
     $ instrc compile draft.aug --target openai
     ```
     ```aug draft.aug
-    tool draft = @{ type: "object", properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } }, required: ["tags"], additionalProperties: false }
+    tool draft = @{
+      type: "object",
+      properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } },
+      required: ["tags"],
+      additionalProperties: false
+    }
     ```
 
     Take the keyword out, say it in another way, or take a target that keeps it.
@@ -89,7 +94,12 @@ class LossyStrict(Problem):
     $ instrc compile draft.aug --target openai --strict
     ```
     ```aug draft.aug
-    tool draft = @{ type: "object", properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } }, required: ["tags"], additionalProperties: false }
+    tool draft = @{
+      type: "object",
+      properties: { tags: { type: "array", items: { type: "string" }, uniqueItems: true } },
+      required: ["tags"],
+      additionalProperties: false
+    }
     ```
 
     Take the keyword out, say it in another way, or go without `--strict`.

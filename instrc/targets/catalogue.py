@@ -226,6 +226,7 @@ def _mistral() -> Dialect:
         },
         formats=_FORMATS | {"uri"},
         patterns="plain",
+        counts_optional=False,
         facts=(
             Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),
             Fact(
@@ -371,6 +372,7 @@ def _vllm() -> Dialect:
         formats=_FORMATS | {"uri"},
         patterns="anchored",
         lengths_beside_patterns=False,
+        counts_optional=False,
         facts=(
             Fact(
                 "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"

@@ -216,7 +216,9 @@ class Interpreter:
                         sent = self.encode(entry.get("codec"), value, level + 1)
                     except Inexpressible:
                         continue
-                    if accepts(entry["when"], sent, self._definitions) and equal(self.decode(entry.get("codec"), sent, level), value):
+                    if accepts(entry["when"], sent, self._definitions) and equal(
+                        self.decode(entry.get("codec"), sent, level), value
+                    ):
                         return {"choice": label, entry["key"]: sent}
                 message = "no alternative of the union has words for it"
                 raise Inexpressible(message)

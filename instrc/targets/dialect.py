@@ -122,6 +122,8 @@ class Dialect:
     lengths_beside_patterns: bool = True
     most_min_items: int | None = None
     """The greatest value `minItems` may have."""
+    counts_optional: bool = True
+    """Whether numbers of properties may stand beside declared properties that are optional."""
     described: bool = False
     """Whether each property needs a description."""
     fold: bool = False

@@ -91,7 +91,9 @@ def _as_written(result: Lowering, schema: Json) -> Lowering:
     """Name the keywords of the schema as it was written beside those of the flat one."""
     lost = {loss.keyword for loss in result.losses}
     if "false" in lost:  # flattening found a contradiction; which of its parts an answer breaks cannot be told beforehand
-        parts = (Loss(place, keyword, value, "part", "is part of a contradiction") for place, keyword, value in _constraints(schema))
+        parts = (
+            Loss(place, keyword, value, "part", "is part of a contradiction") for place, keyword, value in _constraints(schema)
+        )
         return replace(result, losses=(*result.losses, *parts))
     if lost.isdisjoint(_FLAT_FOR.values()):
         return result
@@ -317,6 +319,7 @@ def _of_names(flat: Json) -> Iterator[Loss]:
     for place, keyword, value in _constraints(flat):
         if keyword == "propertyNames":
             yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
+            yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
         elif keyword == "patternProperties":
             yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
             yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")

@@ -7,7 +7,8 @@ A *codec* is `None` (the value is the same on both sides) or an object whose `as
   `unsaid` that null cannot be said; `more` is the array that holds undeclared properties;
   `other` is the codec of undeclared properties; `tag` is a key that only tells alternatives apart.
 * `array`: `items` and, by position, `prefix`.
-* `pairs`: an array of `{key, value}` objects is an object; `by` has the codecs of entries by the patterns of their keys.  `tuple`: an object is an array.
+* `pairs`: an array of `{key, value}` objects is an object; `by` has the codecs of entries by the patterns of their keys.
+   `tuple`: an object is an array.
 * `text`: JSON written into a string; `kinds`, where given, are the types it can be.
 * `values`: literals by what is sent for them; `fold` says that case may differ.
 * `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer.

@@ -198,7 +198,11 @@ class Schemas:
         else:
             branches = []
             for tag in self.some("pqr", 3, 2):
-                properties = {"_reasoning": {"type": "string"}, "kind": {"const": tag}, self.random.choice(KEYS): self.node(depth + 2)}
+                properties = {
+                    "_reasoning": {"type": "string"},
+                    "kind": {"const": tag},
+                    self.random.choice(KEYS): self.node(depth + 2),
+                }
                 required = ["_reasoning", "kind"] if self.often(0.7) else ["_reasoning"]
                 branches.append({"type": "object", "properties": properties, "required": required, "additionalProperties": False})
             return {"oneOf": branches}

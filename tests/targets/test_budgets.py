@@ -28,7 +28,11 @@ def nested(levels: int) -> Any:
 
 
 def names(problems: Any) -> list[str]:
-    return [f"{problem.what} {problem.count}/{problem.limit} {problem.offender}" for problem in problems if problem.name == "budget-exceeded"]
+    return [
+        f"{problem.what} {problem.count}/{problem.limit} {problem.offender}"
+        for problem in problems
+        if problem.name == "budget-exceeded"
+    ]
 
 
 def test_too_many_properties_are_sent_without_strictness() -> None:
@@ -40,7 +44,11 @@ def test_too_many_properties_are_sent_without_strictness() -> None:
 
 
 def test_too_many_characters_name_the_tool_and_the_count() -> None:
-    wide = {"type": "object", "properties": {f"{index:0200}": {"type": "string"} for index in range(601)}, "additionalProperties": False}
+    wide = {
+        "type": "object",
+        "properties": {f"{index:0200}": {"type": "string"} for index in range(601)},
+        "additionalProperties": False,
+    }
     result = lower(wide, "openai-responses", "long")
     assert names(result.problems) == ["characters of names and values 120200/120000 long"]
     assert result.payload["strict"] is False
@@ -117,7 +125,11 @@ def test_a_long_description_goes_on_in_the_schema() -> None:
 
 
 def test_strict_makes_a_loss_an_error() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}}, "required": ["a"]}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
+        "required": ["a"],
+    }
     assert [problem.name for problem in lower(schema, "openai").problems] == ["lossy-target"]
     with pytest.raises(CompileError) as caught:
         lower(schema, "openai", strict=True)

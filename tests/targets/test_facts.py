@@ -98,7 +98,16 @@ def schema(target: str) -> Any:
 @pytest.mark.parametrize("target", ["openai", "openai-responses", "openai-output"])
 def test_openai_strict(target: str) -> None:
     for node in said(target):
-        assert not node.keys() & {"oneOf", "allOf", "not", "default", "uniqueItems", "prefixItems", "patternProperties", "propertyNames"}
+        assert not node.keys() & {
+            "oneOf",
+            "allOf",
+            "not",
+            "default",
+            "uniqueItems",
+            "prefixItems",
+            "patternProperties",
+            "propertyNames",
+        }
         assert "anyOf" in node or "$ref" in node or "type" in node
         if "$ref" in node:
             assert node.keys() == {"$ref"}
@@ -191,7 +200,18 @@ def test_local_engines_keep_recursion_under_ascii_names() -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["jsonschema", "openai", "openai-output", "anthropic", "anthropic-strict", "gemini", "gemini-schema", "mistral", "gigachat", "mcp"]
+    [
+        "jsonschema",
+        "openai",
+        "openai-output",
+        "anthropic",
+        "anthropic-strict",
+        "gemini",
+        "gemini-schema",
+        "mistral",
+        "gigachat",
+        "mcp",
+    ]
     + ["smolagents", "ollama", "vllm"],
 )
 def test_a_full_answer_comes_back_as_it_was_meant(target: str) -> None:
@@ -218,7 +238,15 @@ def test_null_beside_a_default_of_null_is_left_out() -> None:
     assert ("convention", "default") in {(loss.kind, loss.keyword) for loss in result.losses}
 
 
-@pytest.mark.parametrize("root", [{"type": "string"}, {"type": "array", "items": {"type": "integer"}}, {"anyOf": [{"type": "integer"}, {"type": "null"}]}, {"enum": ["a", "b"]}])
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"type": "string"},
+        {"type": "array", "items": {"type": "integer"}},
+        {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        {"enum": ["a", "b"]},
+    ],
+)
 def test_a_root_that_is_no_object_goes_into_a_box(root: Any) -> None:
     for target in ("openai", "anthropic", "anthropic-strict", "gemini", "mcp", "gigachat", "mistral"):
         result = lower(root, target)

@@ -21,7 +21,7 @@ from instrc.targets.lift import lift
 from instrc.targets.lower import Lowering, lower
 from instrc.targets.rules import breaches
 
-LAWFUL = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+LAWFUL = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 ODD = [key for key in KEYS if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]{0,63}", key)]
 
 

@@ -92,8 +92,6 @@ def _list(fitter: Fitter, node: dict[str, Any], level: int, rest: Json) -> Form 
             "array", {"type": "array", "items": {"type": "string"}}, notes=[fitter.lose(node, "items") or "Always empty."]
         )
     form = Form("array", {"type": "array", "items": items}, array_codec([], codec))
-    if items == {}:
-        del form.body["items"]
     _bounds(fitter, node, form)
     return form
 
@@ -103,7 +101,7 @@ def _kept(fitter: Fitter, node: dict[str, Any], level: int, rest: Json) -> Form 
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
-    for place in node["prefixItems"]:
+    for place in node["prefixItems"][: int(min(node.get("maxItems", _MOST_PLACES), _MOST_PLACES))]:
         body, codec = fitter.fit(place, level + 1)
         if body is None:
             shut = True
@@ -123,7 +121,7 @@ def _kept(fitter: Fitter, node: dict[str, Any], level: int, rest: Json) -> Form 
     closed_by_items = "$ref" in fitter.dialect.keywords  # booleans as schemas: all engines that take prefixItems and references
     if items is None and closed_by_items and fitter.dialect.spelling == "json-schema" and fitter.dialect.order != "hinted":
         form.body["items"] = False
-    elif items is not None and items != {}:
+    elif items is not None:
         form.body["items"] = items
     bounded = {**node, "maxItems": most} if most != float("inf") and (items is None or "maxItems" in node) else node
     _bounds(fitter, fitter.made(bounded, node), form)

@@ -29,7 +29,11 @@ _MORE = "additional_properties"
 
 
 def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
-    """Return the form of an object; `None` if a required property has no value."""
+    """Return the form of an object; `None` if there is no such object."""
+    needed = len({name for name in node.get("required") or () if isinstance(name, str)})
+    if max(needed, node.get("minProperties", 0)) > node.get("maxProperties", float("inf")):
+        fitter.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+        return None
     if fitter.too_deep(level):
         return anything.written(fitter, fitter.made({**node, "type": "object"}, node), "is nested too deeply for the target")
     rest = node.get("additionalProperties", node.get("unevaluatedProperties", _ABSENT))
@@ -56,11 +60,16 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
         fitter.lose(
             node, "additionalProperties", reason="has no word in the target; undeclared keys are found when the answer is lifted"
         )
+    closed = not patterns and (rest is False or (rest is _ABSENT and fitter.dialect.closed))
+    if closed and node.get("minProperties", 0) > len(shape.body["properties"]):
+        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        return None
     return shape.form()
 
 
 def _no_arguments(fitter: Fitter, node: dict[str, Any]) -> bool:
-    return node is fitter.root and fitter.dialect.tool
+    """Say whether an object is the root of a tool and says nothing of properties."""
+    return node is fitter.root and fitter.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
 def _schema_of(
@@ -223,15 +232,17 @@ def _count(fitter: Fitter, node: dict[str, Any], body: dict[str, Any], notes: li
     """Say how many properties there may be, where the number says more than the shape does."""
     properties = body.get("properties", {})
     optional_as_null = bool(properties) and (fitter.dialect.every_required or (fitter.ordered and fitter.dialect.reorders))
+    mixed = len(body.get("required", ())) < len(properties) and not fitter.dialect.counts_optional
+    sayable = not (optional_as_null or more or mixed)
     needed = len([name for name in node.get("required") or () if isinstance(name, str)])
     if node.get("minProperties", 0) > needed:
-        if "minProperties" in fitter.dialect.keywords and not optional_as_null and not more:
+        if "minProperties" in fitter.dialect.keywords and sayable:
             body["minProperties"] = int(node["minProperties"])
         else:
             notes.append(fitter.lose(node, "minProperties"))
-    closed = body.get("additionalProperties") is False and not more
+    closed = body.get("additionalProperties") is False and "patternProperties" not in body and not more
     if "maxProperties" in node and not (closed and len(properties) <= node["maxProperties"]):
-        if "maxProperties" in fitter.dialect.keywords and not optional_as_null and not more:
+        if "maxProperties" in fitter.dialect.keywords and sayable:
             body["maxProperties"] = int(node["maxProperties"])
         else:
             notes.append(fitter.lose(node, "maxProperties"))
@@ -299,6 +310,7 @@ def _map(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, J
 def _empty(fitter: Fitter, node: dict[str, Any]) -> Form | None:
     """Say a map that cannot hold anything."""
     if node.get("minProperties", 0) > 0:
+        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
         return None
     form = _Shape(fitter, {"type": "object", "additionalProperties": False}, 1).form()
     if not fitter.dialect.closed:
@@ -331,7 +343,8 @@ def _kept_map(
     notes: list[str] = []
     body: dict[str, Any] = {}
     codecs: list[Codec] = []
-    if patterns and not renamed and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
+    single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
+    if patterns and single and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = fitter.fit(schema, level + 1)
@@ -414,6 +427,11 @@ def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Jso
     key: Json = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
     if "propertyNames" in node:
         key = {"allOf": [key, node["propertyNames"]]}
-    pair = {"type": "object", "properties": {"key": key, "value": value}, "required": ["key", "value"], "additionalProperties": False}
+    pair = {
+        "type": "object",
+        "properties": {"key": key, "value": value},
+        "required": ["key", "value"],
+        "additionalProperties": False,
+    }
     fitter.made(key, node)
     return fitter.own(pair, node)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
+_ROUNDED = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
+
+
 def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
     """Return the form of a string; `None` if its lengths contradict each other."""
     keywords, dialect = fitter.dialect.keywords, fitter.dialect
@@ -34,11 +37,7 @@ def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
         else:
             form.notes.append(fitter.lose(node, "pattern"))
     if isinstance(form_at, str):
-        if (
-            "format" in keywords
-            and form_at in dialect.formats
-            and ("pattern" not in form.body or dialect.lengths_beside_patterns)
-        ):
+        if "format" in keywords and form_at in dialect.formats and "pattern" not in form.body:
             form.body["format"] = form_at
         else:
             form.notes.append(fitter.lose(node, "format"))
@@ -63,6 +62,8 @@ def numbers(fitter: Fitter, node: dict[str, Any], kind: str) -> Form | None:
         if keyword not in node or isinstance(node[keyword], bool):
             continue
         value = node[keyword]
+        if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
+            value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
         if keyword in fitter.dialect.keywords:
             form.body[keyword] = value
         elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in fitter.dialect.keywords:
