@@ -53,8 +53,8 @@ def command(
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)
     files = {} if folder is None else {folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes}
-    if folder is not None and not force:
-        problems += _in_the_way(folder, files)
+    if folder is not None:
+        problems += _in_the_way(folder, files, force=force)
     code = verdict(problems, strict=strict)
     if code == FINE:
         code = _deliver(imported, folder, files, problems)
@@ -79,8 +79,8 @@ def _deliver(imported: Imported, folder: Path | None, files: dict[Path, str], pr
     return FINE
 
 
-def _in_the_way(folder: Path, files: dict[Path, str]) -> list[Problem]:
-    """Return the problems of vibes in the folder that have the same names and say something else."""
+def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Problem]:
+    """Return the problems of vibes in the folder that have the same names and say something else, or spell them otherwise."""
     ending = ".vibe.json"
     try:
         there = sorted(path for path in folder.iterdir() if path.name.endswith(ending))
@@ -90,7 +90,7 @@ def _in_the_way(folder: Path, files: dict[Path, str]) -> list[Problem]:
     found: list[Problem] = []
     for path, text in files.items():
         known = by_name.get(plain(path.name.removesuffix(ending)))
-        if known is None or (known == path and _says(path, text)):
+        if known is None or (known == path and (force or _says(path, text))):
             continue
         found.append(VibeExists(at=Source(str(known), "").whole(), path=str(known), same_file=known == path))
     return found

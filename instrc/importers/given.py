@@ -10,11 +10,12 @@ from instrc.jsonvalue import Json, loads, pointer
 from instrc.problems.importing import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
+from instrc.problems.schemas import TooLarge
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
 _LEVELS = 4000
-"""How deep a Python value may nest; texts may nest as they like."""
+"""How deep what is given may nest."""
 _PARTS = 5_000_000
 _SHOWN = 60
 
@@ -57,7 +58,14 @@ class Given:
 
 def shown(value: object) -> str:
     """Return a value in a few words."""
-    text = value if isinstance(value, str) else repr(value)
+    if isinstance(value, dict | list | tuple):
+        return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
+        return "a long number"
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
+        text = type(value).__name__
     text = " ".join(text.split())
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
@@ -68,12 +76,25 @@ def of_text(source: Source) -> Given:
     Lines that are broken are noted, if others are not.
     """
     try:
-        return Given(loads(source.text), source)
+        given = Given(loads(source.text), source)
     except JsonSyntaxError as error:
         by_line = _lines(source)
-        if by_line is not None:
+        if by_line is not None and not _too_deep(by_line.value):
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
+    if _too_deep(given.value):
+        raise CompileError([TooLarge(at=source.whole(), what="this file", limit=_LEVELS, unit="levels")])
+    return given
+
+
+def _too_deep(value: Json) -> bool:
+    level: list[Json] = [[value]]
+    for _ in range(_LEVELS):
+        parts = [part for item in level for part in (item.values() if item.__class__ is dict else item)]
+        level = [part for part in parts if part.__class__ is dict or part.__class__ is list]
+        if not level:
+            return False
+    return True
 
 
 def _lines(source: Source) -> Given | None:

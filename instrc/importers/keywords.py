@@ -16,6 +16,8 @@ from instrc.jsonvalue import Json
 from instrc.schema.keywords import TYPES, is_number
 from instrc.schema.walk import Path, is_schema
 
+_LONG = 10**15
+"""A number from here on is no title."""
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"
 UNREAD: dict[str, str] = {
     **dict.fromkeys(("references", "arguments", "activity", "when", "each"), _OF_THE_ENGINE),
@@ -54,7 +56,7 @@ def _type(_keyword: str, value: Json, path: Path, words: Words, node: dict[str, 
     each = value if value.__class__ is list else [value]
     meant = [_one_type(item, words) for item in each]
     if not meant or None in meant:
-        words.given.left_out(path, "type", f"{shown(value)!r} is no type" if value else "it is empty")
+        words.given.left_out(path, "type", "it is empty" if value in ("", []) else f"{shown(value)!r} is no type")
         return {}
     schema = any_of([one for one in meant if one is not None])
     if not words.plain or value.__class__ is not str:
@@ -84,7 +86,7 @@ def _text(keyword: str, value: Json, path: Path, words: Words, _node: dict[str, 
         return {}
     if keyword == "description" and value.__class__ is list and all(item.__class__ is str for item in value):
         return {keyword: "\n".join(value)}
-    if keyword in {"description", "title"} and is_number(value):
+    if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
         return {keyword: str(value)}
     words.given.left_out(path, keyword, "it is no text")
     return {}

@@ -1,0 +1,233 @@
+"""OpenAPI operations become tools whose properties are their parameters and their body."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from instrc import import_tools
+from instrc.jsonvalue import Json
+from instrc.source import Source
+
+PET = {
+    "type": "object",
+    "required": ["name", "id"],
+    "properties": {
+        "id": {"type": "integer", "readOnly": True},
+        "name": {"type": "string"},
+        "parent": {"$ref": "#/components/schemas/Pet"},
+    },
+}
+
+
+def document(operation: Json, *, version: str = "3.1.0", method: str = "post", **rest: Json) -> Json:
+    return {
+        "openapi": version,
+        "paths": {"/pets/{petId}": {method: {"operationId": "savePet", **operation}, **rest}},
+        "components": {"schemas": {"Pet": PET}},
+    }
+
+
+def tool(source: Json, **options: Any) -> Json:
+    imported = import_tools("openapi", source, **options)
+    assert imported.problems == ()
+    return imported.vibes[0].document
+
+
+def body(schema: Json, *, required: bool = True, kind: str = "application/json") -> Json:
+    return {"requestBody": {"required": required, "content": {kind: {"schema": schema}}}}
+
+
+PARAMETERS = [
+    {"name": "petId", "in": "path", "required": True, "schema": {"type": "string"}},
+    {"name": "limit", "in": "query", "description": "At most.", "schema": {"type": "integer"}},
+    {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+    {"name": "session", "in": "cookie", "required": True, "schema": {"type": "string"}},
+]
+
+
+def test_parameters_and_body_stand_side_by_side_and_say_where_they_go() -> None:
+    made = tool(
+        document(
+            {
+                "parameters": PARAMETERS,
+                **body({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}),
+            }
+        )
+    )
+    assert made["x-operation"] == "POST /pets/{petId}"
+    assert {name: schema["x-in"] for name, schema in made["properties"].items()} == {
+        "petId": "path",
+        "limit": "query",
+        "X-Trace": "header",
+        "session": "cookie",
+        "name": "body",
+    }
+    assert list(made["properties"]) == ["petId", "limit", "X-Trace", "session", "name"]
+    assert made["required"] == ["petId", "session", "name"]
+    assert made["properties"]["limit"]["description"] == "At most."
+
+
+def test_names_are_the_operations_or_the_route() -> None:
+    (vibe,) = import_tools("openapi", document({})).vibes
+    assert (vibe.name, vibe.document["title"]) == ("save-pet", "savePet")
+    (vibe,) = import_tools("openapi", document({"operationId": None})).vibes
+    assert (vibe.name, vibe.document["title"]) == ("post-pets-pet-id", "POST /pets/{petId}")
+
+
+def test_summary_and_description_are_both_said() -> None:
+    assert tool(document({"summary": "Save it.", "description": "All of it."}))["description"] == "Save it.\nAll of it."
+
+
+def test_parameters_of_the_path_hold_unless_the_operation_says_otherwise() -> None:
+    source = document({"parameters": [{**PARAMETERS[0], "schema": {"type": "integer"}}]}, parameters=PARAMETERS[:2])
+    made = tool(source)
+    assert {name: schema["type"] for name, schema in made["properties"].items()} == {"petId": "integer", "limit": "integer"}
+
+
+def test_one_name_in_two_places_is_two_properties() -> None:
+    made = tool(document({"parameters": [PARAMETERS[0], {"name": "petId", "in": "query", "schema": {"type": "boolean"}}]}))
+    assert made["properties"]["petId"] == {"type": "string", "x-in": "path"}
+    assert made["properties"]["petId_query"] == {"type": "boolean", "x-in": "query", "x-name": "petId"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "string"}},
+        {"oneOf": [{"type": "object"}, {"type": "string"}]},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object", "properties": {"petId": {"type": "string"}}},
+        {"type": "object", "properties": {}},
+    ],
+)
+def test_a_body_that_cannot_be_spread_is_one_property(schema: Json) -> None:
+    made = tool(document({"parameters": PARAMETERS[:1], **body(schema)}))
+    assert made["properties"]["body"] == {**schema, "x-in": "body"}
+    assert made["required"] == ["petId", "body"]
+
+
+def test_a_body_that_may_be_missing_keeps_what_it_requires_to_itself() -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    made = tool(document(body(schema, required=False)))
+    assert made["properties"] == {"body": {**schema, "x-in": "body"}}
+    assert "required" not in made
+
+
+def test_components_become_definitions_and_answers_only_properties_go() -> None:
+    made = tool(document(body({"$ref": "#/components/schemas/Pet"})))
+    assert list(made["properties"]) == ["name", "parent"]
+    assert made["properties"]["parent"] == {"$ref": "#/$defs/Pet", "x-in": "body"}
+    assert made["$defs"]["Pet"]["properties"]["parent"] == {"$ref": "#/$defs/Pet"}
+    assert made["required"] == ["name"]
+
+
+def test_references_to_parameters_and_bodies_are_followed() -> None:
+    source = document(
+        {"parameters": [{"$ref": "#/components/parameters/Limit"}], "requestBody": {"$ref": "#/components/requestBodies/Pet"}}
+    )
+    source["components"] |= {
+        "parameters": {"Limit": PARAMETERS[1]},
+        "requestBodies": {
+            "Pet": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}
+        },
+    }
+    assert list(tool(source)["properties"]) == ["limit", "name", "parent"]
+
+
+def test_a_form_is_told_by_its_media_type() -> None:
+    made = tool(document(body({"type": "array", "items": {}}, kind="multipart/form-data")))
+    assert made["properties"]["body"]["x-content-type"] == "multipart/form-data"
+
+
+def test_version_3_0_is_read_by_its_own_words() -> None:
+    schema = {"type": "integer", "minimum": 0, "exclusiveMinimum": True, "nullable": True, "example": 5}
+    made = tool(document({"parameters": [{"name": "n", "in": "query", "schema": schema}]}, version="3.0.3"))
+    assert made["properties"]["n"] == {"type": ["integer", "null"], "exclusiveMinimum": 0, "examples": [5], "x-in": "query"}
+
+
+ANSWER: Json = {
+    "200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}},
+    "404": {"description": "none"},
+}
+
+
+class TestResults:
+    def test_are_told_when_left_out(self) -> None:
+        (problem,) = import_tools("openapi", document({"responses": ANSWER})).problems
+        assert problem.name == "results-left-out"
+
+    def test_become_an_activity(self) -> None:
+        imported = import_tools("openapi", document({"responses": ANSWER}), results="activity")
+        activity = imported.vibes[1].document
+        assert imported.vibes[1].name == "save-pet_Activity"
+        assert activity["properties"] == {"output": {"$ref": "#/$defs/Pet"}}
+        assert activity["$defs"]["Pet"]["properties"]["id"] == {"type": "integer", "readOnly": True}
+
+    def test_become_the_output(self) -> None:
+        made = tool(document({"responses": ANSWER, **body({"$ref": "#/components/schemas/Pet"})}), results="output")
+        assert list(made["properties"]) == ["name", "parent", "output"]
+        assert set(made["$defs"]) == {"Pet", "Pet_2"}
+
+
+class TestProblems:
+    def found(self, source: Json) -> list[tuple[str, str | None]]:
+        text = Source("api.json", json.dumps(source))
+        return [(problem.name, problem.at and problem.at.text[:30]) for problem in import_tools("openapi", text).problems]
+
+    def test_what_cannot_be_said_has_its_place(self) -> None:
+        content = {
+            "application/json": {"schema": {"type": "object", "properties": {"a": {"$ref": "other.json#/a"}}}},
+            "text/plain": 1,
+        }
+        source = document({"requestBody": {"required": True, "content": content}, "callbacks": {"x": 1}, "parameters": [3]})
+        assert sorted(self.found(source)) == [
+            ("left-out", '"other.json#/a"'),
+            ("left-out", "1"),
+            ("left-out", "3"),
+            ("left-out", '{"x": 1}'),
+        ]
+
+    @pytest.mark.parametrize(
+        "source", [{"swagger": "2.0", "paths": {}}, {"openapi": "4.0.0", "paths": {"/a": {}}}, [1], {"openapi": 3, "paths": {}}]
+    )
+    def test_other_documents_are_told(self, source: Json) -> None:
+        names = [name for name, _ in self.found(source)]
+        assert sorted(names) == ["no-tools", "not-a-tool"]
+
+    def test_circles_of_references_end(self) -> None:
+        source = document({"requestBody": {"$ref": "#/components/requestBodies/a"}})
+        source["components"]["requestBodies"] = {"a": {"$ref": "#/components/requestBodies/a"}}
+        assert [name for name, _ in self.found(source)] == ["left-out", "left-out"]
+
+
+def test_yaml_is_read_with_places() -> None:
+    pytest.importorskip("yaml")
+    text = """\
+openapi: 3.0.0
+paths:
+  /slots:
+    get:
+      operationId: listSlots
+      parameters:
+        - { name: day, in: query, schema: { type: string, pattern: "((" , example: 2026-01-02 } }
+      responses:
+        200: { description: ok }
+"""
+    imported = import_tools("openapi", Source("api.yaml", text))
+    assert imported.vibes[0].document["properties"] == {"day": {"type": "string", "examples": ["2026-01-02"], "x-in": "query"}}
+    (problem,) = imported.problems
+    assert problem.at is not None
+    assert (problem.name, problem.at.line, problem.at.text) == ("left-out", 7, '"(("')
+
+
+@pytest.mark.parametrize(
+    "text", ["a: [", "a: &x [*x]\n", "\t", "a: !!python/object:os.system {}", "- &a [x,x]\n- &b [*a,*a]\n- [*b,*b]"]
+)
+def test_yaml_that_is_none_of_ours_is_told(text: str) -> None:
+    pytest.importorskip("yaml")
+    imported = import_tools("openapi", Source("api.yaml", text))
+    assert imported.vibes == ()
+    assert imported.problems

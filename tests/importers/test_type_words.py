@@ -1,0 +1,86 @@
+"""Words for types in other languages mean what they mean in JSON Schema."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instrc.importers.type_words import any_of, schema_of
+from instrc.jsonvalue import Json
+from instrc.schema.wellformed import problems_of
+
+WORDS: dict[str, Json] = {
+    "str": {"type": "string"},
+    "String": {"type": "string"},
+    "dict": {"type": "object"},
+    "HashMap": {"type": "object"},
+    "Hashtable": {"type": "object"},
+    "ArrayList": {"type": "array"},
+    "Queue": {"type": "array"},
+    "Bigint": {"type": "integer"},
+    "float": {"type": "number"},
+    "char": {"type": "string"},
+    "any": {},
+    "tuple": {"type": "array"},
+    "None": {"type": "null"},
+    "set": {"type": "array", "uniqueItems": True},
+    "datetime": {"type": "string", "format": "date-time"},
+    "List[int]": {"type": "array", "items": {"type": "integer"}},
+    "List[Tuple[int, float]]": {
+        "type": "array",
+        "items": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "number"}], "minItems": 2, "maxItems": 2},
+    },
+    "tuple[int, ...]": {"type": "array", "items": {"type": "integer"}},
+    "Dict[str, Any]": {"type": "object"},
+    "dict[str, list[int]]": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}},
+    "HashMap<String, Integer>": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "string[]": {"type": "array", "items": {"type": "string"}},
+    "array<string>": {"type": "array", "items": {"type": "string"}},
+    "string | null": {"type": ["string", "null"]},
+    "int or float": {"type": ["integer", "number"]},
+    "Optional[List[str]]": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+    "Union[int, None]": {"type": ["integer", "null"]},
+    "Optional[Any]": {},
+    "Literal['a', 'b']": {"enum": ["a", "b"]},
+    "Literal[1, True]": {"enum": [1, True]},
+    "typing.List[int]": {"type": "array", "items": {"type": "integer"}},
+    "str, optional": {"type": "string"},
+    "number (optional)": {"type": "number"},
+    "int, default 5": {"type": "integer"},
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_means_a_schema(word: str) -> None:
+    assert schema_of(word) == WORDS[word]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "foo", "the name of a city", "Callable[[int], str]", "List[", "a: b", "[" * 900, "list[" * 300, "x" * 5000]
+)
+def test_other_texts_mean_nothing(text: str) -> None:
+    assert schema_of(text) is None
+
+
+def test_a_schema_belongs_to_who_asked() -> None:
+    first = schema_of("List[int]")
+    assert first is not None
+    first["items"]["type"] = "changed"
+    assert schema_of("List[int]") == {"type": "array", "items": {"type": "integer"}}
+
+
+def test_alternatives_keep_booleans_apart_from_numbers() -> None:
+    assert any_of([{"const": 1}, {"const": True}, {"const": 1}]) == {"enum": [1, True]}
+
+
+PIECES = st.sampled_from(
+    ["int", "str", "list", "Dict", "any", "[", "]", ",", "<", ">", "|", "(", ")", "?", "[]", "...", "'a'", "3", " ", "optional"]
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_whatever_is_read_is_sound(text: str) -> None:
+    schema = schema_of(text)
+    assert schema is None or not problems_of(schema)
