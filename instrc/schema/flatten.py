@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, equal
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import LATEST_URI
+from instrc.schema.dialects import LATEST_URI, known
 from instrc.schema.fold import Folder, Options, too_large
-from instrc.schema.refs import Library, Locate, kind_of
+from instrc.schema.refs import Library, Locate, Scope, kind_of
 from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
 
 if TYPE_CHECKING:
@@ -79,11 +79,37 @@ def flatten(
     if not library.to_fold and not (nullable and id(schema) in library.dirty):
         return _traced(schema, schema, Folder(library, Options())) if trace else schema
     folder = Folder(library, Options(distribute=distribute, limit=limit, report=report, trace=trace))
+    result = _folded(schema, folder, scope)
+    flat = _traced(result, schema, folder) if trace else None
+    for _ in range(_MOST_PASSES if folder.may_settle and library.count + folder.frames < _LARGE else 0):
+        # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
+        library = Library()
+        scope = library.add("", result)
+        if not library.to_fold:
+            break
+        folder = Folder(library, Options(distribute=distribute, limit=limit, trace=trace))
+        again = _folded(result, folder, scope)
+        if equal(again, result):
+            break
+        if flat is not None:
+            flat = flat.then(_traced(again, result, folder))
+        result = again
+    return flat if trace else result
+
+
+_MOST_PASSES = 3
+_LARGE = 20_000
+"""Schemas over which one pass has to do."""
+
+
+def _folded(schema: dict[str, Json], folder: Folder, scope: Scope) -> Json:
+    """Return the result of one pass."""
     result = folder.run([(schema, scope)])
-    result = _with_head(schema, result, folder, modern=not scope.resource.dialect.old)
-    if not _fits(result, folder, limit):
-        raise too_large(limit)
-    return _traced(result, schema, folder) if trace else result
+    modern = not scope.resource.dialect.old and ("$schema" not in schema or known(schema["$schema"]) is not None)
+    result = _with_head(schema, result, folder, modern=modern)
+    if not _fits(result, folder, folder.options.limit):
+        raise too_large(folder.options.limit)
+    return result
 
 
 def _traced(result: Json, schema: Json, folder: Folder) -> Flat:

@@ -50,6 +50,8 @@ class Folder:
         self.open: dict[frozenset[object], Frame] = {}
         self.definitions = Definitions()
         self.frames = 0
+        self.may_settle = False
+        """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
         self.shared = False
         """Whether some schema may stand in the result more than once."""
         nowhere: Json = {}
@@ -158,6 +160,7 @@ class Folder:
         unordered = frozenset(key)
         holder = self.open.get(unordered)
         if holder is not None:
+            self.may_settle = True
             return self.definitions.recursion(holder, written)
         self.frames += 1
         if self.frames > self.options.limit:
@@ -184,6 +187,8 @@ class Folder:
             return frame.after(out)
         if frame.settle is not None:
             out = settle(frame)
+            if frame.settle.apart or frame.settle.units:
+                self.may_settle = True
             if self.options.trace and out.__class__ is dict:
                 self.record(out, frame)
             if frame.settle.may_close and out.__class__ is dict and out.get("additionalProperties") is False:

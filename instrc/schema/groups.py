@@ -87,6 +87,7 @@ def properties(merger: Merger) -> None:
         merger.settle.apart.setdefault("properties", []).append(container)
         write(merger, container, other, None)
     if kept_unevaluated:
+        merger.folder.may_settle = True
         merger.place_child(merger.out, "unevaluatedProperties", kept_unevaluated)
     else:
         merger.out.pop("unevaluatedProperties", None)
@@ -163,6 +164,7 @@ def items(merger: Merger) -> None:
     else:
         out.pop("items", None)
     if kept:
+        merger.folder.may_settle = True
         merger.place_child(out, "unevaluatedItems", kept)
     elif trivial is not None and "items" not in out:
         out["unevaluatedItems"] = trivial

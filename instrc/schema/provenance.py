@@ -29,6 +29,14 @@ class Flat(NamedTuple):
     schema: Json
     origins: dict[str, tuple[Origin, ...]]
 
+    def then(self, later: Flat) -> Flat:
+        """Return what a later pass has made of this schema, with the origins that it has here."""
+        found = {
+            place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
+            for place, origins in later.origins.items()
+        }
+        return Flat(later.schema, found)
+
 
 _FORMERLY = {
     "prefixItems": ("items",),

@@ -162,6 +162,7 @@ class Library:
         indexed = self.indexed
         dirty_at: list[int] = []
         order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
+        further: dict[int, list[int]] = {}  # further places above a schema that stands at several
         stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
         pop, push = stack.pop, stack.append
         while stack:
@@ -169,8 +170,11 @@ class Library:
             key = id(node)
             if key in indexed:
                 self.aliased = True
-                if key in self.dirty and above >= 0:
-                    dirty_at.append(above)
+                if above >= 0:
+                    if key in self.dirty:
+                        dirty_at.append(above)
+                    else:
+                        further.setdefault(key, []).append(above)
                 continue
             indexed.add(key)
             place = len(order)
@@ -216,13 +220,16 @@ class Library:
                 dirty_at.append(place)
         self.count += len(order)
         dirty = self.dirty
-        for place in dirty_at:
+        while dirty_at:
+            place = dirty_at.pop()
             while place >= 0:
                 key, above = order[place]
                 if key in dirty:
                     break
                 dirty.add(key)
-                place = above  # noqa: PLW2901
+                if key in further:
+                    dirty_at += further[key]
+                place = above
 
     def note(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
         """Take down identifiers of a schema; return the resource that what is below it belongs to."""

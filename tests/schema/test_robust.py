@@ -118,6 +118,13 @@ def test_the_same_branch_a_thousand_times_over_is_one() -> None:
     assert flatten(chain(64, lambda n: {"allOf": [to(n), to(n)]})) == {"type": "string"}
 
 
+def test_one_object_at_several_places_is_folded_at_each() -> None:
+    part = {"items": {"$ref": "#/$defs/a"}}
+    schema = {"properties": {"x": {"not": part}, "y": {"contains": part}, "z": part}, "$defs": {"a": {"minimum": 1}}}
+    inside = {"items": {"minimum": 1}}
+    assert flatten(schema) == {"properties": {"x": {"not": inside}, "y": {"contains": inside}, "z": inside}}
+
+
 def test_threads_do_not_disturb_each_other() -> None:
     schemas = [Maker(seed).document() for seed in range(200)]
     alone = [orjson.dumps(flatten(schema)) for schema in schemas]
