@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
+from instrc import problems
 from instrc.ir.graph import Block, Constant, Instruction, Path, Unit
 from instrc.ir.surface import (
     Annotated,
@@ -33,12 +34,10 @@ from instrc.passes.steps import Steps
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value, paths
 from instrc.problems.problem import CompileError
-from instrc.problems.program import MisplacedAnnotation, MisplacedData, NotCallable, NotData, RecursiveBinding, RepeatedName
 from instrc.problems.report import Report
-from instrc.problems.schemas import TooLarge
 from instrc.source import Span
 
-MOST_VALUES = 1_000_000
+MOST_VALUES = 500_000
 """How many values the objects and calls of one export are given at most."""
 
 
@@ -153,17 +152,17 @@ class Evaluator:
         """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
         before, self._values = self._values, self._values + values
         if before <= MOST_VALUES < self._values:
-            self.report.add(TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
+            self.report.add(problems.schemas.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
         return self._values <= MOST_VALUES
 
     def _circle(self, name: Name) -> None:
         """Report a local name that needs itself, each circle once."""
         opened = list(self._open)
         cycle = tuple(opened[opened.index(name.text) :])
-        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, RecursiveBinding)]
+        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.program.RecursiveBinding)]
         if set(cycle) not in known:
             places = tuple(self.names.locals[each].name.span for each in cycle)
-            self.report.add(RecursiveBinding(at=name.span, words=cycle, places=places))
+            self.report.add(problems.program.RecursiveBinding(at=name.span, words=cycle, places=places))
 
     def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
@@ -196,16 +195,16 @@ class Evaluator:
     def callee(self, name: Name, place: Place) -> Instruction | Special | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
         if place.find(name.text) is not None:
-            self.report.add(NotCallable(at=name.span, word=name.text, places=()))
+            self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=()))
             return None
         meaning = self.names.meaning(name)
         if isinstance(meaning, Binding):
             found = self.names.alias(name) if self.names.is_alias(meaning) else None
             if found is None and not self.names.is_alias(meaning):
-                self.report.add(NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
+                self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
             return found
         if isinstance(meaning, InputName):
-            self.report.add(NotCallable(at=name.span, word=name.text, places=()))
+            self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=()))
             return None
         return meaning
 
@@ -227,7 +226,7 @@ class Evaluator:
                 here = replace(here, piped=value or Inner(), own=True)
             value = yield self.value(stage, here)
             if isinstance(value, Data):
-                self.report.add(MisplacedData(at=stage.span))
+                self.report.add(problems.program.MisplacedData(at=stage.span))
                 value = None
             complete = complete and value is not None
         return value if complete else None
@@ -237,16 +236,16 @@ class Evaluator:
         while isinstance(stage, Annotated):
             stage = stage.value
         if isinstance(stage, Literal | Array):
-            self.report.add(MisplacedData(at=stage.span))
+            self.report.add(problems.program.MisplacedData(at=stage.span))
             return False
         if isinstance(stage, Name):
             binding = self.names.locals.get(stage.text)
             if place.find(stage.text) is not None or stage.text in self.names.inputs:
-                self.report.add(NotCallable(at=stage.span, word=stage.text, places=()))
+                self.report.add(problems.program.NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
             if binding is not None and not self.names.is_alias(binding):
                 self.names.read.add(stage.text)
-                self.report.add(NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
+                self.report.add(problems.program.NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
                 return False
         return True
 
@@ -268,7 +267,7 @@ class Evaluator:
         seen: dict[str, Span] = {}
         for field in written.fields:
             if field.key in seen:
-                self.report.add(RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
+                self.report.add(problems.program.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
                 continue
             seen[field.key] = field.key_span
             content = field.value or Name(field.key, field.key_span)
@@ -350,7 +349,7 @@ class Evaluator:
             case Object(fields):
                 return {field.key: self.data(field.value or Name(field.key, field.key_span)) for field in fields}
             case _:
-                self.report.add(NotData(at=expression.span))
+                self.report.add(problems.program.NotData(at=expression.span))
                 return None
 
     def _data(self, value: Json, span: Span, place: Place) -> Data:
@@ -359,7 +358,7 @@ class Evaluator:
 
     def _refuse_annotations(self, span: Span, place: Place) -> None:
         if place.annotations:
-            self.report.add(MisplacedAnnotation(at=span))
+            self.report.add(problems.program.MisplacedAnnotation(at=span))
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""

@@ -2,8 +2,9 @@
 
 Blocks before the first such heading belong to every case of the document.  A case holds, in any order,
 
-* ```` ```aug ````: the program; `naming=camel`, `batch=2`, `hints=no`, `sketch` may follow.  A further one, ```` ```aug same ````,
-  must compile to the same bytes, and ```` ```aug other ```` to different ones;
+* ```` ```aug ````: the program; `naming=camel`, `batch=2`, `hints=no`, `sketch` may follow.  A further one,
+  ```` ```aug same ````, must compile to the same bytes, and ```` ```aug other ```` to different ones;
+* ```` ```compile ````: instead of a program the `aug:` reference of a vibe that is compiled itself;
 * ```` ```vibes ````: a vibe a line, `find_slot: slot why` for an object of two required strings
   (`default` is an object, a name with `?` is not required, a name with `[]` is a list of strings);
 * ```` ```json schemas/x.vibe.json ````: a vibe in full;
@@ -94,7 +95,11 @@ def outline(document: Json, kind: str) -> str:
     if kind == "call":
         lines.append(f"{document['activity']} given {dumps(document['arguments'], indent=False)}")
         lines += _steps(document["tool"])
-    elif kind == "process" and "$defs" in document:
+    elif kind == "process" and "$defs" not in document:
+        for context, chunk in document["properties"].items():
+            lines.append(f"{context}{_about(chunk)}")
+            lines += ["  " + line for line in _steps(chunk)]
+    elif kind == "process":
         for context, reference in document["properties"].items():
             name = reference["$ref"].rpartition("/")[2]
             lines.append(f"{context} {name}{_about(document['$defs'][name])}")
@@ -128,8 +133,7 @@ def _schema(schema: Json) -> str:
     if "anyOf" in schema:
         made += " anyOf" + ",".join(map(_schema, schema["anyOf"]))
     if "properties" in schema:
-        required = schema.get("required", ())
-        inner = [f"{name}{'' if name in required else '?'}{_schema(each)}{_engine(each)}" for name, each in schema["properties"].items()]
+        inner = _steps(schema)
         made += " { " + ", ".join(inner) + " }"
         if schema.get("additionalProperties") is False:
             made += " closed"

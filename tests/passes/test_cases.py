@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-
 from documents import Block, Case, cases_of, outline
-from instrc.compiler import Options, compile_source
+
+from instrc.compiler import Options, compile_source, compile_vibe
 from instrc.ir.artefact import Artefact
 from instrc.jsonvalue import dumps, loads
 from instrc.problems.problem import CompileError, Problem
@@ -35,6 +35,15 @@ def _compile(block: Block, registry: Registry) -> tuple[tuple[Artefact, ...], tu
     report = Report()
     try:
         made = compile_source(Source("t.aug", block.text.rstrip("\n")), registry, _options(block.info), report, stem="t")
+    except CompileError as error:
+        return (), error.problems
+    return made, report.ordered()
+
+
+def _compile_vibe(block: Block, registry: Registry) -> tuple[tuple[Artefact, ...], tuple[Problem, ...]]:
+    report = Report()
+    try:
+        made = compile_vibe(registry.load(block.text.strip()), registry, _options(block.info), report, stem="t")
     except CompileError as error:
         return (), error.problems
     return made, report.ordered()
@@ -70,14 +79,11 @@ def test_a_case_comes_out_as_written(case: Case, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     registry = Registry([tmp_path / "schemas"])
     programs = case.of("aug")
-    artefacts, problems = _compile(programs[0], registry)
-    checks: list[tuple[Block, str]] = []
-    for block in case.of("problems"):
-        checks.append((block, _written(problems)))
+    artefacts, problems = _compile(programs[0], registry) if programs else _compile_vibe(case.of("compile")[0], registry)
+    checks = [(block, _written(problems)) for block in case.of("problems")]
     if not case.of("problems"):
         assert _written(problems) == ""
-    for block in case.of("outline"):
-        checks.append((block, _outlined(artefacts, block.info[1] if len(block.info) > 1 else None)))
+    checks += [(block, _outlined(artefacts, block.info[1] if len(block.info) > 1 else None)) for block in case.of("outline")]
     if UPDATE:
         _rewrite(case, checks)
     else:
