@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.jsonvalue import Json, at, freeze, pointer
+from instrc.jsonvalue import Json, freeze
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
 from instrc.targets.dialect import Dialect
 from instrc.targets.forms import Form, null_form
-from instrc.targets.losses import Kind, Loss
+from instrc.targets.ledger import Ledger
 from instrc.targets.names import KeyNames, legal, unique
 from instrc.targets.notes import joined, note
-from instrc.targets.positions import ANNOTATIONS, MANY, NAMED, ONE, subschemas
+from instrc.targets.positions import ANNOTATIONS, BY_KIND, KNOWN
 from instrc.targets.reverse import Codec
 from instrc.targets.rewrites import anything, arrays, literals, objects, scalars, unions
 from instrc.targets.rewrites.meet import both
@@ -35,41 +35,17 @@ _SILENT = frozenset(
 )
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
 _APPLICATORS = ("not", "if", "then", "else")
-_CONJUNCTIONS = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
-_BY_KIND: dict[str, frozenset[str]] = {
-    "object": frozenset(
-        {"properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"}
-        | {"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"}
-    ),
-    "array": frozenset(
-        {
-            "items",
-            "prefixItems",
-            "contains",
-            "minContains",
-            "maxContains",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "unevaluatedItems",
-        }
-    ),
-    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
-    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
-}
-_KNOWN = frozenset({"type", "enum", "const"}) | _CONJUNCTIONS | ANNOTATIONS | frozenset().union(*_BY_KIND.values())
 _KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
-class Fitter:
+class Fitter(Ledger):
     """One lowering under way: the target, the schema it reads, and what it has found out so far."""
 
     def __init__(self, dialect: Dialect, root: Json, *, ordered: bool, unroll: int, recursion: str | None = None) -> None:
+        super().__init__(root)
         self.dialect = dialect
-        self.root = root
         self.ordered = ordered
         self.keys = KeyNames(dialect.key, root)
-        self.losses: dict[tuple[str, str, Kind], Loss] = {}
         self.definitions: dict[str, Json] = {}
         self.codecs: dict[str, Codec] = {}
         self.enum_values = 0
@@ -80,85 +56,6 @@ class Fitter:
         self._nested = 0
         self._active: list[Any] = []
         self._named: dict[Any, str] = {}
-        self._places: dict[int, str] | None = None
-        self._made: dict[int, tuple[Json, Json, Json]] = {}
-        self._ours: set[int] = set()
-
-    # losses
-
-    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
-        """Take a loss down and return the sentence that tells the model."""
-        value = node.get(keyword) if isinstance(node, dict) else node
-        place = self.place(node, keyword)
-        if (place, keyword, kind) not in self.losses:
-            if reason is None:
-                reason = "is said in the description and checked when the answer is lifted"
-            self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
-            if kind == "unenforced":
-                self._lose_parts(keyword, value)
-        return note(keyword, value)
-
-    def _lose_parts(self, keyword: str, value: Json) -> None:
-        """Take down what is inside a keyword that is lost: an answer is found wrong there."""
-        if keyword in ONE:
-            parts = [value]
-        elif keyword in MANY and isinstance(value, list):
-            parts = value
-        elif keyword in NAMED and keyword != "properties" and isinstance(value, dict):
-            parts = list(value.values())
-        else:
-            return
-        for part in parts:
-            self.lose_all(part, f"is part of {keyword}", "part")
-
-    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced") -> None:
-        """Take every constraint of a schema and of what it refers to down as lost."""
-        stack, seen = [node], set()
-        while stack:
-            here = stack.pop()
-            if here is False:
-                self.lose(here, "false", kind, reason)
-            if not isinstance(here, dict) or id(here) in seen:
-                continue
-            seen.add(id(here))
-            for keyword in here:
-                if keyword not in ANNOTATIONS and keyword in _KNOWN:
-                    self.lose(here, keyword, kind, reason)
-            if "$ref" in here:
-                stack.append(self.target(here["$ref"]))
-            stack.extend(child for path, child in subschemas(here) if path[0] not in {"$defs", "definitions"})
-
-    def made(self, new: Json, first: Json, second: Json = None) -> Json:
-        """Remember what a schema was made of, so that its losses are shown where they were written."""
-        if isinstance(new, dict) and new is not first and new is not second:
-            self._made.setdefault(id(new), (new, first, second))
-        return new
-
-    def own(self, new: Json, node: Json) -> Json:
-        """Remember a schema that a rewrite made up: what nobody wrote cannot be lost."""
-        self._ours.add(id(new))
-        return self.made(new, node)
-
-    def is_own(self, node: Json) -> bool:
-        """Say whether a schema was made up by a rewrite."""
-        return id(node) in self._ours
-
-    def place(self, node: Json, keyword: str) -> str:
-        """Return the pointer of the schema that a keyword of a node comes from."""
-        if self._places is None:
-            self._places = _places(self.root)
-        pending = [node]
-        for _ in range(200):
-            if not pending:
-                break
-            here = pending.pop()
-            if (found := self._places.get(id(here))) is not None:
-                return found
-            if (made := self._made.get(id(here))) is not None:
-                parents = [parent for parent in made[1:] if isinstance(parent, dict)]
-                parents.sort(key=lambda parent: keyword in parent)
-                pending.extend(parents)
-        return ""
 
     # the walk
 
@@ -284,20 +181,11 @@ class Fitter:
             self.definitions[name] = body
         return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
 
-    def target(self, ref: str) -> Json:
-        """Return what a reference stands for; a flat schema has local pointers only."""
-        from urllib.parse import unquote
-
-        try:
-            return at(self.root, unquote(ref.removeprefix("#")))
-        except (LookupError, ValueError):
-            return True
-
     def typed(self, node: Schema, level: int) -> list[Form]:
         """Return the forms of a schema without combinators and without literals, one for each of its types."""
         types = node.get("type")
         if types is None:
-            kinds = [kind for kind, keywords in _BY_KIND.items() if not keywords.isdisjoint(node)]
+            kinds = [kind for kind, keywords in BY_KIND.items() if not keywords.isdisjoint(node)]
             if not kinds:
                 return [anything.anything(self, node)]
             self.lose(node, "type", "narrowed", f"is not given, so what speaks of {' and '.join(kinds)} is taken for it")
@@ -355,7 +243,7 @@ class Fitter:
             description = description if isinstance(description, str) else None
             title = title if isinstance(title, str) else None
             for keyword in node:
-                if keyword in _SILENT or (keyword in _KNOWN and keyword not in ANNOTATIONS):
+                if keyword in _SILENT or (keyword in KNOWN and keyword not in ANNOTATIONS):
                     continue
                 if keyword == "default" and "default" in keywords and codec is None:
                     tail["default"] = node["default"]
@@ -385,16 +273,3 @@ def _toothless(node: Schema, keyword: str) -> bool:
     if keyword == "if":
         return node.get("then", True) in (True, {}) and node.get("else", True) in (True, {})
     return "if" not in node or value in (True, {})
-
-
-def _places(root: Json) -> dict[int, str]:
-    """Return the pointers of all schema objects of a document by identity; the first place of a shared one."""
-    places: dict[int, str] = {}
-    stack: list[tuple[Json, str]] = [(root, "")]
-    while stack:
-        node, here = stack.pop()
-        if not isinstance(node, dict) or id(node) in places:
-            continue
-        places[id(node)] = here
-        stack.extend((child, here + pointer(path)) for path, child in subschemas(node))
-    return places

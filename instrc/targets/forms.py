@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, freeze
 from instrc.targets.reverse import Codec
 
 
@@ -59,3 +59,19 @@ def kind_of(value: Json) -> str:
     if isinstance(value, str):
         return "string"
     return "array" if isinstance(value, list) else "object"
+
+
+def listed_values(schema: dict[str, Any]) -> list[Json]:
+    """Return the values that `const` or `enum` lists."""
+    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+
+
+def values_of(form: Form) -> list[Json]:
+    """Return what is sent for the values of an enumeration."""
+    return list(form.body["enum"]) if "enum" in form.body else [form.body["const"]]
+
+
+def table(form: Form) -> dict[Any, list[Json]]:
+    """Return pairs of what is sent and what it means, by what is sent."""
+    pairs = form.codec["values"] if form.codec else [[value, value] for value in values_of(form)]
+    return {freeze(sent): [sent, value] for sent, value in pairs}

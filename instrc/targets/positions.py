@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, pointer
 
 ONE = frozenset(
     {
@@ -34,6 +34,30 @@ ANNOTATIONS = frozenset(
 
 _INTERESTING = ONE | MANY | NAMED
 
+CONJUNCTIONS = frozenset({"$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"})
+BY_KIND: dict[str, frozenset[str]] = {
+    "object": frozenset(
+        {"properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties"}
+        | {"maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"}
+    ),
+    "array": frozenset(
+        {
+            "items",
+            "prefixItems",
+            "contains",
+            "minContains",
+            "maxContains",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "unevaluatedItems",
+        }
+    ),
+    "string": frozenset({"minLength", "maxLength", "pattern", "format"}),
+    "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
+}
+KNOWN = frozenset({"type", "enum", "const"}) | CONJUNCTIONS | ANNOTATIONS | frozenset().union(*BY_KIND.values())
+
 
 def subschemas(node: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
     """Yield the schemas directly below a schema object, each with its path from there."""
@@ -51,3 +75,25 @@ def subschemas(node: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], J
                 yield (keyword, index), child
         elif isinstance(value, bool) and keyword in ONE:
             yield (keyword,), value
+
+
+def constraints(schema: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and their places."""
+    stack: list[tuple[str, Json]] = [("", schema)]
+    while stack:
+        place, node = stack.pop()
+        if isinstance(node, dict):
+            yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in ANNOTATIONS)
+            stack.extend((place + pointer(path), child) for path, child in subschemas(node))
+
+
+def mentions(schema: Json, keyword: str) -> bool:
+    """Say whether a keyword stands anywhere in a schema."""
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            if keyword in node:
+                return True
+            stack.extend(child for _, child in subschemas(node))
+    return False

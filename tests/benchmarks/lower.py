@@ -42,17 +42,29 @@ FEATURES: dict[str, tuple[Schema, Any]] = {
     "oneOf": (wrapped({"oneOf": [{"type": "string"}, {"type": "integer"}]}), {"a": 1}),
     "allOf": (wrapped({"allOf": [{"type": "string"}, {"description": "x"}]}), {"a": "x"}),
     "unions of one first key": (
-        wrapped({"anyOf": [
-            {"type": "object", "properties": {"_r": {"type": "string"}, "k": {"const": tag}}, "required": ["_r", "k"], "additionalProperties": False}
-            for tag in ("p", "q")
-        ]}),
+        wrapped(
+            {
+                "anyOf": [
+                    {
+                        "type": "object",
+                        "properties": {"_r": {"type": "string"}, "k": {"const": tag}},
+                        "required": ["_r", "k"],
+                        "additionalProperties": False,
+                    }
+                    for tag in ("p", "q")
+                ]
+            }
+        ),
         {"a": {"_r": "", "k": "q"}},
     ),
     "default": (wrapped({"type": "string", "default": "x"}), {"a": "x"}),
     "unknown format": (wrapped({"type": "string", "format": "uri"}), {"a": "https://a.b"}),
     "string length": (wrapped({"type": "string", "minLength": 2}), {"a": "xx"}),
     "unique items": (wrapped({"type": "array", "items": {"type": "string"}, "uniqueItems": True}), {"a": ["x"]}),
-    "tuple": (wrapped({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2}), {"a": ["x", 1]}),
+    "tuple": (
+        wrapped({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2}),
+        {"a": ["x", 1]},
+    ),
     "map": (wrapped({"type": "object", "additionalProperties": {"type": "integer"}}), {"a": {"x": 1}}),
     "free object": (wrapped({"type": "object"}), {"a": {"x": [1]}}),
     "any value": (wrapped({}), {"a": {"x": [1]}}),
@@ -61,12 +73,20 @@ FEATURES: dict[str, tuple[Schema, Any]] = {
         {"a": "x"},
     ),
     "recursion": (
-        wrapped({"$ref": "#/$defs/t"}, **{"$defs": {"t": {"type": "object", "properties": {"n": {"$ref": "#/$defs/t"}}, "additionalProperties": False}}}),
+        wrapped(
+            {"$ref": "#/$defs/t"},
+            **{"$defs": {"t": {"type": "object", "properties": {"n": {"$ref": "#/$defs/t"}}, "additionalProperties": False}}},
+        ),
         {"a": {"n": {}}},
     ),
     "root that is no object": ({"type": "array", "items": {"type": "string"}}, ["x"]),
     "properties named like keywords": (
-        {"type": "object", "properties": {"enum": {"type": "string"}, "$ref": {"type": "string"}}, "required": ["enum", "$ref"], "additionalProperties": False},
+        {
+            "type": "object",
+            "properties": {"enum": {"type": "string"}, "$ref": {"type": "string"}},
+            "required": ["enum", "$ref"],
+            "additionalProperties": False,
+        },
         {"enum": "x", "$ref": "y"},
     ),
 }

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsonvalue import Json
 from instrc.targets.forms import Form, null_form
 from instrc.targets.names import unique
 from instrc.targets.reverse import NULL_WORD, Codec, wrapped
-from instrc.targets.rewrites import anything
+from instrc.targets.rewrites import anything, maps
 from instrc.targets.rewrites.meet import matches
-from instrc.targets.rewrites.scalars import taken
 
 if TYPE_CHECKING:
     from instrc.targets.fit import Fitter
 
-_ABSENT: Any = object()
+_ABSENT: Any = None
+"""No word on properties that are not declared: JSON has no such schema."""
 _MORE = "additional_properties"
 
 
@@ -46,8 +46,9 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
             fitter.lose(node, "additionalProperties", "convention", "is not given at the root: a tool without parameters")
         return _Shape(fitter, node, level).form()
     if not names and (patterns or rest is not False):
-        return _map(fitter, node, level, patterns, True if rest is _ABSENT else rest)
-    shape = _Shape(fitter, node, level)
+        return maps.maps(fitter, node, level, patterns, True if rest is _ABSENT else rest)
+    kept = fitter.dialect.maps == "keep" and (patterns or rest not in (_ABSENT, False))
+    shape = _Shape(fitter, node, level, leaky=bool(kept) or not fitter.dialect.closed)
     for name in names:
         if not shape.add(name, _schema_of(fitter, node, name, declared, patterns, rest), required=name in required):
             return None
@@ -94,8 +95,10 @@ def _schema_of(
 class _Shape:
     """An object under construction."""
 
-    def __init__(self, fitter: Fitter, node: dict[str, Any], level: int) -> None:
+    def __init__(self, fitter: Fitter, node: dict[str, Any], level: int, *, leaky: bool = False) -> None:
         self.fitter = fitter
+        self.leaky = leaky
+        """Whether a property that is not told of may come all the same."""
         self.node = node
         self.level = level
         self.body: dict[str, Any] = {"type": "object", "properties": {}}
@@ -111,7 +114,7 @@ class _Shape:
         fitter, dialect = self.fitter, self.fitter.dialect
         forms = fitter.forms(schema, self.level + 1)
         if not forms:
-            if not required and not dialect.closed:
+            if not required and self.leaky:
                 fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
                 fitter.lose_all(schema, "cannot be satisfied", "part")
             if required:
@@ -181,14 +184,14 @@ class _Shape:
         fitter, dialect = self.fitter, self.fitter.dialect
         if dialect.maps == "keep":
             renamed = any("key" in entry for entry in self.entries.values())
-            body, codec, notes = _kept_map(fitter, self.node, self.level, patterns, rest, renamed=renamed)
+            body, codec, notes = maps.kept(fitter, self.node, self.level, patterns, rest, renamed=renamed)
             self.body.update(body)
             self.notes += notes
             if codec is not None:
                 self.extra["other"] = codec
                 self.extra["declared"] = list(self.body["properties"])
             return
-        form = _pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
+        form = maps.pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
         if form is None:
             return
         sent = unique(_MORE, self.body["properties"], 64)
@@ -218,7 +221,7 @@ class _Shape:
             body["propertyOrdering"] = list(body["properties"])
         if not body["required"] and not dialect.every_required:
             del body["required"]
-        _count(fitter, node, body, self.notes, more="more" in self.extra)
+        maps.count(fitter, node, body, self.notes, more="more" in self.extra)
         for keyword in ("dependentRequired", "dependentSchemas"):
             if any(needs not in (True, {}, []) for needs in (node.get(keyword) or {}).values()):
                 self.notes.append(fitter.lose(node, keyword))
@@ -226,26 +229,6 @@ class _Shape:
             self.notes.append(fitter.lose(node, "propertyNames"))
         codec: Codec = {"as": "object", "keys": self.entries, **self.extra} if self.entries or self.extra else None
         return Form("object", body, codec, [text for text in self.notes if text])
-
-
-def _count(fitter: Fitter, node: dict[str, Any], body: dict[str, Any], notes: list[str], *, more: bool) -> None:
-    """Say how many properties there may be, where the number says more than the shape does."""
-    properties = body.get("properties", {})
-    optional_as_null = bool(properties) and (fitter.dialect.every_required or (fitter.ordered and fitter.dialect.reorders))
-    mixed = len(body.get("required", ())) < len(properties) and not fitter.dialect.counts_optional
-    sayable = not (optional_as_null or more or mixed)
-    needed = len([name for name in node.get("required") or () if isinstance(name, str)])
-    if node.get("minProperties", 0) > needed:
-        if "minProperties" in fitter.dialect.keywords and sayable:
-            body["minProperties"] = int(node["minProperties"])
-        else:
-            notes.append(fitter.lose(node, "minProperties"))
-    closed = body.get("additionalProperties") is False and "patternProperties" not in body and not more
-    if "maxProperties" in node and not (closed and len(properties) <= node["maxProperties"]):
-        if "maxProperties" in fitter.dialect.keywords and sayable:
-            body["maxProperties"] = int(node["maxProperties"])
-        else:
-            notes.append(fitter.lose(node, "maxProperties"))
 
 
 def admits_null(fitter: Fitter, form: Form) -> bool:
@@ -280,158 +263,3 @@ def _nullish(fitter: Fitter, node: Json, seen: set[int]) -> bool:
     return all(
         any(_nullish(fitter, member, seen) for member in node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node
     )
-
-
-# maps
-
-
-def _map(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Form | None:
-    """Say an object none of whose properties is declared."""
-    if fitter.dialect.maps == "keep":
-        body, codec, notes = _kept_map(fitter, node, level, patterns, rest)
-        form = Form("object", {"type": "object", **body}, {"as": "object", "other": codec} if codec else None, notes)
-        if not body:  # any object
-            form.body["additionalProperties"] = True
-        _count(fitter, node, form.body, form.notes, more=False)
-    else:
-        entries = _pairs(fitter, node, level, patterns, rest)
-        if entries is None:
-            return _empty(fitter, node)
-        form = entries
-        form.notes.insert(0, "An object, written as a list of its keys and values.")
-        _count_pairs(fitter, node, form)
-    for keyword in ("dependentRequired", "dependentSchemas"):
-        if node.get(keyword):
-            form.notes.append(fitter.lose(node, keyword))
-    form.notes = [text for text in form.notes if text]
-    return form
-
-
-def _empty(fitter: Fitter, node: dict[str, Any]) -> Form | None:
-    """Say a map that cannot hold anything."""
-    if node.get("minProperties", 0) > 0:
-        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
-        return None
-    form = _Shape(fitter, {"type": "object", "additionalProperties": False}, 1).form()
-    if not fitter.dialect.closed:
-        fitter.lose(node, "additionalProperties", reason="has no word in the target")
-    return form
-
-
-def _count_pairs(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
-    """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
-    keywords, limit = fitter.dialect.keywords, fitter.dialect.most_min_items
-    least = int(node.get("minProperties", 0))
-    if least > 0:
-        sendable = "minItems" in keywords
-        if sendable:
-            form.body["minItems"] = least if limit is None else min(least, limit)
-        if least > 1 or not sendable:
-            form.notes.append(fitter.lose(node, "minProperties"))
-    if "maxProperties" in node:
-        if "maxItems" in keywords:
-            form.body["maxItems"] = int(node["maxProperties"])
-        else:
-            form.notes.append(fitter.lose(node, "maxProperties"))
-
-
-def _kept_map(
-    fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json, *, renamed: bool = False
-) -> tuple[dict[str, Any], Codec, list[str]]:
-    """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
-    keywords = fitter.dialect.keywords
-    notes: list[str] = []
-    body: dict[str, Any] = {}
-    codecs: list[Codec] = []
-    single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
-    if patterns and single and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
-        said: dict[str, Json] = {}
-        for pattern, schema in patterns.items():
-            value, codec = fitter.fit(schema, level + 1)
-            said[pattern] = False if value is None else value
-            codecs.append(codec)
-        body["patternProperties"] = said
-        if len(patterns) > 1 or node.get("properties"):
-            notes.append(fitter.lose(node, "patternProperties"))
-    elif patterns:
-        notes.append(fitter.lose(node, "patternProperties"))
-        _lose_rest(fitter, node, rest)
-        values = [schema for schema in patterns.values() if schema is not False]
-        if rest is _ABSENT or rest is True:
-            rest = True
-        else:
-            rest = (
-                fitter.made({"anyOf": [*values, *([] if rest is False else [rest])]}, node)
-                if values or rest is not False
-                else False
-            )
-    if rest is not _ABSENT and rest is not False:
-        value, codec = fitter.fit(rest, level + 1)
-        codecs.append(codec)
-        body["additionalProperties"] = False if value is None else True if value == {} else value
-    elif rest is _ABSENT:
-        body["additionalProperties"] = True
-    else:
-        body["additionalProperties"] = False
-    if "propertyNames" in node:
-        if "propertyNames" in keywords:
-            names, _ = fitter.fit(fitter.made({"allOf": [{"type": "string"}, node["propertyNames"]]}, node), level + 1)
-            body["propertyNames"] = {"enum": []} if names is None else names
-        else:
-            notes.append(fitter.lose(node, "propertyNames"))
-    busy = [codec for codec in codecs if codec is not None]
-    if len(codecs) > 1 and busy and any(codec != busy[0] for codec in codecs):
-        # which pattern a key falls under cannot be told on the way back, so the values are written as they are not
-        fitter.lose(node, "patternProperties", "narrowed", "holds values that are written in several ways")
-    return body, busy[0] if busy else None, notes
-
-
-def _lose_rest(fitter: Fitter, node: dict[str, Any], rest: Json) -> None:
-    """Lose what holds for keys no pattern matches, where patterns are not told."""
-    for keyword in ("additionalProperties", "unevaluatedProperties"):
-        if keyword in node and rest is not True:
-            fitter.lose(node, keyword)
-
-
-def _pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Form | None:
-    """Say entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
-    wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
-    if rest is not False:
-        wanted.append((None, rest))
-    if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
-        fitter.lose(node, "patternProperties")
-    for pattern in patterns:
-        if "pattern" not in fitter.dialect.keywords or not taken(pattern, fitter.dialect.patterns):
-            fitter.lose(node, "patternProperties")
-            _lose_rest(fitter, node, rest)
-    if fitter.dialect.unions == "choice" and len(wanted) > 1:
-        wanted = [(None, fitter.made({"anyOf": [schema for _, schema in wanted]}, node))]
-    entries: list[tuple[str | None, Form]] = []
-    for pattern, schema in wanted:
-        forms = fitter.forms(_entry(fitter, node, pattern, schema), level + 1)
-        if len(forms) == 1:
-            entries.append((pattern, forms[0]))
-    if not entries:
-        return None
-    distinct: dict[str, Form] = {}
-    kept = [(pattern, distinct.setdefault(dumps([form.body, form.codec], indent=False), form)) for pattern, form in entries]
-    items, codec = fitter.combine({}, list(distinct.values()))
-    pairs: dict[str, Any] = {"as": "pairs", "item": codec}
-    if len(distinct) > 1:
-        pairs["by"] = [{"pattern": pattern, "codec": form.codec} for pattern, form in kept]
-    return Form("array", {"type": "array", "items": items}, pairs)
-
-
-def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
-    """Return the schema of one entry."""
-    key: Json = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
-    if "propertyNames" in node:
-        key = {"allOf": [key, node["propertyNames"]]}
-    pair = {
-        "type": "object",
-        "properties": {"key": key, "value": value},
-        "required": ["key", "value"],
-        "additionalProperties": False,
-    }
-    fitter.made(key, node)
-    return fitter.own(pair, node)

@@ -1,0 +1,115 @@
+"""Take down what is lost, with the places in the schema where it was written."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json, at, pointer
+from instrc.targets.losses import Kind, Loss
+from instrc.targets.notes import note
+from instrc.targets.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, subschemas
+
+
+class Ledger:
+    """The losses of one lowering; schemas made on the way remember what they were made of."""
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self.losses: dict[tuple[str, str, Kind], Loss] = {}
+        self._places: dict[int, str] | None = None
+        self._made: dict[int, tuple[Json, Json, Json]] = {}
+        self._ours: set[int] = set()
+
+    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
+        """Take a loss down and return the sentence that tells the model."""
+        value = node.get(keyword) if isinstance(node, dict) else node
+        place = self.place(node, keyword)
+        if (place, keyword, kind) not in self.losses:
+            if reason is None:
+                reason = "is said in the description and checked when the answer is lifted"
+            self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
+            if kind == "unenforced":
+                self._lose_parts(keyword, value)
+        return note(keyword, value)
+
+    def _lose_parts(self, keyword: str, value: Json) -> None:
+        """Take down what is inside a keyword that is lost: an answer is found wrong there."""
+        if keyword in ONE:
+            parts = [value]
+        elif keyword in MANY and isinstance(value, list):
+            parts = value
+        elif keyword in NAMED and keyword != "properties" and isinstance(value, dict):
+            parts = list(value.values())
+        else:
+            return
+        for part in parts:
+            self.lose_all(part, f"is part of {keyword}", "part")
+
+    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced") -> None:
+        """Take every constraint of a schema and of what it refers to down as lost."""
+        stack, seen = [node], set()
+        while stack:
+            here = stack.pop()
+            if here is False:
+                self.lose(here, "false", kind, reason)
+            if not isinstance(here, dict) or id(here) in seen:
+                continue
+            seen.add(id(here))
+            for keyword in here:
+                if keyword not in ANNOTATIONS and keyword in KNOWN:
+                    self.lose(here, keyword, kind, reason)
+            if "$ref" in here:
+                stack.append(self.target(here["$ref"]))
+            stack.extend(child for path, child in subschemas(here) if path[0] not in {"$defs", "definitions"})
+
+    def made(self, new: Json, first: Json, second: Json = None) -> Json:
+        """Remember what a schema was made of, so that its losses are shown where they were written."""
+        if isinstance(new, dict) and new is not first and new is not second:
+            self._made.setdefault(id(new), (new, first, second))
+        return new
+
+    def own(self, new: Json, node: Json) -> Json:
+        """Remember a schema that a rewrite made up: what nobody wrote cannot be lost."""
+        self._ours.add(id(new))
+        return self.made(new, node)
+
+    def is_own(self, node: Json) -> bool:
+        """Say whether a schema was made up by a rewrite."""
+        return id(node) in self._ours
+
+    def place(self, node: Json, keyword: str) -> str:
+        """Return the pointer of the schema that a keyword of a node comes from."""
+        if self._places is None:
+            self._places = _places(self.root)
+        pending = [node]
+        for _ in range(200):
+            if not pending:
+                break
+            here = pending.pop()
+            if (found := self._places.get(id(here))) is not None:
+                return found
+            if (made := self._made.get(id(here))) is not None:
+                parents = [parent for parent in made[1:] if isinstance(parent, dict)]
+                parents.sort(key=lambda parent: keyword in parent)
+                pending.extend(parents)
+        return ""
+
+    def target(self, ref: str) -> Json:
+        """Return what a reference stands for; a flat schema has local pointers only."""
+        from urllib.parse import unquote
+
+        try:
+            return at(self.root, unquote(ref.removeprefix("#")))
+        except (LookupError, ValueError):
+            return True
+
+
+def _places(root: Json) -> dict[int, str]:
+    """Return the pointers of all schema objects of a document by identity; the first place of a shared one."""
+    places: dict[int, str] = {}
+    stack: list[tuple[Json, str]] = [(root, "")]
+    while stack:
+        node, here = stack.pop()
+        if not isinstance(node, dict) or id(node) in places:
+            continue
+        places[id(node)] = here
+        stack.extend((child, here + pointer(path)) for path, child in subschemas(node))
+    return places
