@@ -61,7 +61,9 @@ def _title(plan: Plan) -> str | None:
 def document(schema: Json, title: str | None, definitions: Definitions, *, keep_title: bool = False) -> dict[str, Json]:
     """Return a schema as a whole document: dialect and title first, definitions last."""
     document: dict[str, Json] = {"$schema": DIALECT}
-    if keep_title and isinstance(schema, dict) and "title" in schema:
+    if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
+        schema = {} if schema else {"not": {}}
+    if keep_title and "title" in schema:
         document.update(schema)
     else:
         if title is not None:

@@ -28,7 +28,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     documents: dict[Emit, Json] = {}
 
     def finished(made: Json, *stripped: str) -> Json:
-        whole = document(made, title, definitions, keep_title=made is own or "title" not in made)
+        whole = document(made, title, definitions, keep_title=made is own or not isinstance(made, dict) or "title" not in made)
         return strip(whole, set(stripped)) if stripped else whole
 
     if contexts is None:
