@@ -11,7 +11,9 @@ from instrc.schema.walk import rebuild
 ENGINE = ("references", "arguments", "activity", "when", "each")
 """Keywords beside a schema that are for the engine alone, in the order in which they are written."""
 KINDS = frozenset({"all", "engine", "metrics", "thoughts", *ENGINE})
-"""What `strip` takes out: `thoughts` are properties that begin with `_`, `metrics` with `$`, the rest are engine keywords."""
+"""What `strip` takes out: `thoughts` are properties that begin with `_`, `metrics` with `$`.
+
+Engine keywords go together, whichever of them is named: one without the others says nothing to an engine."""
 
 
 def strip(schema: Json, which: Collection[str]) -> Json:
@@ -28,7 +30,7 @@ def strip(schema: Json, which: Collection[str]) -> Json:
         raise ValueError(message)
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
-    keywords = frozenset(ENGINE) if everything or "engine" in wanted else frozenset(wanted) & frozenset(ENGINE)
+    keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
     return (
         rebuild(schema, partial(_without, goes=partial(is_meta, signs=signs), keywords=keywords)) if signs or keywords else schema
     )

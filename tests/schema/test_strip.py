@@ -60,11 +60,8 @@ def test_engine_keywords_go_and_properties_of_that_name_stay() -> None:
     assert bare["required"] == FULL["required"]
 
 
-def test_single_engine_keywords_can_be_named() -> None:
-    bare = strip(FULL, {"references"})
-    assert "references" not in bare
-    assert bare["arguments"] == "prompt"
-    assert strip(FULL, "references") == bare
+def test_engine_keywords_go_together_whichever_is_named() -> None:
+    assert strip(FULL, {"references"}) == strip(FULL, {"activity"}) == strip(FULL, {"engine"})
 
 
 def test_all_is_everything() -> None:
