@@ -9,7 +9,7 @@ from typing import Any
 from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
-from instrc.importers.vibes import ImportedVibe, Results, boxed
+from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsonvalue import dumps
 from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
 from instrc.problems.problem import CompileError, Problem
@@ -17,9 +17,12 @@ from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge
+from instrc.problems.vibes import MissingFromProperties
 from instrc.source import Source
 
 MAX_BYTES = 64 * 1024 * 1024
+_ATTEMPTS = 20
+"""To make a vibe pass the check."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
@@ -124,12 +127,18 @@ def _checked(imported: Imported) -> Imported:
     report = Report()
     report.problems += imported.problems
     for vibe in imported.vibes:
-        made, fault = vibe, _fault(vibe, registry)
-        if isinstance(fault, OutputNotObject):
-            report.add(
-                ReadOtherwise(at=vibe.at, what=vibe.name, meaning="an object with one property `value`: it is none itself")
-            )
-            made = boxed(vibe)
+        made, fault, is_boxed = vibe, _fault(vibe, registry), False
+        for _ in range(_ATTEMPTS):
+            if isinstance(fault, OutputNotObject) and not is_boxed:
+                report.add(
+                    ReadOtherwise(at=vibe.at, what=vibe.name, meaning="an object with one property `value`: it is none itself")
+                )
+                made, is_boxed = boxed(made), True
+            elif isinstance(fault, MissingFromProperties):
+                report.add(ReadOtherwise(at=vibe.at, what=fault.word, meaning="a property of which nothing is said"))
+                made = with_property(made, fault.word)
+            else:
+                break
             fault = _fault(made, registry)
         if fault is None:
             sound.append(made)

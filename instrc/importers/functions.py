@@ -105,7 +105,7 @@ def _is_function(value: dict[str, Json]) -> bool:
     wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
     provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
     return (
-        has_schema or (named and ("description" in value or len(value) == 1 or value.get("type") in {"function", "custom"}))
+        has_schema or (named and ("description" in value or len(value) == 1 or value.get("type") in ("function", "custom")))
     ) and not (wraps or provider)
 
 

@@ -18,6 +18,7 @@ from instrc.problems.importing import NotATool
 from instrc.schema.walk import Path
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
 _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI tells to ignore: they are described elsewhere."""
 _PLAIN = frozenset(
@@ -118,7 +119,7 @@ class _Operation:
 
     def _parameter(self, parameter: dict[str, Json], path: Path) -> None:
         name, where = parameter["name"], parameter.get("in")
-        if where not in {"path", "query", "header", "cookie", "querystring"}:
+        if where.__class__ is not str or where not in _PLACES:
             self.given.left_out(path, name, f"{shown(where)} is no place for a parameter")
             return
         if where == "header" and name.lower() in _OF_HTTP:

@@ -12,7 +12,7 @@ from instrc.importers.tools import FileNames, Tool, kebab
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
 from instrc.problems.suggest import plain
-from instrc.schema.walk import Path
+from instrc.schema.walk import Path, rebuild
 from instrc.source import Span
 
 Results: TypeAlias = Literal["leave", "output", "activity"]
@@ -76,6 +76,18 @@ def boxed(vibe: ImportedVibe) -> ImportedVibe:
     document = {key: vibe.document[key] for key in kept if key in vibe.document}
     document |= {"type": "object", "properties": {"value": value}, "required": ["value"], "additionalProperties": False}
     return replace(vibe, document={**document, "$defs": definitions} if definitions else document)
+
+
+def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
+    """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
+
+    def change(node: Json) -> Json:
+        required, properties = node.get("required"), node.get("properties", {})
+        if required.__class__ is not list or word not in required or properties.__class__ is not dict or word in properties:
+            return node
+        return {**node, "properties": {**properties, word: {}}}
+
+    return replace(vibe, document=rebuild(vibe.document, change))
 
 
 def _document(tool: Tool, given: Given) -> dict[str, Json]:

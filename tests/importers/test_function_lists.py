@@ -348,3 +348,35 @@ def test_what_shares_itself_without_end_is_told(monkeypatch: pytest.MonkeyPatch)
         shared = [shared, shared]
     (problem,) = import_tools("openai", shared).problems
     assert problem.name == "invalid-json"
+
+
+def test_what_is_required_in_a_branch_and_nowhere_described_is_described_as_anything() -> None:
+    schema = {"type": "object", "properties": {"a": {}}, "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}
+    imported = import_tools("openai", [{"name": "f", "parameters": schema}])
+    assert [problem.name for problem in imported.problems] == ["read-otherwise"]
+    assert imported.vibes[0].document["anyOf"][1] == {"required": ["b"], "properties": {"b": {}}}
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "array"}, {"enum": [1]}, {"type": "object", "oneOf": [False]}, {"type": ["string", "null"]}]
+)
+def test_arguments_that_are_no_object_become_a_property_of_one(schema: Json) -> None:
+    imported = import_tools("openai", [{"name": "f", "parameters": schema}])
+    assert [problem.name for problem in imported.problems] == ["read-otherwise"]
+    assert imported.vibes[0].document == {
+        "title": "f",
+        "type": "object",
+        "properties": {"value": schema},
+        "required": ["value"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "key", ["name", "type", "description", "title", "parameters", "inputSchema", "required", "function", "tools", "_meta"]
+)
+@pytest.mark.parametrize("junk", [[], {}, [[]], [{}], "x", 3, None, True])
+def test_no_member_of_a_tool_can_break_the_reading(key: str, junk: Json) -> None:
+    for kind in ("openai", "mcp", "bfcl", "anthropic"):
+        import_tools(kind, [{"name": "f", key: junk}, {"parameters": {}, key: junk}, {"description": "d", key: junk}])
+        import_tools(kind, {key: junk})
