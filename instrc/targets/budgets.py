@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import Json
 from instrc.problems.targets import BudgetExceeded
 from instrc.targets.dialect import Dialect
-from instrc.targets.positions import subschemas
+from instrc.targets.positions import Steps, subschemas, written
 
 
 class Counts(NamedTuple):
@@ -29,8 +29,8 @@ class Counts(NamedTuple):
 def count(schema: Json) -> Counts:
     """Count a schema in the payload's words; definitions are counted once each, references are not followed."""
     properties = enum_values = characters = optional = unions = depth = 0
-    deepest = ""
-    stack: list[tuple[Json, int, str, bool]] = [(schema, 0, "", False)]
+    deepest: Steps = None
+    stack: list[tuple[Json, int, Steps, bool]] = [(schema, 0, None, False)]
     while stack:
         node, level, place, defined = stack.pop()
         if not isinstance(node, dict):
@@ -53,8 +53,8 @@ def count(schema: Json) -> Counts:
             inside = path[0] == "$defs"
             if inside:
                 characters += len(str(path[1]))
-            stack.append((child, 0 if inside else level, place + pointer(path), defined or inside))
-    return Counts(properties, depth, enum_values, characters, optional, unions, deepest)
+            stack.append((child, 0 if inside else level, (place, path), defined or inside))
+    return Counts(properties, depth, enum_values, characters, optional, unions, written(deepest))
 
 
 def _listed(node: dict[str, Any]) -> Iterator[Json]:

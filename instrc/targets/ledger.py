@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import Json, at
 from instrc.targets.losses import Kind, Loss
 from instrc.targets.notes import note
-from instrc.targets.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, subschemas
+from instrc.targets.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
 
 
 class Ledger:
@@ -14,7 +14,7 @@ class Ledger:
     def __init__(self, root: Json) -> None:
         self.root = root
         self.losses: dict[tuple[str, str, Kind], Loss] = {}
-        self._places: dict[int, str] | None = None
+        self._places: dict[int, Steps] | None = None
         self._made: dict[int, tuple[Json, Json, Json]] = {}
         self._ours: set[int] = set()
 
@@ -84,8 +84,8 @@ class Ledger:
             if not pending:
                 break
             here = pending.pop()
-            if (found := self._places.get(id(here))) is not None:
-                return found
+            if id(here) in self._places:
+                return written(self._places[id(here)])
             if (made := self._made.get(id(here))) is not None:
                 parents = [parent for parent in made[1:] if isinstance(parent, dict)]
                 parents.sort(key=lambda parent: keyword in parent)
@@ -102,14 +102,14 @@ class Ledger:
             return True
 
 
-def _places(root: Json) -> dict[int, str]:
-    """Return the pointers of all schema objects of a document by identity; the first place of a shared one."""
-    places: dict[int, str] = {}
-    stack: list[tuple[Json, str]] = [(root, "")]
+def _places(root: Json) -> dict[int, Steps]:
+    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
+    places: dict[int, Steps] = {}
+    stack: list[tuple[Json, Steps]] = [(root, None)]
     while stack:
         node, here = stack.pop()
         if not isinstance(node, dict) or id(node) in places:
             continue
         places[id(node)] = here
-        stack.extend((child, here + pointer(path)) for path, child in subschemas(node))
+        stack.extend((child, (here, path)) for path, child in subschemas(node))
     return places

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 from instrc.jsonvalue import Json, pointer
 
@@ -57,6 +58,19 @@ BY_KIND: dict[str, frozenset[str]] = {
     "number": frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}),
 }
 KNOWN = frozenset({"type", "enum", "const"}) | CONJUNCTIONS | ANNOTATIONS | frozenset().union(*BY_KIND.values())
+
+
+Steps: TypeAlias = tuple[Any, tuple[str | int, ...]] | None
+"""A path as a chain from its last steps to its first, because few paths are ever written out."""
+
+
+def written(path: Steps) -> str:
+    """Return the JSON Pointer of a chain of steps."""
+    parts: list[str] = []
+    while path is not None:
+        parts.append(pointer(path[1]))
+        path = path[0]
+    return "".join(reversed(parts))
 
 
 def subschemas(node: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], Json]]:

@@ -105,7 +105,7 @@ def tools(number: int) -> list[Schema]:
                 "tags": {"type": "array", "items": {"type": "string"}},
                 "filter": {
                     "type": "object",
-                    "properties": {"since": {"type": "string", "format": "date"}, "author": {"type": ["string", "null"]}},
+                    "properties": {"since": {"type": "string", "format": "date"}, "author": {"type": "string"}},
                     "required": ["since"],
                 },
             },

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from instrc.targets.catalogue import targets
 from instrc.targets.lift import encode, lift
 from instrc.targets.lower import lower
 
@@ -198,22 +199,7 @@ def test_local_engines_keep_recursion_under_ascii_names() -> None:
         assert not any(node.keys() & {"uniqueItems", "oneOf", "allOf"} for node in said(target))
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        "jsonschema",
-        "openai",
-        "openai-output",
-        "anthropic",
-        "anthropic-strict",
-        "gemini",
-        "gemini-schema",
-        "mistral",
-        "gigachat",
-        "mcp",
-    ]
-    + ["smolagents", "ollama", "vllm"],
-)
+@pytest.mark.parametrize("target", targets())
 def test_a_full_answer_comes_back_as_it_was_meant(target: str) -> None:
     result = lower(RICH, target)
     value = {key: item for key, item in VALUE.items() if not (key == "note" and target == "gigachat")}
