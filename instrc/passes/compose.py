@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from instrc import problems
 from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, Unit
 from instrc.jsonvalue import Json
+from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.loops import bound_loops
 from instrc.passes.objects import admits_objects
@@ -32,33 +34,31 @@ class _Composer:
         self.library = library
         self.report = report
         self.placed: list[Placed] = []
-        self.plain: dict[int, Json] = {}
         self.failed = False
+        self.identities = Identities()
+        self.known: dict[int, tuple[Json, tuple[Placed, ...]]] = {}
+        """What was made without a word of complaint, by its recipe."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
         schemas: dict[int, Json] = {}
         placed: dict[int, tuple[Placed, ...]] = {}
         mixins: dict[int, Json] = {}
         for number, step in graph.steps.items():
-            self.placed = []
-            schema = self.attempt(step.span, lambda content=step.content: run(self.content(content, ())))  # type: ignore[misc]  # bound now
-            schemas[number] = bound_loops(schema)
-            if schema is True:
-                schemas[number] = {}
-            if self.placed:
-                placed[number] = tuple(self.placed)
+            recipe = self.identities.content(step.content)
+            schema, blocks = self.made(recipe, step.span, partial(self.content, step.content, ()))
+            schemas[number] = {} if schema is True else schema
+            if blocks:
+                placed[number] = blocks
         around: dict[int, tuple[Placed, ...]] = {}
         waiting: list[Unit] = [*graph.units, *(unit for each in placed.values() for place in each for unit in place.block.units)]
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, Group):
-                self.placed = []
-                application = unit.application
-                made = self.attempt(application.span, lambda use=application: run(self.mixin(use, ())))  # type: ignore[misc]  # bound now
-                mixins[id(application)] = bound_loops(made)
-                around[id(application)] = tuple(self.placed)
+                use = unit.application
+                recipe = self.identities.application(use)
+                mixins[id(use)], around[id(use)] = self.made(recipe, use.span, partial(self.mixin, use, ()))
                 waiting.extend(unit.members)
-                waiting.extend(member for place in self.placed for member in place.block.units)
+                waiting.extend(member for place in around[id(use)] for member in place.block.units)
         for context in graph.contexts or ():
             self.fold({"type": "object"}, context.annotations, context.span)  # for its mistakes: its steps are not there yet
         self.demand_object(graph, schemas)
@@ -75,10 +75,21 @@ class _Composer:
             self.failed = True
             self.report.add(problems.program.OutputNotObject(at=step.span, word=step.stem))
 
-    def attempt(self, span: Span, make: Callable[[], Json]) -> Json:
+    def made(self, recipe: int, span: Span, make: Callable[[], Task[Json]]) -> tuple[Json, tuple[Placed, ...]]:
+        """Return what a recipe comes to, with the blocks in it; what is wrong with it is reported wherever it is used."""
+        found = self.known.get(recipe)
+        if found is None:
+            self.placed = []
+            before = len(self.report.problems)
+            found = bound_loops(self.attempt(span, make)), tuple(self.placed)
+            if len(self.report.problems) == before:
+                self.known[recipe] = found
+        return found
+
+    def attempt(self, span: Span, make: Callable[[], Task[Json]]) -> Json:
         """Make a schema; report what stands in the way."""
         try:
-            return make()
+            return run(make())
         except CompileError as error:
             self.failed = True
             for problem in error.problems:
