@@ -40,6 +40,8 @@ _SCHEMAS = (
     "arguments",
 )
 _RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
+_OF_A_FUNCTION = frozenset({*_NAMES, *_RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
+"""Members that make a function of a name even where nothing is said of parameters."""
 _LEVELS = 100
 
 
@@ -104,16 +106,17 @@ def _is_function(value: dict[str, Json]) -> bool:
     named = any(value.get(key).__class__ is str for key in _NAMES)
     wraps = any(value.get(key).__class__ in {dict, list} for key in ("function", "tools", "functions", "json_schema"))
     provider = value.get("type").__class__ is str and value["type"] not in {"function", "custom", "object"} and not has_schema
-    return (
-        has_schema or (named and ("description" in value or len(value) == 1 or value.get("type") in ("function", "custom")))
-    ) and not (wraps or provider)
+    bare = named and (value.keys() <= _OF_A_FUNCTION or "description" in value or value.get("type") in ("function", "custom"))
+    return (has_schema or bare) and not (wraps or provider)
 
 
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
         return f"`{shown(kind)}` is no function"
-    return "it is empty" if not value else "it has neither a name nor a schema"
+    if any(value.get(key).__class__ is str for key in _NAMES):
+        return "it has a name, but neither a description nor a schema"
+    return "it has neither a name nor a schema" if value else "it is empty"
 
 
 def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> Tool:

@@ -115,6 +115,14 @@ def test_no_parameters_are_an_object_without_properties(parameters: Json) -> Non
     }
 
 
+@pytest.mark.parametrize(
+    "rest", [{}, {"strict": True}, {"description": "d"}, {"outputSchema": {"type": "object"}}, {"type": "function"}]
+)
+def test_a_name_is_enough_for_a_tool(rest: Json) -> None:
+    (vibe,) = import_tools("mcp", [{"name": "ping", **rest}]).vibes
+    assert vibe.document["properties"] == {}
+
+
 def test_parameters_in_other_forms_are_the_same() -> None:
     wanted = {
         "type": "object",
