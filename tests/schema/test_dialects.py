@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import known, modern, DRAFT_4
+from instrc.schema.dialects import DRAFT_4, known, modern
 from instrc.schema.flatten import flatten
 from instrc.schema.upgrade import upgrade
 

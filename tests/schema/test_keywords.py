@@ -1,5 +1,7 @@
 """The laws of single keywords, one row a case."""
 
+# ruff: noqa: FBT001, FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 from typing import Any

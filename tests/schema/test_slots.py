@@ -1,5 +1,7 @@
 """Slots of mixins: what is put in stands in their place, in order, and nothing else changes."""
 
+# ruff: noqa: FBT001, FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """What is not for the reader is taken out at every depth, and nothing else."""
 
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,7 @@
 """Whether one schema accepts all that another does."""
 
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,7 @@
 """Every keyword of a result says where it came from."""
 
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 from typing import Any

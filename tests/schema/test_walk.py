@@ -1,5 +1,7 @@
 """Where schemas are in a schema."""
 
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
 from __future__ import annotations
 
 from typing import Any
