@@ -276,6 +276,9 @@ class Folder:
         found = Expansion()
         pieces = found.pieces
         seen: set[tuple[int, int]] = set()
+        last: Scope | None = None
+        references: frozenset[str] = frozenset()
+        old = False
         # (schema, scope, depth, way here) or (place of a piece, its keywords)
         stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
         while stack:
@@ -308,12 +311,15 @@ class Folder:
                     check_circle(library, mark, way)
                 continue
             seen.add(mark)
-            references = scope.resource.dialect.references
-            view = library.view(node, scope)
+            if scope is not last:
+                last = scope
+                dialect = scope.resource.dialect
+                references, old = dialect.references, dialect.old
+            view = library.view(node, scope) if old else node
             composite = "allOf" in view or not references.isdisjoint(view)
             if fold and not composite:
                 composite = any(_single(view, keyword) for keyword in fold)
-            if (
+            if library.unevaluated and (
                 ("unevaluatedProperties" in view or "unevaluatedItems" in view)
                 and not (depth == 0 and len(terms) == 1)
                 and id(node) != opened

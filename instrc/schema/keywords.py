@@ -239,10 +239,13 @@ RANGES = (
     ("exclusiveMinimum", "exclusiveMaximum", ("integer", "number")),
 )
 """Lower bound, upper bound, and the types that they speak about: no others, and an empty range leaves nothing."""
+_LOWER = frozenset(lower for lower, _, _ in RANGES)
 
 
 def empty_range(schema: dict[str, Json]) -> tuple[str, str] | None:
     """Return the two bounds that leave nothing of the type of a schema, if there are such."""
+    if _LOWER.isdisjoint(schema):
+        return None
     names = types_of(schema.get("type"))
     if not names:
         return None

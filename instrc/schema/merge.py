@@ -19,9 +19,11 @@ def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | No
     opened = 0
     while True:
         groups = group(expansion)
-        single = frozenset(
-            keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion.pieces, groups.get(keyword))
-        )
+        single: frozenset[str] = frozenset()
+        if "anyOf" in groups or "oneOf" in groups:
+            single = frozenset(
+                keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion.pieces, groups.get(keyword))
+            )
         if not single <= fold:
             fold |= single
         elif not opened and expansion.units and (unit := _unit_to_open(folder, expansion)):

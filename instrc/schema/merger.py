@@ -33,6 +33,8 @@ from instrc.schema.walk import MANY, NAMED
 if TYPE_CHECKING:
     from instrc.schema.fold import Folder  # it calls us with itself
 
+_BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+_SCALARS = frozenset({str, int, float, bool})
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
 
@@ -60,7 +62,7 @@ class Merger:
             self.watch()
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
         simple_items = "unevaluatedItems" not in by_keyword and (
-            len({place for keyword in ("prefixItems", "items") for place in by_keyword.get(keyword, ())}) == 1
+            len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
         )
         properties = items = content = False
         for keyword, places in by_keyword.items():
@@ -140,7 +142,7 @@ class Merger:
         for place in places:
             value = self.pieces[place].view[keyword]
             for index, other in enumerate(kept):
-                if other is value:
+                if other is value or (value.__class__ in _SCALARS and value.__class__ is other.__class__ and value == other):
                     break
                 result = law(other, value)
                 if result is NOTHING:
@@ -339,8 +341,8 @@ class Merger:
                     return False
                 if len(values) < len(out["enum"]):
                     out["enum"] = values
-        for inclusive, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-            if inclusive in out and exclusive in out:
+        for inclusive, exclusive in _BOUNDS:
+            if exclusive in out and inclusive in out:
                 redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
                 if redundant is not None:
                     del out[inclusive if redundant == "inclusive" else exclusive]
@@ -348,7 +350,7 @@ class Merger:
             self.contradiction(*bounds)
             return False
         wanted = out.get("required")
-        if wanted.__class__ is list and out.get("properties").__class__ is dict and len(wanted) > 1:
+        if wanted.__class__ is list and len(wanted) > 1 and out.get("properties").__class__ is dict:
             rank = {name: index for index, name in enumerate(out["properties"])}
             last = len(rank)
             ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)

@@ -32,20 +32,22 @@ class Piece:
         self.depth = depth
 
 
-@dataclass(slots=True)
 class Settle:
     """What is left to do for a merged schema once its parts are done."""
 
-    apart: dict[str, list[dict[str, Json]]] = field(default_factory=dict)
-    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
-    units: list[Json] = field(default_factory=list)
-    """Schemas that must stay branches."""
-    new_not: bool = False
-    """Whether `not` has been put together here."""
-    idle_conditions: bool = False
-    """Whether conditions that decide nothing have to stay, for what they mark as evaluated."""
-    may_close: bool = False
-    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
+    __slots__ = ("apart", "idle_conditions", "may_close", "new_not", "units")
+
+    def __init__(self) -> None:
+        self.apart: dict[str, list[dict[str, Json]]] = {}
+        """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+        self.units: list[Json] = []
+        """Schemas that must stay branches."""
+        self.new_not = False
+        """Whether `not` has been put together here."""
+        self.idle_conditions = False
+        """Whether conditions that decide nothing have to stay, for what they mark as evaluated."""
+        self.may_close = False
+        """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 
 
 class Frame:

@@ -94,6 +94,8 @@ class Library:
         """Whether one object stands at several places of the input."""
         self.to_fold = False
         """Whether some schema has something to resolve or fold."""
+        self.unevaluated = False
+        """Whether some schema speaks of what others leave unevaluated."""
         self.mixins = False
         """Whether some reference applies a mixin."""
         self.count = 0
@@ -184,6 +186,8 @@ class Library:
             for keyword, value in node.items():
                 if keyword in HOLDERS:
                     kind = value.__class__
+                    if keyword in _UNEVALUATED:
+                        self.unevaluated = True
                     if kind is dict:
                         if keyword in NAMED:
                             for child in value.values():
@@ -198,7 +202,7 @@ class Library:
                         if keyword == "allOf":
                             self.to_fold = True
                             dirty_at.append(place)
-                elif keyword == "id" or keyword.startswith("$"):
+                elif keyword in _SPECIAL:
                     special = True
             if special:
                 below = self.note(node, within, is_root=above < 0 and node is within.root)
@@ -570,3 +574,5 @@ def _metaschema(uri: str) -> Json:
 
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
+_SPECIAL = _IDENTIFIERS | {"$ref", "$dynamicRef", "$recursiveRef"}
+_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
