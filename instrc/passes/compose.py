@@ -71,7 +71,7 @@ class _Composer:
             return
         step = graph.steps[number]
         own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
-        if own and not self.failed and not admits_objects(schemas[number]):
+        if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
             self.failed = True
             self.report.add(problems.program.OutputNotObject(at=step.span, word=step.stem))
 

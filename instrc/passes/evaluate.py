@@ -341,16 +341,23 @@ class Evaluator:
 
     def data(self, expression: Expression) -> Json:
         """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
-        match expression:
-            case Literal(value):
-                return value
-            case Array(items):
-                return [self.data(item) for item in items]
-            case Object(fields):
-                return {field.key: self.data(field.value or Name(field.key, field.key_span)) for field in fields}
-            case _:
-                self.report.add(problems.program.NotData(at=expression.span))
-                return None
+        top: list[Json] = [None]
+        waiting: list[tuple[Expression, Json, str | int]] = [(expression, top, 0)]
+        while waiting:
+            node, holder, place = waiting.pop()
+            match node:
+                case Literal(value):
+                    holder[place] = value
+                case Array(items):
+                    holder[place] = [None] * len(items)
+                    waiting.extend((item, holder[place], index) for index, item in enumerate(items))
+                case Object(fields):
+                    holder[place] = dict.fromkeys(field.key for field in fields)
+                    members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
+                    waiting.extend((member, holder[place], key) for member, key in members)
+                case _:
+                    self.report.add(problems.program.NotData(at=node.span))
+        return top[0]
 
     def _data(self, value: Json, span: Span, place: Place) -> Data:
         self._refuse_annotations(span, place)

@@ -32,23 +32,28 @@ class Identities:
 
     def content(self, content: Content) -> int:
         """Return the number of what fills a step or a slot."""
-        known = self._known.get(id(content))
-        if known is not None:
-            return known[1]
+        waiting = [content]
+        while waiting:
+            node = waiting[-1]
+            open_ = [] if id(node) in self._known else [each for each in _inside(node) if id(each) not in self._known]
+            if open_:
+                waiting.extend(open_)
+                continue
+            waiting.pop()
+            if id(node) not in self._known:
+                self._known[id(node)] = node, self._content(node)
+        return self._known[id(content)][1]
+
+    def _content(self, content: Content) -> int:
+        """Return the number of something whose own contents have theirs."""
         match content:
             case Constant(value):
-                number = self.of("constant", self.json(value))
+                return self.of("constant", self.json(value))
             case Block(units, annotations):
-                number = self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
+                return self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
             case Fusion(instruction, slots, annotations, mixins):
-                number = self.of(
-                    self.instruction(instruction),
-                    self._slots(slots),
-                    self._jsons(annotations),
-                    tuple(map(self.application, mixins)),
-                )
-        self._known[id(content)] = content, number
-        return number
+                uses = tuple(map(self.application, mixins))
+                return self.of(self.instruction(instruction), self._slots(slots), self._jsons(annotations), uses)
 
     def application(self, application: Application) -> int:
         """Return the number of a use of a mixin."""
@@ -132,6 +137,22 @@ class Identities:
 
     def _jsons(self, values: Iterable[Json]) -> tuple[int, ...]:
         return tuple(map(self.json, values))
+
+
+def _inside(content: Content) -> list[Content]:
+    """Return what fills the slots in something."""
+    slots: list[Slot] = []
+    if isinstance(content, Fusion):
+        slots.extend(content.slots)
+        slots.extend(slot for use in content.mixins for slot in use.slots)
+    elif isinstance(content, Block):
+        waiting = list(content.units)
+        while waiting:
+            unit = waiting.pop()
+            if isinstance(unit, Group):
+                slots.extend(unit.application.slots)
+                waiting.extend(unit.members)
+    return [slot.content for slot in slots]
 
 
 def _parts(node: Expression) -> list[Expression]:
