@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from instrc.schema.fold import Folder  # it calls us with itself
 
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
-_SCALARS = frozenset({str, int, float, bool})
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
 
@@ -139,10 +138,17 @@ class Merger:
             return self.unlike(keyword, places)
         kept: list[Json] = []
         since: list[int] = []
+        seen: set[object] = set()
         for place in places:
             value = self.pieces[place].view[keyword]
+            mark = types_of(value) if keyword == "type" else value if value.__class__ is not list else None
+            if mark.__class__ is not dict:
+                mark = (mark.__class__, mark)
+                if mark[1] is not None and mark in seen:
+                    continue  # the hundredth branch seldom says what none before has said
+                seen.add(mark)
             for index, other in enumerate(kept):
-                if other is value or (value.__class__ in _SCALARS and value.__class__ is other.__class__ and value == other):
+                if other is value:
                     break
                 result = law(other, value)
                 if result is NOTHING:
