@@ -15,10 +15,11 @@ class Ledger:
         self.root = root
         self.losses: dict[tuple[str, str, Kind], Loss] = {}
         self._places: dict[int, Steps] | None = None
+        self._pointers: dict[int, str] = {}
         self._made: dict[int, tuple[Json, Json, Json]] = {}
         self._ours: set[int] = set()
 
-    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
+    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None, *, parts: bool = True) -> str:
         """Take a loss down and return the sentence that tells the model."""
         value = node.get(keyword) if isinstance(node, dict) else node
         place = self.place(node, keyword)
@@ -26,7 +27,7 @@ class Ledger:
             if reason is None:
                 reason = "is said in the description and checked when the answer is lifted"
             self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
-            if kind == "unenforced":
+            if kind == "unenforced" and parts:
                 self._lose_parts(keyword, value)
         return note(keyword, value)
 
@@ -49,13 +50,13 @@ class Ledger:
         while stack:
             here = stack.pop()
             if here is False:
-                self.lose(here, "false", kind, reason)
+                self.lose(here, "false", kind, reason, parts=False)
             if not isinstance(here, dict) or id(here) in seen:
                 continue
             seen.add(id(here))
             for keyword in here:
                 if keyword not in ANNOTATIONS and keyword in KNOWN:
-                    self.lose(here, keyword, kind, reason)
+                    self.lose(here, keyword, kind, reason, parts=False)
             if "$ref" in here:
                 stack.append(self.target(here["$ref"]))
             stack.extend(child for path, child in subschemas(here) if path[0] not in {"$defs", "definitions"})
@@ -85,7 +86,9 @@ class Ledger:
                 break
             here = pending.pop()
             if id(here) in self._places:
-                return written(self._places[id(here)])
+                if id(here) not in self._pointers:
+                    self._pointers[id(here)] = written(self._places[id(here)])
+                return self._pointers[id(here)]
             if (made := self._made.get(id(here))) is not None:
                 parents = [parent for parent in made[1:] if isinstance(parent, dict)]
                 parents.sort(key=lambda parent: keyword in parent)

@@ -191,6 +191,11 @@ class _Shape:
                 self.extra["other"] = codec
                 self.extra["declared"] = list(self.body["properties"])
             return
+        if not dialect.closed:
+            reason = "has no word in the target; what is not in the list is found when the answer is lifted"
+            for keyword in ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"):
+                if keyword in self.node:
+                    fitter.lose(self.node, keyword, reason=reason)
         form = maps.pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
         if form is None:
             return
@@ -201,11 +206,6 @@ class _Shape:
         )
         if asked:
             self.required.append(sent)
-        if not dialect.closed:
-            reason = "has no word in the target; what is not in the list is found when the answer is lifted"
-            for keyword in ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"):
-                if keyword in self.node:
-                    fitter.lose(self.node, keyword, reason=reason)
         self.extra["more"] = {"at": sent, "codec": form.codec, "declared": self.declared, "asked": asked}
 
     def form(self) -> Form:

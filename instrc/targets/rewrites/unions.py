@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from instrc.jsonvalue import Json, dumps, freeze
@@ -74,9 +75,11 @@ def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
         forms = [
             form for form in forms if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes
         ]
-    if any(form.written for form in forms):
-        strings = [form for form in forms if form.kind == "string"]
-        if len(strings) > 1:
+    strings = [form for form in forms if form.kind == "string"]
+    if len(strings) > 1:
+        strange = any(_strange(form) for form in strings)
+        listed = all(_same_enumeration(left, right) for left, right in pairwise(strings))
+        if any(form.written for form in strings) or (strange and not listed):
             forms = [*(form for form in forms if form.kind != "string"), anything.texts(fitter, strings)]
     nulls = [form for form in forms if form.kind == "null"]
     if len(nulls) > 1:
@@ -86,6 +89,15 @@ def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
     for form in forms:
         known.setdefault(dumps([form.body, form.codec, form.text], indent=False), form)
     return _enumerations(fitter, list(known.values()))
+
+
+def _strange(form: Form) -> bool:
+    """Say whether strings of a form stand for other values."""
+    return (
+        form.codec is not None
+        and form.codec["as"] == "values"
+        and any(not isinstance(value, str) for _, value in form.codec["values"])
+    )
 
 
 def _enumerations(fitter: Fitter, forms: list[Form]) -> list[Form]:
