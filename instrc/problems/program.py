@@ -502,7 +502,9 @@ class SlotNotFound(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or ("it has " + ", ".join(f"`{slot}`" for slot in self.slots[:8]) if self.slots else None)
+        return did_you_mean(self.nearest) or (
+            "it has " + ", ".join(f"`{slot}`" for slot in self.slots[:8]) if self.slots else None
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
