@@ -123,8 +123,8 @@ class RepeatedName(Problem):
 class ReservedName(Problem):
     """A name that means something already is given to something else.
 
-    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess` cannot be local names;
-    `const` cannot name an argument, because `{ "const": … }` is how constants are told from paths.
+    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess`
+    cannot be local names; `const` cannot name an argument, because `{ "const": … }` is how constants are told from paths.
 
     ```aug letter.aug
     const prompt = Topic();
@@ -400,7 +400,8 @@ class MisplacedContext(Problem):
 class NotAProcess(Problem):
     """Something that is no process is to be launched.
 
-    `LaunchProcess` takes the name or the `aug:` reference of one vibe whose properties are contexts: `llmContext1`, `serverContext1`, …
+    `LaunchProcess` takes the name or the `aug:` reference of one vibe whose properties are contexts:
+    `llmContext1`, `serverContext1`, …
 
     ```aug letter.aug
     LaunchProcess(Draft)
