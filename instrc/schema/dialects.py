@@ -35,11 +35,6 @@ class Dialect:
     old: bool = field(init=False)
     """Whether schemas of this dialect have to be rewritten."""
 
-    @property
-    def id_keyword(self) -> str:
-        """The keyword that names a resource."""
-        return "id" if self.year == 4 else "$id"
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
 
