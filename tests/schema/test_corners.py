@@ -1,6 +1,6 @@
 """Corners that the larger tests seldom turn."""
 
-# ruff: noqa: E501  -- a schema on one line reads as one
+
 
 from __future__ import annotations
 
