@@ -7,6 +7,9 @@ from instrc.targets.losses import Kind, Loss
 from instrc.targets.notes import note
 from instrc.targets.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
 
+_MOST_TOLD = 400
+"""Schema objects whose constraints are told one by one when all of a schema is lost."""
+
 
 class Ledger:
     """The losses of one lowering; schemas made on the way remember what they were made of."""
@@ -54,6 +57,9 @@ class Ledger:
             if not isinstance(here, dict) or id(here) in seen:
                 continue
             seen.add(id(here))
+            if len(seen) > _MOST_TOLD:
+                self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
+                break
             for keyword in here:
                 if keyword not in ANNOTATIONS and keyword in KNOWN:
                     self.lose(here, keyword, kind, reason, parts=False)

@@ -95,6 +95,15 @@ def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: An
             )
 
 
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10_000, suppress_health_check=list(HealthCheck))
+@given(schema=schemas(leaves=20), ordered=st.booleans())
+def test_ten_thousand_schemas_keep_the_rules_of_every_target(schema: Any, *, ordered: bool) -> None:
+    for target in targets():
+        result = lowered(schema, target, ordered=ordered)
+        assert result is None or not breaches(result.payload, target)
+
+
 @LAWFUL
 @given(schema=schemas())
 def test_the_schema_is_not_touched_and_the_result_is_the_same_each_time(schema: Any) -> None:
