@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Block, Constant, Instruction, Path, Unit
+from instrc.ir.graph import Instruction, Path
 from instrc.ir.surface import (
     Annotated,
     Argument,
@@ -26,13 +26,12 @@ from instrc.ir.surface import (
     Uri,
 )
 from instrc.jsonvalue import Json
-from instrc.passes import calls, processes
-from instrc.passes.holding import Frame, numbers
+from instrc.passes import braces, calls, mixing, processes
 from instrc.passes.library import Library
 from instrc.passes.names import InputName, Names, Special
 from instrc.passes.steps import Steps
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value, paths
+from instrc.passes.values import Data, Inner, Place, Result, Value, paths
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -79,7 +78,7 @@ class Evaluator:
             case Pipe():
                 return (yield self.pipe(expression, place))
             case Object():
-                return (yield self.object(expression, place))
+                return (yield braces.members(self, expression, place))
             case Literal(value, span):
                 return self._data(value, span, place)
             case Array(_, span):
@@ -178,7 +177,7 @@ class Evaluator:
             case Instruction(name="StartProcess"):
                 return (yield processes.start(self, called, arguments, span, place))
             case Instruction(kind="mixin"):
-                return (yield calls.mix(self, called, arguments, span, place))
+                return (yield mixing.mix(self, called, arguments, span, place))
             case _:
                 return (yield calls.call(self, called, arguments, span, place))
 
@@ -253,83 +252,6 @@ class Evaluator:
         """Return the number of braces at a place: of those under a name, or of those of an expression."""
         return self.steps.identities.of("scope", place.scope, place.key, *names)
 
-    def object(self, written: Object, place: Place) -> Task[Value | None]:
-        """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
-        inside = replace(place.inside(), piped=place.piped)
-        if self._values > MOST_VALUES:
-            return None
-        if place.key is not None:
-            return (yield self._nested(written, place))
-        members: dict[str, Value] = {}
-        complete = True
-        keys = Keys.within(place.keys)
-        scope = self.scope(place, self.steps.identities.expression(written))
-        seen: dict[str, Span] = {}
-        for field in written.fields:
-            if field.key in seen:
-                self.report.add(problems.program.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
-                continue
-            seen[field.key] = field.key_span
-            content = field.value or Name(field.key, field.key_span)
-            reference = self.is_reference(content, place)
-            here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=place.placing)
-            value = yield self.value(content, here)
-            if value is None:
-                complete = False
-                continue
-            if isinstance(value, Data) and place.placing:
-                self.steps.add(
-                    here,
-                    stem=field.key,
-                    executor="model",
-                    content=Constant(value.value),
-                    arguments=(),
-                    reads=(),
-                    span=field.key_span,
-                )
-            if not reference:
-                keys.fields[field.key] = value
-                keys.parts.update(self.steps.parts(value))
-            members[field.key] = value
-        size = sum(member.size if isinstance(member, Members) else 1 for member in members.values())
-        return Members(tuple(members.items()), size) if complete and self.spend(size, written.span) else None
-
-    def _nested(self, written: Object, place: Place) -> Task[Value | None]:
-        """Come to an object under a key: one step with the steps of the object inside."""
-        frame = calls.frame_at(self, place)
-        within = replace(place, key=None, annotations=(), scope=self.scope(place))
-        block = yield self.block(written, within, frame, place.annotations)
-        if block is None:
-            return None
-        content, value = block
-        return self.under_key(content, place, written.span) if content.units else value
-
-    def under_key(self, block: Block, place: Place, span: Span) -> Result:
-        """Make an object of steps a step of its own, under the key that braces give to it."""
-        reads = outside_reads(self.steps, block)
-        key = place.key or ""
-        number = self.steps.add(place, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
-        return Result(Path(number))
-
-    def block(
-        self, written: Object, place: Place, frame: Frame, annotations: tuple[Json, ...]
-    ) -> Task[tuple[Block, Value] | None]:
-        """Read an object of steps that stands in a slot; return it with the value of its members."""
-        value = yield self.object(written, replace(place.given_to(frame), placing=True))
-        if value is None:
-            return None
-        return self.take(self.steps.fill(frame, place), frame, place, written.span, annotations), value
-
-    def take(self, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]) -> Block:
-        """Put some of what brackets hold into a slot."""
-        self.steps.take_in(units)
-        for number in numbers(units):
-            frame.written.discard(number)
-            frame.inner.pop(number, None)
-        if place.frame is not None:
-            frame.hand_to(place.frame)
-        return Block(units, annotations, span)
-
     def is_reference(self, expression: Expression, place: Place) -> bool:
         """Tell whether an expression in braces is the bare name of a value that exists already."""
         if not isinstance(expression, Name):
@@ -375,9 +297,3 @@ class Evaluator:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))
             return None
-
-
-def outside_reads(steps: Steps, block: Block) -> list[Path]:
-    """Return what the steps of a block read from outside it."""
-    inside = set(numbers(block.units))
-    return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]

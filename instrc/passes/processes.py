@@ -20,7 +20,7 @@ from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Object, 
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.naming import pascal
-from instrc.passes import calls
+from instrc.passes import braces, calls, filling
 from instrc.passes.holding import numbers
 from instrc.passes.names import CONTEXTS, Special
 from instrc.passes.steps import PRIVATE
@@ -75,7 +75,7 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
                     )
                 )
                 return None
-            value = yield ev.object(each.value, replace(place, placing=True))
+            value = yield braces.members(ev, each.value, replace(place, placing=True))
             if isinstance(value, Members) and place.keys is not None:
                 place.keys.fields.update(value.fields)
                 for _, member in value.fields:
@@ -161,14 +161,14 @@ def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...],
     inside = replace(place.inside(), keys=keys, scope=ev.scope(place, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
-        if calls.is_data(expression):
+        if filling.is_data(expression):
             slots.append(Slot(field.key, Constant(ev.data(expression)), (), field.key_span))
             continue
         slot = yield _placed(ev, instruction, field, expression, replace(inside, scope=ev.scope(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not given.complete or not calls.check_slots(ev, instruction, schema, slots, place.annotations):
+    if schema is None or not given.complete or not filling.check_slots(ev, instruction, schema, slots, place.annotations):
         return None
     return Result(Path(_add(ev, instruction, tuple(slots), place, span)))
 
@@ -189,10 +189,10 @@ def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
 
 def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expression, place: Place) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
-    frame = calls.frame_at(ev, place)
+    frame = filling.frame_at(ev, place)
     if isinstance(expression, Object):
-        block = yield ev.block(expression, place, frame, ())
-        return None if block is None else calls.slot_of(ev, field, block[0])
+        block = yield braces.block(ev, expression, place, frame, ())
+        return None if block is None else filling.slot_of(ev, field, block[0])
     value = yield ev.value(expression, replace(place.given_to(frame), key=PRIVATE))
     if value is None:
         return None
@@ -201,8 +201,8 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
         ev.report.add(problems.program.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, Result) and units == (value.path.origin,):
-        return calls.dissolve(ev, field, numbers(units)[0], frame, place)
-    return calls.slot_of(ev, field, ev.take(units, frame, place, expression.span, ()))
+        return filling.dissolve(ev, field, numbers(units)[0], frame, place)
+    return filling.slot_of(ev, field, braces.take(ev, units, frame, place, expression.span, ()))
 
 
 def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from meaning import OTHERS, Tree, compiled, registry, trees, write
+from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
 
 from instrc.compiler import Options, compile_vibe
 from instrc.ir.artefact import Artefact
@@ -24,6 +24,12 @@ from instrc.schema.flatten import flatten
 from instrc.schema.strip import ENGINE, strip
 
 QUICK = settings(deadline=None, max_examples=150)
+
+
+def processes() -> st.SearchStrategy[Tree]:
+    """Return programs that need somebody else than the model, and go on after that."""
+    wholes = st.builds(lambda name, tree: Step(name, ("",), (tree,)), st.sampled_from(OTHERS[1:]), trees())
+    return st.builds(lambda tree, name: Step(name, ("", "x"), (tree, tree)), wholes, st.sampled_from(MODELS))
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +58,9 @@ def _chunks(process: Json) -> list[tuple[str, dict[str, Json]]]:
 
 
 @QUICK
-@given(tree=trees(), batch=st.sampled_from([1, 1, 2]))
+@given(tree=processes(), batch=st.sampled_from([1, 1, 2]))
 def test_each_step_lies_in_one_chunk_after_what_it_reads(tree: Tree, batch: int, known: Registry) -> None:
     artefact = _artefact(tree, known, batch=batch)
-    assume("process" in artefact.documents)
     done: set[str] = {"prompt", *(f"prompt_item{item}" for item in range(1, 3))}
     asked: set[str] = set()
     for executor, steps in _chunks(artefact.documents["process"]):
@@ -83,10 +88,9 @@ def test_each_step_lies_in_one_chunk_after_what_it_reads(tree: Tree, batch: int,
 
 
 @QUICK
-@given(tree=trees())
+@given(tree=processes())
 def test_neighbouring_chunks_have_different_executors_and_no_step_could_be_later(tree: Tree, known: Registry) -> None:
     artefact = _artefact(tree, known)
-    assume("process" in artefact.documents)
     chunks = _chunks(artefact.documents["process"])
     executors = [executor for executor, _ in chunks]
     assert all(one != other for one, other in itertools.pairwise(executors))
@@ -195,10 +199,9 @@ def test_every_document_is_a_schema_that_can_be_filled_in(tree: Tree, batch: int
 
 
 @QUICK
-@given(tree=trees())
+@given(tree=processes())
 def test_a_process_kept_as_a_vibe_compiles_to_itself(tree: Tree, folder: Path, known: Registry) -> None:
     made = _artefact(tree, known)
-    assume("process" in made.documents)
     (folder / "kept@1.vibe.json").write_text(dumps(made.documents["process"]), encoding="utf-8")
     registry_ = Registry([folder])
     report = Report()

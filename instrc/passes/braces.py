@@ -1,0 +1,108 @@
+"""Braces that stand for themselves: objects of values, whose keys make steps of their own and are names for what follows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc import problems
+from instrc.ir.graph import Block, Constant, Path, Unit
+from instrc.ir.surface import Name, Object
+from instrc.jsonvalue import Json
+from instrc.passes import filling
+from instrc.passes.holding import Frame, numbers
+from instrc.passes.steps import Steps
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Data, Keys, Members, Place, Result, Value
+from instrc.source import Span
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+
+def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
+    """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
+    inside = replace(place.inside(), piped=place.piped)
+    if not ev.spend(0, written.span):
+        return None
+    if place.key is not None:
+        return (yield _nested(ev, written, place))
+    members: dict[str, Value] = {}
+    complete = True
+    keys = Keys.within(place.keys)
+    scope = ev.scope(place, ev.steps.identities.expression(written))
+    seen: dict[str, Span] = {}
+    for field in written.fields:
+        if field.key in seen:
+            ev.report.add(problems.program.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
+            continue
+        seen[field.key] = field.key_span
+        content = field.value or Name(field.key, field.key_span)
+        reference = ev.is_reference(content, place)
+        here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=place.placing)
+        value = yield ev.value(content, here)
+        if value is None:
+            complete = False
+            continue
+        if isinstance(value, Data) and place.placing:
+            ev.steps.add(
+                here,
+                stem=field.key,
+                executor="model",
+                content=Constant(value.value),
+                arguments=(),
+                reads=(),
+                span=field.key_span,
+            )
+        if not reference:
+            keys.fields[field.key] = value
+            keys.parts.update(ev.steps.parts(value))
+        members[field.key] = value
+    size = sum(member.size if isinstance(member, Members) else 1 for member in members.values())
+    return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
+
+
+def _nested(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
+    """Come to an object under a key: one step with the steps of the object inside."""
+    frame = filling.frame_at(ev, place)
+    within = replace(place, key=None, annotations=(), scope=ev.scope(place))
+    filled = yield block(ev, written, within, frame, place.annotations)
+    if filled is None:
+        return None
+    content, value = filled
+    return under_key(ev, content, place, written.span) if content.units else value
+
+
+def under_key(ev: Evaluator, block: Block, place: Place, span: Span) -> Result:
+    """Make an object of steps a step of its own, under the key that braces give to it."""
+    reads = outside_reads(ev.steps, block)
+    key = place.key or ""
+    number = ev.steps.add(place, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
+    return Result(Path(number))
+
+
+def block(
+    ev: Evaluator, written: Object, place: Place, frame: Frame, annotations: tuple[Json, ...]
+) -> Task[tuple[Block, Value] | None]:
+    """Read an object of steps that stands in a slot; return it with the value of its members."""
+    value = yield members(ev, written, replace(place.given_to(frame), placing=True))
+    if value is None:
+        return None
+    return take(ev, ev.steps.fill(frame, place), frame, place, written.span, annotations), value
+
+
+def take(ev: Evaluator, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]) -> Block:
+    """Put some of what brackets hold into a slot."""
+    ev.steps.take_in(units)
+    for number in numbers(units):
+        frame.written.discard(number)
+        frame.inner.pop(number, None)
+    if place.frame is not None:
+        frame.hand_to(place.frame)
+    return Block(units, annotations, span)
+
+
+def outside_reads(steps: Steps, block: Block) -> list[Path]:
+    """Return what the steps of a block read from outside it."""
+    inside = set(numbers(block.units))
+    return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]

@@ -1,0 +1,116 @@
+"""Mixins: put around the model steps written in their brackets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc import problems
+from instrc.ir.graph import Application, Constant, Instruction, Slot
+from instrc.ir.surface import Annotated, Expression, Field, Name, Object
+from instrc.ir.surface import Argument as Written
+from instrc.jsonvalue import Json
+from instrc.passes import braces
+from instrc.passes.calls import Given, take_label
+from instrc.passes.filling import check_slots, frame_at, fuse, is_data, properties_of
+from instrc.passes.steps import PRIVATE
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Data, Inner, Keys, Members, Place, Value
+from instrc.source import Span
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+
+def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
+    frame = frame_at(ev, place)
+    given = Given()
+    within = replace(place.given_to(frame), own=place.own, placing=True)
+    filling: Expression | None = None
+    fields: list[Field] = []
+    for each in written:
+        if each.label is None and not isinstance(each.value, Object):
+            if filling is not None:
+                ev.report.add(problems.program.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
+                return None
+            filling = each.value
+        elif each.label is None and isinstance(each.value, Object):
+            fields.extend(each.value.fields)
+        else:
+            fields.append(Field(each.label or "", each.label_span or each.value.span, each.value))
+    value: Value | None = None
+    if filling is not None:
+        value = yield ev.value(filling, _unkeyed(ev, filling, within))
+        if value is None:
+            return None
+    keys = Keys.within(place.keys)
+    scope = ev.scope(place, ev.steps.identities.written(written)) if fields else place.scope
+    within = replace(within, scope=scope)
+    for slot_field in fields:
+        expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
+        if not take_label(ev, given, slot_field.key, slot_field.key_span):
+            continue
+        if slot_field.key == "default":
+            if filling is not None:
+                ev.report.add(problems.program.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
+                return None
+            filling = expression
+            value = yield ev.value(expression, _unkeyed(ev, expression, within))
+        elif is_data(expression):
+            given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
+            continue
+        else:
+            slot = yield fuse(
+                ev,
+                mixin,
+                slot_field,
+                expression,
+                replace(place.inside(), keys=keys, frame=frame, direct=True, scope=ev.scope(within, slot_field.key)),
+            )
+            if slot is not None:
+                given.slots.append(slot)
+                keys.fields[slot_field.key] = Inner()
+            else:
+                given.complete = False
+            continue
+        if value is None:
+            return None
+    if isinstance(value, Data):
+        ev.report.add(problems.program.MisplacedData(at=filling.span if filling else span))
+        return None
+    schema = ev.flat(mixin, span)
+    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
+        return None
+    for slot in given.slots:
+        if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
+            frame.barriers.update(path.origin for path in slot.reads if isinstance(path.origin, int))
+    application = Application(mixin, tuple(given.slots), place.annotations, span)
+    whole = isinstance(value, Members)
+    taken = ev.steps.apply(application, frame, whole=whole)
+    if not taken:
+        ev.report.add(problems.program.EmptyMixin(at=span, mixin=mixin.name))
+        return None
+    if whole and place.key not in {None, PRIVATE}:
+        return braces.under_key(ev, braces.take(ev, taken, frame, place, span, ()), place, span)
+    if place.frame is not None:
+        frame.hand_to(place.frame)
+    return value
+
+
+def _stands_before(name: str, schema: Json) -> bool:
+    """Tell whether a property of a mixin stands before what is put into it."""
+    names = list(properties_of(schema, ()))
+    return "default" not in names or name not in names or names.index(name) < names.index("default")
+
+
+def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
+    """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
+    while isinstance(filling, Annotated | Name):
+        if isinstance(filling, Annotated):
+            filling = filling.value
+        elif filling.text in ev.names.locals and place.find(filling.text) is None and not ev.names.is_circular(filling.text):
+            filling = ev.names.locals[filling.text].value
+        else:
+            break
+    return replace(place, key=None) if isinstance(filling, Object) else place
