@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from instrc.emit.definitions import Definitions
 from instrc.emit.nullable import nullable
+from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.ir.graph import Argument, Block, Constant, Group, Path, Placed, Step, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
@@ -151,7 +152,7 @@ class Renderer:
         step = self.graph.steps[number]
         if answer and self.part == "process":
             key = suffixed(self.plan.keys[number], item)
-            made = _answer(self.plan.flat.schemas[number])
+            made = answer_of(self.plan.flat.schemas[number])
             return {**self._own(made, key), "activity": step.activity, "references": [key], "arguments": key}
         schema = self._own(
             self._fill_blocks(self.plan.flat.schemas[number], self.plan.flat.placed.get(number, ()), item), self.plan.keys[number]
@@ -159,7 +160,7 @@ class Renderer:
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
-            schema = _with_null_output(schema) if _has_output(schema) else nullable(schema)
+            schema = with_null_output(schema) if has_output(schema) else nullable(schema)
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
         references = self.references(step.reads, item)
@@ -179,10 +180,10 @@ class Renderer:
 
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":
-            return _with_null_output(schema)
+            return with_null_output(schema)
         if step.executor == "server":
-            return _answer(schema)
-        return schema if self.part == "result" else _inputs(schema)
+            return answer_of(schema)
+        return schema if self.part == "result" else inputs_of(schema)
 
     def _own(self, schema: Json, name: str) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
@@ -195,7 +196,7 @@ class Renderer:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            schema = _put(schema, place.slots, self._block(place.block, item))
+            schema = put(schema, place.slots, self._block(place.block, item))
         return schema
 
     def _block(self, block: Block, item: int | None) -> Json:
@@ -253,53 +254,3 @@ def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:
     if next(iter(schema), None) == "title":
         return {"title": schema["title"], "description": sentence, **schema}
     return {"description": sentence, **schema}
-
-
-_ABOUT_OBJECTS = {"type", "title", "description"}
-
-
-def _put(schema: Json, slots: tuple[str, ...], block: dict[str, Json]) -> Json:
-    """Put an object of steps into the property that a way of names leads to."""
-    above: list[dict[str, Json]] = []
-    inside: Json = schema
-    for name in slots:
-        properties = inside.get("properties") if isinstance(inside, dict) and "allOf" not in inside else None
-        if not isinstance(properties, dict) or name not in properties or "$defs" in inside:
-            part: Json = block
-            for outer in reversed(slots):
-                part = {"properties": {outer: part}}
-            return flatten({"allOf": [schema, part]})
-        above.append(inside)
-        inside = properties[name]
-    plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
-    made: Json = {**inside, **block} if plain and inside.keys().isdisjoint(block.keys() - {"type"}) else None
-    if made is None:
-        made = flatten({"allOf": [inside, block]})
-    for outer_schema, name in zip(reversed(above), reversed(slots), strict=True):
-        made = {**outer_schema, "properties": {**outer_schema["properties"], name: made}}
-    return made
-
-
-def _has_output(schema: Json) -> bool:
-    return isinstance(schema, dict) and "output" in schema.get("properties", {})
-
-
-def _with_null_output(schema: Json) -> Json:
-    """Return a step as a model plans it: what somebody else gives back is null for now."""
-    properties = schema["properties"]
-    return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
-
-
-def _answer(schema: Json) -> Json:
-    """Return the part of a schema that the server gives."""
-    return {"type": "object", "properties": {"output": schema["properties"]["output"]}, "required": ["output"]}
-
-
-def _inputs(schema: Json) -> Json:
-    """Return the part of a schema that is filled in before the server is called."""
-    made = {**schema, "properties": {name: value for name, value in schema["properties"].items() if name != "output"}}
-    if "required" in made:
-        made["required"] = [name for name in made["required"] if name != "output"]
-        if not made["required"]:
-            del made["required"]
-    return made
