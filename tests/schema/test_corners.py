@@ -1,7 +1,5 @@
 """Corners that the larger tests seldom turn."""
 
-
-
 from __future__ import annotations
 
 from typing import Any
