@@ -126,7 +126,11 @@ def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern:
     for keyword, value in schema.items():
         if keyword == "$schema":
             words[keyword] = value if modern else LATEST_URI
-        elif keyword == "$id" or (keyword == "$vocabulary" and modern):
+        elif keyword == "$id" and value.__class__ is str:
+            base = value.partition("#")[0]  # before 2019-09 it may hold an anchor
+            if base:
+                words[keyword] = base
+        elif keyword == "$vocabulary" and modern:
             words[keyword] = value
     definitions = folder.definitions.used(result)
     if not words and not definitions:
