@@ -11,7 +11,7 @@ from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.passes.bind import bind
 from instrc.passes.compose import compose
-from instrc.passes.library import Library
+from instrc.passes.library import LIMIT, Library
 from instrc.passes.loops import bound_all_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
@@ -34,13 +34,15 @@ class Options:
     batch: int = 1
     sketch: bool = False
     """Take unknown instructions for objects of anything."""
+    limit: int = LIMIT
+    """How many schemas a composed one may have."""
 
 
 def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefacts of a program, one an export; `CompileError` if a stage fails."""
     program = parse(source, report)
     report.stop_if_failed()
-    library = Library(registry, report, sketch=options.sketch)
+    library = Library(registry, report, sketch=options.sketch, limit=options.limit)
     graphs = bind(program, library, report, stem=stem)
     report.stop_if_failed()
     flat = [compose(graph, library, report) for graph in graphs]
@@ -52,7 +54,7 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file: its schema is the export."""
-    schema = bound_all_loops(Library(registry, report).flatten(vibe.schema, vibe.uri))
+    schema = bound_all_loops(Library(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
         report.add(problems.program.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()

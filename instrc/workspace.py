@@ -105,6 +105,8 @@ class Workspace:
 
         settings = self._surroundings.settings(place)
         chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch)
+        if limit := settings.limits.get("schema"):
+            chosen = replace(chosen, limit=limit)
         if naming := wishes.naming or settings.naming:
             chosen = replace(chosen, naming=naming)
         return chosen if settings.hint is None else replace(chosen, hint=settings.hint)

@@ -15,6 +15,8 @@ from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
 from instrc.source import Span
 
+LIMIT = 1_000_000
+"""How many schemas a composed one may have, unless a project says otherwise."""
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
@@ -22,8 +24,9 @@ PLACEHOLDER = {"type": "object", "additionalProperties": True}
 class Library:
     """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too."""
 
-    def __init__(self, registry: Registry, report: Report, *, sketch: bool = False) -> None:
+    def __init__(self, registry: Registry, report: Report, *, sketch: bool = False, limit: int = LIMIT) -> None:
         self.registry = registry
+        self.limit = limit
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}
@@ -74,7 +77,15 @@ class Library:
         A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in: there it is an error.
         """
         found = Report()
-        made = flatten(schema, self._documents, base=base, nullable=True, report=found, locate=self.registry.locate)
+        made = flatten(
+            schema,
+            self._documents,
+            base=base,
+            nullable=True,
+            limit=self.limit,
+            report=found,
+            locate=self.registry.locate,
+        )
         for problem in found.problems:
             if isinstance(problem, problems.schemas.Contradiction):
                 problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
