@@ -262,7 +262,8 @@ def test_a_file_name_of_odd_bytes_does_no_harm(instrc: Instrc, folder: Path) -> 
 
 def test_a_project_sets_how_large_a_composed_schema_may_be(instrc: Instrc, folder: Path) -> None:
     (folder / "pyproject.toml").write_text("[tool.instrc]\nlimits = { schema = 1 }\n", encoding="utf-8")
-    (folder / "wrap.aug").write_text("Introspect_Mixin(Draft)", encoding="utf-8")
-    done = instrc("compile", "wrap.aug")
+    boxes = '{ "type": "object", "properties": { "a": { "$ref": "#/$defs/x" } }, "$defs": { "x": { "type": "string" } } }'
+    (folder / "boxes.vibe.json").write_text(boxes, encoding="utf-8")
+    done = instrc("compile", "boxes.vibe.json")
     assert done.code == 1
     assert "[too-large]" in done.err
