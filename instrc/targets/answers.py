@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from instrc.jsonvalue import Json, loads
+from instrc.jsonvalue import Json, dumps, loads
 
 _CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 _REFUSED = frozenset(
@@ -28,8 +28,13 @@ _REFUSED = frozenset(
         "IMAGE_SAFETY",
     }
 )
+_THINKING = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_PARTS = _THINKING | {"tool_use", "function_call", "refusal", "output_text"}
 _MALFORMED = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"})
-_FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
+"""A fence of backticks; one that an answer was cut off in has no end."""
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+"""What reasoning models say first, where the server does not take it out."""
 
 
 @dataclass(slots=True)
@@ -82,10 +87,12 @@ def _from_text(text: str | bytes, reply: Reply, is_bare: Callable[[Json], bool],
         reply.cut = reply.cut or call.partial
 
 
-def parsed(name: str | None, arguments: Json, id_: str | None = None) -> Found:
-    """Read arguments that may be an object or JSON text, alone or in a fence of backticks."""
+def parsed(said: Json, arguments: Json, said_id: Json = None) -> Found:
+    """Read arguments that may be an object or JSON text, alone or in a fence of backticks; names may be no text at all."""
+    name = said if said is None or isinstance(said, str) else dumps(said, indent=False)
+    id_ = said_id if said_id is None or isinstance(said_id, str) else dumps(said_id, indent=False)
     if isinstance(arguments, str):
-        text = arguments
+        text = _THOUGHT.sub("", arguments.removeprefix("\ufeff"))
         if fence := _FENCE.match(text):
             text = fence.group(1)
         if not text.strip():
@@ -144,14 +151,16 @@ def _named_call(answer: dict[str, Json], names: frozenset[str]) -> bool:
     """Say whether an object is a name with arguments: one of our names, or nothing else beside them."""
     if answer.keys() == {"name", "arguments"} and isinstance(answer["name"], str) and isinstance(answer["arguments"], dict | str):
         return True
-    return answer.get("name") in names and bool(answer.keys() & {"arguments", "input", "args"})
+    name = answer.get("name")
+    return isinstance(name, str) and name in names and bool(answer.keys() & {"arguments", "input", "args"})
 
 
 def _is_part(item: Json) -> bool:
     """Say whether an object is one part of a message: a call, a text, a refusal."""
     if not isinstance(item, dict):
         return False
-    if item.get("type") in {"tool_use", "function_call", "refusal", "output_text", "reasoning", "thinking", "redacted_thinking"}:
+    kind = item.get("type")
+    if isinstance(kind, str) and kind in _PARTS:
         return True
     if item.get("type") == "message" and isinstance(item.get("content"), list):
         return True
@@ -165,7 +174,7 @@ def _is_part(item: Json) -> bool:
 
 def _part(item: dict[str, Any], reply: Reply) -> None:
     """Take one part of a message in."""
-    kind = item.get("type")
+    kind = item.get("type") if isinstance(item.get("type"), str) else None
     call = item.get("functionCall") or item.get("function_call")
     inner = item.get("function")
     if isinstance(call, dict):
@@ -181,7 +190,7 @@ def _part(item: dict[str, Any], reply: Reply) -> None:
         for inner_part in item.get("content") or ():
             if isinstance(inner_part, dict):
                 _part(inner_part, reply)
-    elif kind in {"reasoning", "thinking", "redacted_thinking"} or item.get("thought") is True:
+    elif kind in _THINKING or item.get("thought") is True:
         return
     elif isinstance(item.get("text"), str):
         reply.texts.append(item["text"])
@@ -197,6 +206,8 @@ def _response(answer: dict[str, Any], reply: Reply) -> bool:
             message = choice.get("message")
             if isinstance(message, dict):
                 _message(message, reply)
+            elif isinstance(text := choice.get("text"), str):  # plain completions
+                reply.texts.append(text)
         return True
     if isinstance(candidates := answer.get("candidates"), list):
         for candidate in candidates[:1]:
@@ -222,12 +233,16 @@ def _response(answer: dict[str, Any], reply: Reply) -> bool:
         _reason(answer.get("done_reason"), reply)
         _message(message, reply)
         return True
+    if isinstance(text := answer.get("response"), str) and "done" in answer:  # Ollama without a chat
+        _reason(answer.get("done_reason"), reply)
+        reply.texts.append(text)
+        return True
     if isinstance(messages := answer.get("messages"), list) and messages and all(isinstance(item, dict) for item in messages):
         _reason(answer.get("finish_reason"), reply)
         for item in messages:
             _message(item, reply)
         return True
-    if isinstance(answer.get("tool_calls"), list) or "stop_reason" in answer or answer.get("role") in {"assistant", "model"}:
+    if isinstance(answer.get("tool_calls"), list) or "stop_reason" in answer or answer.get("role") in ("assistant", "model"):
         _reason(answer.get("stop_reason"), reply)
         _message(answer, reply)
         return True

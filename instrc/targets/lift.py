@@ -152,9 +152,12 @@ def lift(answer: Json, map: Json) -> Lifted:  # noqa: A002  -- the word for it e
     calls = [_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls]
     texts = list(reply.texts)
     if not calls and texts and reply.refusal is None and len(records) == 1:
-        one = parsed(None, texts[-1])  # structured output: the text is the answer
+        last, whole = parsed(None, texts[-1]), parsed(None, "".join(texts))  # structured output: the text is the answer
+        readings = [(last, texts[:-1]), (whole, [])]  # in its last part, or divided among all of them
+        readings.sort(key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
+        one, left = readings[0]
         if one.unreadable is None or one.partial:
-            texts.pop()
+            texts = left
             calls = [_call(one, records, enveloped=True, cut=reply.cut)]
     truncated = reply.cut or any(call.truncated for call in calls)
     text = "\n".join(texts) or None

@@ -37,6 +37,16 @@ def envelopes(name: str, arguments: Any) -> dict[str, Any]:
         "text": text,
         "bytes": text.encode(),
         "fence": f"```json\n{text}\n```",
+        "fence without an end": f"```json\n{text}",
+        "text with a byte order mark": "\ufeff" + text,
+        "thoughts before the text": {"role": "assistant", "content": "<think>\nIs {1} a set?\n</think>\n\n" + text},
+        "completion": {"choices": [{"text": text, "finish_reason": "stop"}]},
+        "ollama completion": {"model": "m", "response": text, "done": True, "done_reason": "stop"},
+        "gemini text in parts": {
+            "candidates": [
+                {"content": {"role": "model", "parts": [{"text": text[:9]}, {"text": text[9:]}]}, "finishReason": "STOP"}
+            ]
+        },
         "openai": {
             "choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}]
         },
@@ -188,6 +198,8 @@ def test_a_refusal_is_a_refusal(answer: Any) -> None:
     "answer",
     [
         '{"_thought": "hm", "те',
+        '```json\n{"_thought": "hm", "те',
+        {"choices": [{"text": '{"_thought', "finish_reason": "length"}]},
         {
             "choices": [
                 {
@@ -237,6 +249,11 @@ def test_broken_arguments_are_no_traceback() -> None:
         {"tool_calls": [None, {}]},
         b"\xff",
         {"candidates": [3]},
+        {"name": ["x"], "arguments": {}},
+        {"name": {"a": 1}, "input": {}},
+        {"type": ["x"], "role": ["y"]},
+        [{"type": ["x"]}],
+        {"choices": [{"message": {"tool_calls": [{"function": {"name": ["x"], "arguments": {}}, "id": [1]}]}}]},
     ):
         assert not lift(answer, result.map).ok
 
