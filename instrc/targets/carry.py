@@ -72,8 +72,11 @@ class Carrier:
         if isinstance(value, dict):
             nodes = list(self._applying(schemas))
             declared = {name for node in nodes for name in _names(node)}
+            renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
             result = {}
             for key, item in value.items():
+                if key in renamed_here:
+                    continue  # our name for what is there under the name that was sent
                 ours, sent = key, key
                 if self._back is not None:
                     if self._back.get(key) in declared:

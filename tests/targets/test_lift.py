@@ -284,3 +284,13 @@ def test_a_model_that_knows_our_name_for_a_key_is_understood() -> None:
     result = lower(SCHEMA, "anthropic-strict")
     sent = {key: item for key, item in encode(VALUE, result.map).items() if key != "tema"}
     assert lift({**sent, "тема": "отпуск"}, result.map).value == VALUE
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_key_that_is_sent_under_another_name_wins_over_ours_for_it(target: str) -> None:
+    schema = {"type": "object", "properties": {"$n": {"type": "integer"}}, "required": ["$n"]}
+    result = lower(schema, target)
+    sent = encode({"$n": 1}, result.map)
+    for answer in ({**sent, "$n": "x"}, {"$n": "x", **sent}):
+        if len(answer) > 1:
+            assert lift(answer, result.map).value == {"$n": 1}

@@ -50,37 +50,45 @@ def told_apart(fitter: Fitter, forms: list[Form]) -> None:
                     form.title,
                     form.node,
                 )
+    objects = [form for form in forms if form.kind == "object" and form.body.get("properties")]
+    for _ in objects:  # what is led by another key may meet objects that begin with it
+        led = [group for group in _alike(objects) if _led(fitter, group)]
+        if not led:
+            break
+    tag = unique("option", {name for form in objects for name in form.body["properties"]}, 64)
+    labels: list[str] = []
+    for number, form in enumerate([form for group in _alike(objects) for form in group], 1):
+        label = unique(form.title or f"option_{number}", labels, 60)
+        labels.append(label)
+        _lead(form, tag, {"type": "string", "const": label})
+        if form.codec is not None and form.codec["as"] == "box":
+            form.codec = {**form.codec, "tag": {"key": tag, "value": label}}
+        elif form.codec is None or form.codec["as"] == "object":
+            form.codec = {"as": "object", "keys": {}, **(form.codec or {}), "tag": {"key": tag, "value": label}}
+        else:  # a tuple: the tag belongs to the object it is written as
+            item = form.codec.get("item") or {"as": "object", "keys": {}}
+            form.codec = {**form.codec, "item": {**item, "tag": {"key": tag, "value": label}}}
+
+
+def _alike(objects: list[Form]) -> list[list[Form]]:
+    """Return the groups of objects that begin with one key which does not tell them apart."""
     groups: dict[str, list[Form]] = {}
-    for form in forms:
-        if form.kind == "object" and form.body.get("properties"):
-            groups.setdefault(next(iter(form.body["properties"])), []).append(form)
-    for first, group in groups.items():
-        if len(group) < 2 or _discriminates(group, first):
-            continue
-        shared = [name for name in group[0].body["properties"] if all(name in form.body["properties"] for form in group[1:])]
-        leader = next((name for name in shared if _discriminates(group, name)), None)
-        if leader is not None:
-            for form in group:
-                _lead(form, leader, form.body["properties"][leader])
-                if isinstance(form.node, dict):
-                    fitter.lose(
-                        form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart"
-                    )
-            continue
-        taken = {name for form in group for name in form.body["properties"]}
-        tag = unique("option", taken, 64)
-        labels: list[str] = []
-        for number, form in enumerate(group, 1):
-            label = unique(form.title or f"option_{number}", labels, 60)
-            labels.append(label)
-            _lead(form, tag, {"type": "string", "const": label})
-            if form.codec is not None and form.codec["as"] == "box":
-                form.codec = {**form.codec, "tag": {"key": tag, "value": label}}
-            elif form.codec is None or form.codec["as"] == "object":
-                form.codec = {"as": "object", "keys": {}, **(form.codec or {}), "tag": {"key": tag, "value": label}}
-            else:  # a tuple: the tag belongs to the object it is written as
-                item = form.codec.get("item") or {"as": "object", "keys": {}}
-                form.codec = {**form.codec, "item": {**item, "tag": {"key": tag, "value": label}}}
+    for form in objects:
+        groups.setdefault(next(iter(form.body["properties"])), []).append(form)
+    return [group for first, group in groups.items() if len(group) > 1 and not _discriminates(group, first)]
+
+
+def _led(fitter: Fitter, group: list[Form]) -> bool:
+    """Let the objects of a group begin with a key that tells them apart; `False` if they have none in common."""
+    shared = [name for name in group[0].body["properties"] if all(name in form.body["properties"] for form in group[1:])]
+    leader = next((name for name in shared if _discriminates(group, name)), None)
+    if leader is None:
+        return False
+    for form in group:
+        _lead(form, leader, form.body["properties"][leader])
+        if isinstance(form.node, dict):
+            fitter.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
+    return True
 
 
 def _discriminates(group: list[Form], name: str) -> bool:

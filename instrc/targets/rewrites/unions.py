@@ -56,6 +56,9 @@ def branches(fitter: Fitter, node: dict[str, Any], level: int) -> list[Form]:
     if keyword == "oneOf" and not exclusive(fitter, schemas):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
         fitter.lose(node, "oneOf", reason=reason)
+    if fitter.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
+        reason = "is a choice by name, and what it names may be missing"
+        fitter.lose(node, keyword, "part", reason)
     return forms
 
 
