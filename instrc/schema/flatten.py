@@ -68,7 +68,8 @@ def flatten(
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
     A schema that has nothing to resolve and nothing to fold is returned as it is, the same object.
-    Raise a `CompileError` for references that lead nowhere or in a circle, unknown dialects and results over the limit.
+    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    Raise a `CompileError` for references that lead nowhere, unknown dialects and results over the limit.
     """
     if schema.__class__ is not dict:
         if schema.__class__ is bool:

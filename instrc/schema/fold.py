@@ -308,7 +308,7 @@ class Folder:
                 mark = (id(node), id(scope))
             if mark in seen:
                 if way is not None:
-                    check_circle(library, mark, way)
+                    self.tell_circle(mark, way)
                 continue
             seen.add(mark)
             if scope is not last:
@@ -375,23 +375,29 @@ class Folder:
             view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
         )
 
+    def tell_circle(self, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
+        """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
+
+        Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
+        """
+        references: list[str] = []
+        step: tuple[Json, ...] | None = way
+        while step is not None:
+            here, step, view = step
+            reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
+            if reference.__class__ is str:
+                references.append(reference)
+            if here == mark:
+                if self.options.report is not None:
+                    found = problems.schemas.ReferenceCycle(at=self.library.at(way[2]), references=tuple(reversed(references)))
+                    if found not in self.options.report.problems:
+                        self.options.report.add(found)
+                return
+
 
 def _single(view: dict[str, Json], keyword: str) -> bool:
     value = view.get(keyword)
     return value.__class__ is list and len(value) == 1
-
-
-def check_circle(library: Library, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
-    """Raise a `CompileError` if a schema is one of those that led to it; a schema that is merely met twice says nothing new."""
-    references: list[str] = []
-    step: tuple[Json, ...] | None = way
-    while step is not None:
-        here, step, view = step
-        reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
-        if reference.__class__ is str:
-            references.append(reference)
-        if here == mark:
-            raise CompileError([problems.schemas.ReferenceCycle(at=library.at(way[2]), references=tuple(reversed(references)))])
 
 
 def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword: str = "", value: Json = None) -> CompileError:
