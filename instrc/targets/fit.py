@@ -219,6 +219,10 @@ class Fitter(Ledger):
         """Say whether an object or array at this level is one too many."""
         return level > self._deepest
 
+    def beyond(self, level: int) -> str:
+        """Say of an object or array that it is one too many."""
+        return f"is nested too deeply: this is level {level}, and there are {self._deepest}"
+
     # putting together
 
     def combine(self, node: Json, forms: list[Form], notes: tuple[str, ...] = ()) -> tuple[Json, Codec]:

@@ -154,3 +154,29 @@ def test_an_unknown_target_is_a_problem_with_the_nearest() -> None:
         lower({}, "opneai")
     assert caught.value.problems[0].name == "unknown-target"
     assert "openai" in str(caught.value.problems[0].hint)
+
+
+def test_what_is_put_into_words_for_its_size_is_told_with_the_count_and_the_limit() -> None:
+    def reasons(schema: Any) -> str:
+        return " ".join(str(loss) for loss in lower(schema, "openai").losses)
+
+    def holding(values: list[str]) -> Any:
+        return {"type": "object", "properties": {"size": {"enum": values}}, "required": ["size"], "additionalProperties": False}
+
+    assert not reasons(holding([f"v{number}" for number in range(1000)]))
+    many = reasons(holding([f"v{number}" for number in range(1001)]))
+    assert "/properties/size" in many
+    assert "1001" in many
+    assert "1000" in many
+    assert not reasons(holding([f"{number:060}" for number in range(250)]))
+    long = reasons(holding([f"{number:060}" for number in range(251)]))
+    assert "15060" in long
+    assert "15000" in long
+    deep: Any = {"type": "object", "properties": {}, "additionalProperties": False}
+    for _ in range(9):
+        deep = {"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": False}
+    assert not reasons(deep)
+    deep = {"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": False}
+    assert "/a: " in reasons(deep)
+    assert "level 11" in reasons(deep)
+    assert "10" in reasons(deep)

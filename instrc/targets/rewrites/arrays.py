@@ -29,7 +29,7 @@ def arrays(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
         fitter.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
         return None
     if fitter.too_deep(level):
-        return anything.written(fitter, fitter.made({**node, "type": "array"}, node), "is nested too deeply for the target")
+        return anything.written(fitter, fitter.made({**node, "type": "array"}, node), fitter.beyond(level))
     notes = _uncounted(fitter, node)
     prefix = node.get("prefixItems") or []
     rest = node.get("items", node.get("unevaluatedItems", True))

@@ -39,10 +39,12 @@ def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
         elif kind == "boolean" and len(group) == 2:
             forms.append(Form("boolean", {"type": "boolean"}))
         elif kind == "string" or kind in dialect.enums:
-            if _counted(fitter, group):
+            if (excess := _excess(fitter, group)) is None:
                 forms.append(Form(kind, _enumeration(fitter, node, kind, group), _fold(fitter, group)))
             else:
-                forms.append(Form(kind, {"type": kind}, notes=[fitter.lose(node, "enum")]))
+                keyword = "enum" if "enum" in node else "const"
+                reason = f"{excess}: it is said in the description and checked when the answer is lifted"
+                forms.append(Form(kind, {"type": kind}, notes=[fitter.lose(node, keyword, reason=reason)]))
         else:
             strange += group
     return _with_strange(fitter, forms, strange) if strange else forms
@@ -68,17 +70,19 @@ def _values(node: dict[str, Any]) -> list[Json]:
     return values
 
 
-def _counted(fitter: Fitter, group: list[Json]) -> bool:
-    """Count the values of an enum; say whether the target takes as many."""
+def _excess(fitter: Fitter, group: list[Json]) -> str | None:
+    """Count the values of an enum; say by how much they are too many, `None` if the target takes them."""
     limits = fitter.dialect.limits
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
-            return False
-    if limits.enum_values is not None and fitter.enum_values + len(group) > limits.enum_values:
-        return False
-    fitter.enum_values += len(group)
-    return True
+            most, characters = limits.long_enum
+            return f"has {len(group)} values of {size} characters, and more than {most} may have {characters}"
+    counted = fitter.enum_values + len(group)
+    if limits.enum_values is not None and counted > limits.enum_values:
+        return f"would be the schema's value {counted} in an enum, and the target takes {limits.enum_values}"
+    fitter.enum_values = counted
+    return None
 
 
 def _enumeration(fitter: Fitter, node: dict[str, Any], kind: str, group: list[Json]) -> dict[str, Any]:

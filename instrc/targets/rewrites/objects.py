@@ -35,7 +35,7 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
         fitter.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
         return None
     if fitter.too_deep(level):
-        return anything.written(fitter, fitter.made({**node, "type": "object"}, node), "is nested too deeply for the target")
+        return anything.written(fitter, fitter.made({**node, "type": "object"}, node), fitter.beyond(level))
     rest = node.get("additionalProperties", node.get("unevaluatedProperties", _ABSENT))
     declared = node.get("properties") or {}
     required = [name for name in dict.fromkeys(node.get("required") or ()) if isinstance(name, str)]
