@@ -98,11 +98,11 @@ def _last_word(reference: str) -> str:
 
 
 def ascii_name(text: str) -> str:
-    """Return a text as an ASCII name, empty if nothing of it is left."""
+    """Return a text as an ASCII name, letters of other scripts transliterated; empty if nothing of it is left."""
     if not text.isascii():
-        from unicodedata import normalize  # rare
+        from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
-        text = normalize("NFKD", text)
+        text = anyascii(text)
     return _NOT_IN_A_NAME.sub("_", text).strip("_")[:60]
 
 
