@@ -189,7 +189,7 @@ class Interpreter:
                     found[codec["more"]] = value[len(keys) :]
                 return self.encode(codec.get("item"), found, level + 1)
             case "text":
-                return _to_text(codec, value)
+                return None if value is None and codec.get("null") else _to_text(codec, value)
             case "values":
                 sought = freeze(value)
                 for sent, meant in codec["values"]:

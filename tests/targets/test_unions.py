@@ -42,3 +42,11 @@ def test_a_choice_that_comes_without_what_it_names_is_reported() -> None:
     broken = {violation.keyword for violation in lift({"value": {"choice": "object"}}, result.map).invalid}
     assert broken
     assert broken <= {loss.keyword for loss in result.losses}
+
+
+def test_null_beside_values_that_share_a_string_has_an_answer() -> None:
+    union = {"oneOf": [{"type": ["string", "null"]}, {"const": False}]}
+    for target in ("gemini-schema", "openai", "anthropic-strict", "gigachat"):
+        result = lower(closed(id=union), target)
+        for value in (None, False, "false", "null", "x"):
+            assert lift(encode({"id": value}, result.map), result.map).value == {"id": value}

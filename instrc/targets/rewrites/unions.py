@@ -153,7 +153,10 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
     if len(others) == 1:
         form = others[0]
         shared += [text for text in [form.text, *form.notes] if text and text not in shared]
-        return _nullable(fitter, form), form.codec
+        codec = form.codec
+        if nulls and codec is not None and codec["as"] == "text" and "null" not in codec.get("kinds", ("null",)):
+            codec = {**codec, "null": True}  # stands beside the text as itself
+        return _nullable(fitter, form), codec
     untangle(fitter, others)
     if dialect.first_keys:
         told_apart(fitter, others)
