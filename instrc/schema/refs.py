@@ -122,8 +122,7 @@ class Library:
         resource = Resource(uri, root, document, speaks)
         if self.main is None:
             self.main = resource
-        if uri not in self.resources:
-            self.resources[uri] = resource
+        self.resources.setdefault(uri, resource)
         self.index(root, resource)
         return self.enter(resource, self.no_anchors)
 
@@ -172,11 +171,10 @@ class Library:
             key = id(node)
             if key in indexed:
                 self.aliased = True
-                if above >= 0:
-                    if key in self.dirty:
-                        dirty_at.append(above)
-                    else:
-                        further.setdefault(key, []).append(above)
+                if key in self.dirty:
+                    dirty_at.append(above)
+                else:
+                    further.setdefault(key, []).append(above)
                 continue
             indexed.add(key)
             place = len(order)
