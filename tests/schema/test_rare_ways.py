@@ -10,6 +10,7 @@ from instrc.problems.problem import CompileError
 from instrc.schema.definitions import Gathering
 from instrc.schema.flatten import flatten
 from instrc.schema.patterns import broken
+from instrc.schema.refs import Library
 from instrc.schema.upgrade import upgrade
 from instrc.schema.wellformed import problems_of
 
@@ -87,3 +88,22 @@ def test_what_a_mapping_knows_of_a_document_is_told() -> None:
 
 def test_one_place_that_is_wrong_twice_is_told_once() -> None:
     assert [problem.pointer for problem in problems_of({"patternProperties": {"(": 3}})] == ["/patternProperties/("]
+
+
+def test_a_reference_is_found_in_whichever_document_holds_it() -> None:
+    asked: list[tuple[str, str]] = []
+    library = Library(locate=lambda uri, at: asked.append((uri, at)))
+    holder = {"$ref": "#/nowhere"}
+    library.add(uri="https://e.com/a", root=True)
+    library.add("https://e.com/b", {"items": holder})
+    assert library.at({"$ref": "#/made/on/the/way"}) is None
+    assert asked == []
+    library.at(holder)
+    assert asked == [("https://e.com/b", "/items/$ref")]
+
+
+def test_what_an_older_meta_schema_cannot_judge_remains_unsaid() -> None:
+    schema: dict[str, object] = {"type": "text"}
+    for _ in range(3000):
+        schema = {"not": schema}
+    assert problems_of({"$schema": D7, **schema}) == ()
