@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from instrc import problems
 from instrc.emit.emit import emit
-from instrc.emit.render import HINT
 from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
+from instrc.ir.options import Options
 from instrc.passes.bind import bind
 from instrc.passes.compose import compose
-from instrc.passes.library import LIMIT, Library
+from instrc.passes.library import Library
 from instrc.passes.loops import bound_all_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
@@ -20,22 +18,6 @@ from instrc.registry.registry import Registry
 from instrc.registry.vibe import Vibe
 from instrc.source import Source
 from instrc.syntax.parse import parse
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What may be chosen about a compilation."""
-
-    naming: str = "step"
-    """`step` for `step1_find_slot`, `camel` for `findSlot`."""
-    hints: bool = True
-    hint: str = HINT
-    """The sentence a model step's description gets; `{paths}` stands for what it reads."""
-    batch: int = 1
-    sketch: bool = False
-    """Take unknown instructions for objects of anything."""
-    limit: int = LIMIT
-    """How many schemas a composed one may have."""
 
 
 def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:

@@ -149,7 +149,8 @@ def _checked(imported: Imported) -> Imported:
 
 def _fault(vibe: ImportedVibe, registry: Any) -> Problem | None:
     """Return what the check says of a vibe, or what keeps it from being composed."""
-    from instrc.compiler import Options, compile_vibe
+    from instrc.compiler import compile_vibe
+    from instrc.ir.options import Options
     from instrc.passes.review import review
     from instrc.registry.vibe import Vibe
 

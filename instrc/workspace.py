@@ -17,8 +17,8 @@ from instrc.registry.discover import Surroundings
 from instrc.source import Source
 
 if TYPE_CHECKING:
-    from instrc.compiler import Options
     from instrc.ir.artefact import Artefact
+    from instrc.ir.options import Options
     from instrc.registry.registry import Registry
 
 VIBE_ENDING = ".json"
@@ -101,7 +101,7 @@ class Workspace:
         return None if data is None else take_in(name_of(path), data, report, limit)
 
     def _options(self, place: Path | None, wishes: Wishes) -> Options:
-        from instrc.compiler import Options
+        from instrc.ir.options import Options
 
         settings = self._surroundings.settings(place)
         chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch)

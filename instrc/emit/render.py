@@ -19,9 +19,6 @@ Field: TypeAlias = tuple[str, Json, bool]
 Part: TypeAlias = Literal["process", "flat", "result"]
 """What a step is rendered for: its chunk, the whole chain as one model view, or the contract of a finished run."""
 
-HINT = "Use {paths}."
-"""What a model step's description says about the data it reads; `{paths}` stands for them."""
-
 
 @dataclass(slots=True)
 class Container:

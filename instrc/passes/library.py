@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from instrc import problems
 from instrc.ir.graph import Instruction
+from instrc.ir.options import LIMIT
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
@@ -15,8 +16,6 @@ from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
 from instrc.source import Span
 
-LIMIT = 1_000_000
-"""How many schemas a composed one may have, unless a project says otherwise."""
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 

@@ -22,5 +22,6 @@ def test_every_example_is_fitted_to_every_target(target: str, snapshot: Snapshot
     for path in TOOLS:
         lowering = lower(jsonvalue.loads(path.read_text(encoding="utf-8")), target, name=path.name.split(".")[0])
         assert breaches(lowering.payload, target) == []
-        shown = {"payload": lowering.payload, "losses": [f"{loss.keyword} at {loss.pointer}: {loss.reason}" for loss in lowering.losses]}
+        losses = [f"{loss.keyword} at {loss.pointer}: {loss.reason}" for loss in lowering.losses]
+        shown = {"payload": lowering.payload, "losses": losses}
         assert jsonvalue.dumps(shown) == snapshot(name=f"{path.parent.parent.name} {target}")

@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-from instrc.compiler import Options, compile_source
+from instrc.compiler import compile_source
 from instrc.ir.artefact import Artefact
+from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report

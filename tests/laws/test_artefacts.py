@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
 
-from instrc.compiler import Options, compile_vibe
+from instrc.compiler import compile_vibe
 from instrc.ir.artefact import Artefact
+from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
 from instrc.passes.sequence import shortest_sequence
 from instrc.problems.report import Report

@@ -1,0 +1,26 @@
+"""What may be chosen about a compilation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HINT = "Use {paths}."
+"""What a model step's description says about the data it reads; `{paths}` stands for them."""
+LIMIT = 1_000_000
+"""How many schemas a composed one may have, unless a project says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may be chosen about a compilation."""
+
+    naming: str = "step"
+    """`step` for `step1_find_slot`, `camel` for `findSlot`."""
+    hints: bool = True
+    hint: str = HINT
+    """The sentence a model step's description gets; `{paths}` stands for what it reads."""
+    batch: int = 1
+    sketch: bool = False
+    """Take unknown instructions for objects of anything."""
+    limit: int = LIMIT
+    """How many schemas a composed one may have."""
