@@ -13,7 +13,7 @@ from instrc.emit.nullable import nullable
 from instrc.emit.render import suffixed
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import contexts_of, entry_of, executor_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, dumps, loads
 from instrc.naming import snake
 from instrc.schema.strip import strip
 
@@ -61,9 +61,10 @@ def _joined(first: Json, second: Json) -> Json:
     """Return one step that stands in two contexts: its inputs, then the output."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
-    joined = {**first, "properties": {**_properties(first), **_properties(second)}}
-    if required := list(dict.fromkeys([*first.get("required", ()), *second.get("required", ())])):
-        joined["required"] = required
+    from deepmerge import Merger  # needed for processes written by hand that wait for the server
+
+    halves = Merger([(dict, ["merge"]), (list, ["append_unique"])], ["override"], ["override"])
+    joined: Json = halves.merge(loads(dumps(first, indent=False)), second)  # it works on its first argument
     return joined
 
 
