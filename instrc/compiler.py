@@ -38,6 +38,6 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
     """Return the artefact of a vibe file: its schema is the export."""
     schema = bound_all_loops(Library(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
-        report.add(problems.program.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
+        report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()
     return (emit_vibe(schema, stem, batch=options.batch),)

@@ -13,10 +13,10 @@ from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsonvalue import dumps
 from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.program import OutputNotObject
 from instrc.problems.report import Report
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge
+from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
 from instrc.source import Source
 

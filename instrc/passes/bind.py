@@ -52,13 +52,13 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     graphs = [_graph(export, names, library, mine) for export in exports]
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in mentioned]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
-        mine.add(problems.program.UnusedBinding(at=unused.name.span, word=unused.name.text))
+        mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in names.read:
             run(Evaluator(names, library, mine).value(binding.name, Place(placing=True, exported=True)))
     if not exports and not mine.failed:
-        mine.add(problems.program.NothingExported(at=program.source.whole()))
+        mine.add(problems.names.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
     return _named([graph for graph in graphs if graph is not None], stem)
 
@@ -106,13 +106,13 @@ def _graph(export: Export, names: Names, library: Library, report: Report) -> Gr
     if value is None:
         return None
     if isinstance(value, Data):
-        report.add(problems.program.MisplacedData(at=export.expression.span))
+        report.add(problems.misplaced.MisplacedData(at=export.expression.span))
         return None
     steps = evaluator.steps
     contexts: tuple[Context, ...] | None = value.contexts if isinstance(value, Cut) else None
     units = steps.units() if contexts is None else tuple(unit for context in contexts for unit in context.units)
     if not units:
-        report.add(problems.program.NothingToDo(at=export.expression.span))
+        report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
     return Graph(

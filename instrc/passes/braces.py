@@ -34,7 +34,7 @@ def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
     seen: dict[str, Span] = {}
     for field in written.fields:
         if field.key in seen:
-            ev.report.add(problems.program.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
+            ev.report.add(problems.names.RepeatedName(at=field.key_span, word=field.key, first=seen[field.key]))
             continue
         seen[field.key] = field.key_span
         content = field.value or Name(field.key, field.key_span)

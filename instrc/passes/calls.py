@@ -152,7 +152,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
             if value is None:
                 given.complete = False
             elif isinstance(value, Data) and each.label is None:
-                ev.report.add(problems.program.MisplacedData(at=each.value.span))
+                ev.report.add(problems.misplaced.MisplacedData(at=each.value.span))
                 given.complete = False
             else:
                 given.add(each.label, value)
@@ -187,11 +187,11 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
 def take_label(ev: Evaluator, given: Given, label: str, span: Span) -> bool:
     """Note the name of an argument; a name given twice, or `const`, is reported."""
     if label == "const":
-        ev.report.add(problems.program.ReservedName(at=span, word=label))
+        ev.report.add(problems.names.ReservedName(at=span, word=label))
         given.complete = False
         return False
     if label in given.labels:
-        ev.report.add(problems.program.RepeatedName(at=span, word=label, first=given.labels[label]))
+        ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
         given.complete = False
         return False
     given.labels[label] = span

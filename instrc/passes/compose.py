@@ -73,7 +73,7 @@ class _Composer:
         own = step.executor == "model" and step.key is None and isinstance(step.content, Fusion)
         if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
             self.failed = True
-            self.report.add(problems.program.OutputNotObject(at=step.span, word=step.stem))
+            self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.stem))
 
     def made(self, recipe: int, span: Span, make: Callable[[], Task[Json]]) -> tuple[Json, tuple[Placed, ...]]:
         """Return what a recipe comes to, with the blocks in it; what is wrong with it is reported wherever it is used."""
@@ -112,7 +112,7 @@ class _Composer:
                 schema = self.fold(schema, annotations, span)
                 for mixin in mixins:
                     if not admits_objects(schema):
-                        raise CompileError([problems.program.OutputNotObject(at=span, word=instruction.name)])
+                        raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
                     schema = self.fold(spliced, mixin.annotations, mixin.span)

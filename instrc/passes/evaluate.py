@@ -158,10 +158,10 @@ class Evaluator:
         """Report a local name that needs itself, each circle once."""
         opened = list(self._open)
         cycle = tuple(opened[opened.index(name.text) :])
-        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.program.RecursiveBinding)]
+        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
         if set(cycle) not in known:
             places = tuple(self.names.locals[each].name.span for each in cycle)
-            self.report.add(problems.program.RecursiveBinding(at=name.span, words=cycle, places=places))
+            self.report.add(problems.names.RecursiveBinding(at=name.span, words=cycle, places=places))
 
     def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
@@ -194,16 +194,16 @@ class Evaluator:
     def callee(self, name: Name, place: Place) -> Instruction | Special | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
         if place.find(name.text) is not None:
-            self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=()))
+            self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
         meaning = self.names.meaning(name)
         if isinstance(meaning, Binding):
             found = self.names.alias(name) if self.names.is_alias(meaning) else None
             if found is None and not self.names.is_alias(meaning):
-                self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
+                self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
             return found
         if isinstance(meaning, InputName):
-            self.report.add(problems.program.NotCallable(at=name.span, word=name.text, places=()))
+            self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
         return meaning
 
@@ -225,7 +225,7 @@ class Evaluator:
                 here = replace(here, piped=value or Inner(), own=True)
             value = yield self.value(stage, here)
             if isinstance(value, Data):
-                self.report.add(problems.program.MisplacedData(at=stage.span))
+                self.report.add(problems.misplaced.MisplacedData(at=stage.span))
                 value = None
             complete = complete and value is not None
         return value if complete else None
@@ -235,16 +235,16 @@ class Evaluator:
         while isinstance(stage, Annotated):
             stage = stage.value
         if isinstance(stage, Literal | Array):
-            self.report.add(problems.program.MisplacedData(at=stage.span))
+            self.report.add(problems.misplaced.MisplacedData(at=stage.span))
             return False
         if isinstance(stage, Name):
             binding = self.names.locals.get(stage.text)
             if place.find(stage.text) is not None or stage.text in self.names.inputs:
-                self.report.add(problems.program.NotCallable(at=stage.span, word=stage.text, places=()))
+                self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
             if binding is not None and not self.names.is_alias(binding):
                 self.names.read.add(stage.text)
-                self.report.add(problems.program.NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
+                self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
                 return False
         return True
 
@@ -278,7 +278,7 @@ class Evaluator:
                     members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
                     waiting.extend((member, holder[place], key) for member, key in members)
                 case _:
-                    self.report.add(problems.program.NotData(at=node.span))
+                    self.report.add(problems.misplaced.NotData(at=node.span))
         return top[0]
 
     def _data(self, value: Json, span: Span, place: Place) -> Data:
@@ -287,7 +287,7 @@ class Evaluator:
 
     def _refuse_annotations(self, span: Span, place: Place) -> None:
         if place.annotations:
-            self.report.add(problems.program.MisplacedAnnotation(at=span))
+            self.report.add(problems.misplaced.MisplacedAnnotation(at=span))
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""

@@ -37,7 +37,7 @@ def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Express
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
         word = expression.span.text if step is None else step.activity or step.stem
-        ev.report.add(problems.program.MisplacedCall(at=expression.span, word=word, holder=holder.name))
+        ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=word, holder=holder.name))
         return None
     taken = frame.inner.get(step.number)
     if taken is not None and isinstance(taken.unit, Group):
@@ -85,7 +85,7 @@ def check_slots(ev: Evaluator, holder: Instruction, schema: Json, slots: Iterabl
     unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
     for slot in unknown:
         ev.report.add(
-            problems.program.SlotNotFound(
+            problems.calls.SlotNotFound(
                 at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names
             )
         )

@@ -32,7 +32,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     for each in written:
         if each.label is None and not isinstance(each.value, Object):
             if filling is not None:
-                ev.report.add(problems.program.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
+                ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = each.value
         elif each.label is None and isinstance(each.value, Object):
@@ -53,7 +53,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
             continue
         if slot_field.key == "default":
             if filling is not None:
-                ev.report.add(problems.program.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
+                ev.report.add(problems.calls.TooManyArguments(at=expression.span, mixin=mixin.name, first=filling.span))
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
@@ -77,7 +77,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
         if value is None:
             return None
     if isinstance(value, Data):
-        ev.report.add(problems.program.MisplacedData(at=filling.span if filling else span))
+        ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
         return None
     schema = ev.flat(mixin, span)
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
@@ -89,7 +89,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
     if not taken:
-        ev.report.add(problems.program.EmptyMixin(at=span, mixin=mixin.name))
+        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=mixin.name))
         return None
     if whole and place.key not in {None, PRIVATE}:
         return braces.under_key(ev, braces.take(ev, taken, frame, place, span, ()), place, span)

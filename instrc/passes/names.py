@@ -51,11 +51,11 @@ class Names:
     def _define(self, statement: Binding | Input) -> None:
         name = statement.name
         if name.text in RESERVED:
-            self.report.add(problems.program.ReservedName(at=name.span, word=name.text))
+            self.report.add(problems.names.ReservedName(at=name.span, word=name.text))
             return
         first = self.inputs.get(name.text) or (self.locals[name.text].name.span if name.text in self.locals else None)
         if first is not None:
-            self.report.add(problems.program.RepeatedName(at=name.span, word=name.text, first=first))
+            self.report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
         elif isinstance(statement, Input):
             self.inputs[name.text] = name.span
         else:
@@ -82,7 +82,7 @@ class Names:
         if len(found) == 1:
             return self.vibe(Uri(found[0], name.span))
         if found:
-            self.report.add(problems.program.AmbiguousName(at=name.span, word=name.text, uris=found))
+            self.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
         elif self.library.sketch:
             return self.library.sketched(name.text)
         else:
@@ -90,7 +90,7 @@ class Names:
             offered = tuple(
                 _in_style_of(name.text, each) if each in self.library.names() else each for each in nearest(name.text, known)
             )
-            self.report.add(problems.program.UnknownName(at=name.span, word=name.text, nearest=offered))
+            self.report.add(problems.names.UnknownName(at=name.span, word=name.text, nearest=offered))
         return None
 
     def vibe(self, uri: Uri) -> Instruction | None:

@@ -141,7 +141,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int]
             if later is None:
                 step = _step(graph, node.unit)
                 report.add(
-                    problems.program.CutAgainstDataFlow(
+                    problems.steps.CutAgainstDataFlow(
                         at=step.span, word=step.key or step.stem, reason="waits for the server, and no `Server_Context` follows"
                     )
                 )
@@ -154,7 +154,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int]
             if where[need] > chunk:
                 step = _step(graph, node.unit)
                 report.add(
-                    problems.program.CutAgainstDataFlow(
+                    problems.steps.CutAgainstDataFlow(
                         at=step.span,
                         word=step.key or step.stem,
                         reason="reads what comes in a later context",

@@ -38,7 +38,7 @@ _WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a
 def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
     """Come to a process cut by hand: its contexts in order, each with the steps that are new in it."""
     if called.name != "Process" or not place.exported or place.own:
-        ev.report.add(problems.program.MisplacedContext(at=span, word=called.name))
+        ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
     contexts: list[Context] = []
     keys = Keys.within(place.keys)
@@ -49,7 +49,7 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
         if context is None:
             return None
         if not context.units:
-            ev.report.add(problems.program.NothingToDo(at=each.value.span))
+            ev.report.add(problems.steps.NothingToDo(at=each.value.span))
             return None
         contexts.append(context)
     return Cut(tuple(contexts))
@@ -62,7 +62,7 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
         ev.callee(expression.callee, place) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
     )
     if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
-        ev.report.add(problems.program.MisplacedContext(at=written.value.span, word=written.value.span.text))
+        ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text))
         return None
     executor: Executor = CONTEXTS[special.name]  # type: ignore[assignment]  # the table holds executors only
     start = len(ev.steps.table)
@@ -70,7 +70,7 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
         if each.label is None and isinstance(each.value, Object):
             for early in _early(each.value.fields, place, later):
                 ev.report.add(
-                    problems.program.CutAgainstDataFlow(
+                    problems.steps.CutAgainstDataFlow(
                         at=early.span, word=early.text, reason="comes in a later context", other=later[early.text]
                     )
                 )
@@ -90,7 +90,7 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
         if number not in ev.steps.dissolved and step.executor != executor:
             reason = f"is for {_WHO[step.executor]}, not for {_WHO[executor]}"
             ev.report.add(
-                problems.program.CutAgainstDataFlow(
+                problems.steps.CutAgainstDataFlow(
                     at=step.span, word=step.key or step.stem, reason=reason, other=expression.callee.span
                 )
             )
@@ -182,7 +182,7 @@ def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
         elif each.label is not None:
             fields.append(Field(each.label, each.label_span or each.value.span, each.value))
         else:
-            ev.report.add(problems.program.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
+            ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
             given.complete = False
     return fields
 
@@ -198,7 +198,7 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
         return None
     units = ev.steps.fill(frame, place)
     if not units or not isinstance(value, Result | Members):
-        ev.report.add(problems.program.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
+        ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, Result) and units == (value.path.origin,):
         return filling.dissolve(ev, field, numbers(units)[0], frame, place)
@@ -216,7 +216,7 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place
         target = ev.names.alias(written[0].value)
     if not isinstance(target, Instruction) or target.uri is None:
         at = written[0].value.span if written else span
-        ev.report.add(problems.program.NotAProcess(at=at, word=at.text))
+        ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))
         return None
     try:
         entry = ev.library.entry(target)
@@ -225,7 +225,7 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place
             ev.report.add(problem)
         return None
     if entry is None:
-        ev.report.add(problems.program.NotAProcess(at=written[0].value.span, word=target.name))
+        ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=target.name))
         return None
     vibe = ev.flat(target, span)
     about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}

@@ -14,9 +14,37 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from instrc.problems import answers, files, importing, notation, program, rim, schemas, targets, text, vibes
+    from instrc.problems import (
+        answers,
+        calls,
+        files,
+        importing,
+        misplaced,
+        names,
+        notation,
+        rim,
+        schemas,
+        steps,
+        targets,
+        text,
+        vibes,
+    )
 
-__all__ = ["answers", "files", "importing", "notation", "program", "rim", "schemas", "targets", "text", "vibes"]
+__all__ = [
+    "answers",
+    "calls",
+    "files",
+    "importing",
+    "misplaced",
+    "names",
+    "notation",
+    "rim",
+    "schemas",
+    "steps",
+    "targets",
+    "text",
+    "vibes",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

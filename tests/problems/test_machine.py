@@ -9,8 +9,8 @@ import pytest
 
 from instrc.problems import catalogue
 from instrc.problems.machine import to_github, to_json, to_sarif
+from instrc.problems.names import UnknownName
 from instrc.problems.problem import Label
-from instrc.problems.program import UnknownName
 from instrc.problems.rim import NothingToCheck
 from instrc.problems.schemas import AmbiguousFragment
 from instrc.source import Source

@@ -1,0 +1,257 @@
+"""Problems with names: what they stand for, and where they are bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.suggest import did_you_mean
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownName(Problem):
+    """A name stands for nothing.
+
+    A bare name is a local name, `prompt` or a declared input, or the name of a vibe in one of the registry's roots.
+    Vibes are found in any case style: `FindSlot` finds `find-slot.vibe.json`.
+
+    ```aug letter.aug
+    Draft
+    ```
+
+    Check the spelling, save the schema as a vibe below a root (a `schemas/` folder beside the source is one),
+    or compile with `--sketch`, which takes unknown instructions for objects of anything.
+    """
+
+    name: ClassVar[str] = "unknown-name"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing is called `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousName(Problem):
+    """A name finds two vibes in one root.
+
+    Names are compared without case, `_` and `-`, and folders do not count, so two vibes may answer to one name.
+    A vibe in an earlier root would simply win; within one root neither does.
+
+    ```aug letter.aug
+    Draft
+    ```
+
+    ```json schemas/mail/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/blog/Draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Say which is meant: `const Draft = aug:mail/draft`.
+    """
+
+    name: ClassVar[str] = "ambiguous-name"
+
+    word: str
+    uris: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` may be " + " or ".join(f"`{uri}`" for uri in self.uris)
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"say which is meant: `const {self.word} = {self.uris[0]}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedName(Problem):
+    """A name is given twice.
+
+    Local names and inputs are defined once in a file, and the keys of one pair of braces differ, as do the labels of one call.
+
+    ```aug letter.aug
+    const topic = Topic(prompt);
+    const topic = Topic(prompt);
+    Topic(topic)
+    ```
+
+    ```json schemas/topic.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Rename one of them.
+    """
+
+    name: ClassVar[str] = "repeated-name"
+
+    word: str
+    first: Span
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is given twice"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "rename one of them"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return (Label(self.first, "first here"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReservedName(Problem):
+    """A name that means something already is given to something else.
+
+    `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess`
+    cannot be local names; `const` cannot name an argument, because `{ "const": … }` is how constants are told from paths.
+
+    ```aug letter.aug
+    const prompt = Topic();
+    ```
+
+    ```json schemas/topic.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Choose another name.
+    """
+
+    name: ClassVar[str] = "reserved-name"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` has a meaning of its own"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "choose another name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecursiveBinding(Problem):
+    """A local name stands for something that needs itself.
+
+    A program is a chain of steps, each reading results of earlier ones; no step can wait for its own result.
+
+    ```aug letter.aug
+    const draft = Improve(notes);
+    const notes = Improve(draft);
+    draft
+    ```
+
+    ```json schemas/improve.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    To repeat a step until it is good, put it into `Loop_Mixin`.
+    """
+
+    name: ClassVar[str] = "recursive-binding"
+
+    words: tuple[str, ...]
+    places: tuple[Span, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a name needs itself: " + " needs ".join(f"`{word}`" for word in (*self.words, self.words[0]))
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "to repeat a step until it is good, put it into `Loop_Mixin`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return tuple(Label(place, f"`{word}` is defined here") for word, place in zip(self.words, self.places, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedBinding(Problem):
+    """A local name or an input that nothing uses.
+
+    Beside an export, a name that no expression mentions has no part in what comes out.
+
+    ```aug letter.aug
+    const tone = Tone(prompt);
+    tool letter = Draft(prompt);
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/tone.vibe.json
+    { "type": "object", "properties": { "tone": { "type": "string" } } }
+    ```
+
+    Use it or remove it.
+    """
+
+    name: ClassVar[str] = "unused-binding"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is not used"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "use it, remove it, or export it with `tool`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingExported(Problem):
+    """A file exports nothing.
+
+    What becomes an artefact is every `tool NAME = …` and every expression that stands alone; without either,
+    the local names that no other expression uses.
+
+    ```aug letter.aug
+    input topic
+    ```
+
+    Write an expression: `"Write a letter" | Draft`.
+    """
+
+    name: ClassVar[str] = "nothing-exported"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "there is nothing to compile in this file"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write an expression, as in `"Write a letter" | Draft`'

@@ -1,0 +1,111 @@
+"""Problems with the steps of a program: none to do, cut where data flows, with an output that is no object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingToDo(Problem):
+    """An export calls no instruction.
+
+    ```aug letter.aug
+    prompt
+    ```
+
+    Pass the value to an instruction.
+    """
+
+    name: ClassVar[str] = "nothing-to-do"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "no instruction is called here, so there is no step"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "pass the value to an instruction, as in `Draft(prompt)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutAgainstDataFlow(Problem):
+    """A process cut by hand puts a step where it cannot be done.
+
+    A context holds steps of its own executor, and reads what its own and earlier contexts give.
+
+    ```aug letter.aug
+    Process(
+      LLM_Context({ draft: Draft({ facts }) }),
+      Server_Context({ facts: Fetch_Activity(prompt) })
+    )
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/fetch_Activity.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Move the step to a context where it can be done, or write the chain as a pipe and let the compiler cut it.
+    """
+
+    name: ClassVar[str] = "cut-against-data-flow"
+
+    word: str
+    reason: str
+    other: Span | None = None
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "move it to another context, or write the chain as a pipe and let it be cut for you"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.other is None else (Label(self.other, "this decides"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputNotObject(Problem):
+    """What a model is to fill in is not an object.
+
+    A tool is called with an object of arguments, and a mixin puts its fields beside others, so the schema must admit objects.
+
+    ```aug letter.aug
+    Draft
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "string" }
+    ```
+
+    Give the value a name: `{ "type": "object", "properties": { "text": { "type": "string" } } }`.
+    """
+
+    name: ClassVar[str] = "output-not-object"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is no object, so it cannot be filled in on its own"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "make the value a property of an object"
