@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
-from instrc.schema.pieces import Frame, Term
+from instrc.schema.pieces import Frame, Piece, Term
 from instrc.schema.refs import Scope, is_mixin
 from instrc.schema.slots import SLOT, splice_parts
 
@@ -76,7 +76,9 @@ def application(folder: Folder, term: Term) -> Json:
                 if _only_mixin(branch):
                     references.append((branch["$ref"], branch))
                     if len(branch) > 1:
-                        branches.append({word: text for word, text in branch.items() if word != "$ref"})
+                        beside = {word: text for word, text in branch.items() if word != "$ref"}
+                        _trace(folder, beside, branch)
+                        branches.append(beside)
                 else:
                     branches.append(branch)
         elif keyword == "$ref" and is_mixin(value):
@@ -89,6 +91,7 @@ def application(folder: Folder, term: Term) -> Json:
         rest["allOf"] = branches
     folder.library.dirty.add(id(rest))
     folder.alive.append((node, rest))
+    _trace(folder, rest, node)
     results: list[Json] = [None] * (len(references) + 1)
     frame = Frame(results)
     frame.pending.append((results, 0, [(rest, scope)]))
@@ -113,15 +116,19 @@ def _apply(folder: Folder, references: list[str], words: dict[str, Json], frame:
         filling = folder.definitions.body(filling)
     if rest.__class__ is dict:
         left = _without_slot(rest)
+        _trace(folder, left, rest)
     at = folder.library.at(node)
     for mixin, reference in zip(reversed(mixins), reversed(references), strict=True):
-        filling = splice_parts(mixin, filling, report=folder.options.report, applied=reference, at=at)
+        inside = filling
+        filling = splice_parts(mixin, inside, report=folder.options.report, applied=reference, at=at)
+        _trace(folder, filling, mixin, inside)
     folder.alive += [filling, left]
     terms: list[Term] = [(filling, folder.flat), (left, folder.flat)]
     if words:
         closed = {"allOf": [filling, left], **words}
         folder.alive.append(closed)
         folder.library.dirty.add(id(closed))
+        _trace(folder, closed, node)
         terms = [(closed, folder.flat)]
     if frame.name is None:
         return folder.begin(terms)
@@ -129,6 +136,13 @@ def _apply(folder: Folder, references: list[str], words: dict[str, Json], frame:
     last.pending.append((last.out, 0, terms))
     last.after = partial(_define, folder, frame.name)
     return last
+
+
+def _trace(folder: Folder, made: Json, *sources: Json) -> None:
+    """Take down, for `trace`, that a schema made on the way has its keywords from others."""
+    if folder.options.trace and made.__class__ is dict:
+        pieces = [Piece(source, source, folder.flat, 0) for source in sources if source.__class__ is dict]
+        folder.origins[id(made)] = (made, {word: [(piece, word) for piece in pieces if word in piece.view] for word in made})
 
 
 def _define(folder: Folder, name: str, results: list[Json]) -> Json:

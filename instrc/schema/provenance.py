@@ -68,7 +68,7 @@ def origins(schema: Json, root: Json, library: Library, recorded: Recorded) -> d
         for keyword in node:
             here = pointer((*path, keyword))
             if keyword in by_keyword:
-                found[here] = tuple(dict.fromkeys(_origin(piece.node, word, places) for piece, word in by_keyword[keyword]))
+                found[here] = _written(by_keyword[keyword], places, recorded)
             elif own is not None:
                 found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
             elif not path and keyword in root and keyword != "$defs":
@@ -79,9 +79,27 @@ def origins(schema: Json, root: Json, library: Library, recorded: Recorded) -> d
     return found
 
 
+def _written(pieces: list[tuple[Piece, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
+    """Return where the keywords of pieces were written, looking through pieces that were results before they were folded again."""
+    found: dict[Origin, None] = {}
+    stack = pieces[::-1]
+    seen: set[tuple[int, str]] = set()
+    while stack:
+        piece, word = stack.pop()
+        if (id(piece.node), word) in seen:
+            continue
+        seen.add((id(piece.node), word))
+        if id(piece.node) in places:
+            found[_origin(piece.node, word, places)] = None
+        else:
+            _, by_keyword = recorded.get(id(piece.node), (None, {}))
+            stack += by_keyword.get(word, [])[::-1]
+    return tuple(found)
+
+
 def _origin(node: Json, keyword: str, places: dict[int, Origin]) -> Origin:
     """Return the place of a keyword of an original schema, by the name it has there."""
-    uri, path = places.get(id(node), Origin("", ""))
+    uri, path = places[id(node)]
     word = keyword if keyword in node else next((old for old in _FORMERLY.get(keyword, ()) if old in node), keyword)
     return Origin(uri, path + pointer((word,)))
 

@@ -83,6 +83,39 @@ def test_residual_branches_have_origins_too() -> None:
     assert "#/allOf/1/pattern" in found["/allOf/0/pattern"]
 
 
+def test_what_turns_out_to_be_closed_and_is_folded_once_more_still_knows_where_it_was_written() -> None:
+    nothing = {"allOf": [{"const": ""}, {"type": "array"}]}
+    found = traced(
+        {
+            "$comment": "c",
+            "allOf": [{"patternProperties": {"^b": {}}}, {"properties": {"a": {}, "b": {}}, "additionalProperties": nothing}],
+        }
+    )
+    assert found == {
+        "/$comment": ["#/$comment"],
+        "/properties": ["#/allOf/1/properties"],
+        "/additionalProperties": ["#/allOf/1/additionalProperties"],
+    }
+
+
+def test_what_a_mixin_and_what_it_is_applied_to_say_have_their_places() -> None:
+    mixin = {"type": "object", "properties": {"_why": {"type": "string"}, "default": {}}, "required": ["_why", "default"]}
+    inside = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    found = traced(
+        {"allOf": [{"$ref": "aug:m_Mixin"}, {"properties": {"default": inside}}], "unevaluatedProperties": False, "maxProperties": 3},
+        {"aug:m_Mixin": mixin},
+    )
+    assert found == {
+        "/type": ["aug:m_Mixin#/type", "#/allOf/1/properties/default/type"],
+        "/properties": ["aug:m_Mixin#/properties", "#/allOf/1/properties/default/properties"],
+        "/required": ["aug:m_Mixin#/required", "#/allOf/1/properties/default/required"],
+        "/properties/_why/type": ["aug:m_Mixin#/properties/_why/type"],
+        "/properties/a/type": ["#/allOf/1/properties/default/properties/a/type"],
+        "/maxProperties": ["#/maxProperties"],
+        "/additionalProperties": ["#/unevaluatedProperties"],
+    }
+
+
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**48))
 def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:
