@@ -80,7 +80,7 @@ def origins(schema: Json, root: Json, library: Library, recorded: Recorded) -> d
 
 
 def _written(pieces: list[tuple[Piece, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
-    """Return where the keywords of pieces were written, looking through pieces that were results before they were folded again."""
+    """Return where the keywords of pieces were written, looking through results that were folded again."""
     found: dict[Origin, None] = {}
     stack = pieces[::-1]
     seen: set[tuple[int, str]] = set()

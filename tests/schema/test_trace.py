@@ -102,7 +102,11 @@ def test_what_a_mixin_and_what_it_is_applied_to_say_have_their_places() -> None:
     mixin = {"type": "object", "properties": {"_why": {"type": "string"}, "default": {}}, "required": ["_why", "default"]}
     inside = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     found = traced(
-        {"allOf": [{"$ref": "aug:m_Mixin"}, {"properties": {"default": inside}}], "unevaluatedProperties": False, "maxProperties": 3},
+        {
+            "allOf": [{"$ref": "aug:m_Mixin"}, {"properties": {"default": inside}}],
+            "unevaluatedProperties": False,
+            "maxProperties": 3,
+        },
         {"aug:m_Mixin": mixin},
     )
     assert found == {
