@@ -1,1 +1,11 @@
-"""Its presence makes `programs` importable from the tests of every part."""
+"""How much chance the laws are given; the presence of this file also makes its neighbours importable from all parts."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("gate", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""The same examples in every run: a change fails by what it changes, never by chance or by the load of a machine."""
+settings.register_profile("hunt", settings.get_profile("gate"), derandomize=False, max_examples=1000, print_blob=True)
+"""Other examples in every run, ten times as many, and with a failure the line that brings it back."""
+settings.load_profile("gate")  # `--hypothesis-profile` is read after this

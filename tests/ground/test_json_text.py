@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import jsontext
@@ -28,7 +29,6 @@ def failure(reader: Any, text: str) -> int | None:
     return None
 
 
-@settings(deadline=None)
 @given(json_values)
 def test_what_is_written_reads_back_on_every_way(value: Any) -> None:
     for text in (dumps(value), dumps(value, indent=False), json.dumps(value)):
@@ -36,7 +36,7 @@ def test_what_is_written_reads_back_on_every_way(value: Any) -> None:
         assert equal(read(text).value, value)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(st.text('{}[]":,.\\ntruefalsenul0123456789eE+- \n\t', max_size=20) | json_values.map(json.dumps), st.data())
 def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text)))

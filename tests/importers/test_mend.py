@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import import_tools
@@ -154,7 +155,6 @@ def _sound(below: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 SOUND = st.recursive(st.booleans() | _sound(st.booleans()), _sound, max_leaves=12)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SOUND)
 def test_a_sound_schema_stays_as_it_is(schema: Json) -> None:
     assert not problems_of(schema)
@@ -249,7 +249,7 @@ def _entries(kind: str, schema: Any) -> Json:
     ]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+@examples(300)
 @given(KINDS, WILD, st.sampled_from(["leave", "output", "activity"]))
 def test_whatever_comes_in_only_sound_vibes_come_out(kind: str, schema: Json, results: Any) -> None:
     imported = import_tools(kind, _entries(kind, schema), results=results)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hunting import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from instrc import flatten, import_tools, lower
@@ -73,7 +74,7 @@ def at(value: Any, path: tuple[str, ...]) -> Any:
 
 
 @pytest.mark.parametrize("target", SENT)
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@examples(30)
 @given(schema=OBJECTS, name=TOOL_NAMES)
 def test_what_was_sent_comes_back(target: str, schema: Json, name: str) -> None:
     kind, where = SENT[target]
@@ -91,7 +92,7 @@ def test_what_was_sent_comes_back(target: str, schema: Json, name: str) -> None:
     assert dumps(left) == dumps({key: value for key, value in sent.items() if key not in {"title", "description"}})
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@examples(100)
 @given(schema=OBJECTS, name=st.sampled_from(["get_weather", "узнать погоду", "get weather!"]))
 def test_a_tool_of_mcp_is_the_vibe_it_was(schema: Json, name: str) -> None:
     payload = lower(schema, "mcp", name).payload
@@ -121,7 +122,7 @@ def test_a_map_that_is_none_is_no_matter(junk: Json) -> None:
         assert vibe.document == {"title": "f", "type": "object", "properties": {}}
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(schema=OBJECTS)
 def test_a_tool_of_smolagents_has_its_inputs_again(schema: Json) -> None:
     payload = lower(schema, "smolagents", "f").payload
@@ -130,7 +131,7 @@ def test_a_tool_of_smolagents_has_its_inputs_again(schema: Json) -> None:
     assert vibe.document["required"] == [name for name, value in payload["inputs"].items() if not value.get("nullable")]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(schema=OBJECTS, kind=st.sampled_from(["openai", "anthropic", "mcp", "bfcl"]))
 def test_what_was_imported_is_imported_again_unchanged(schema: Json, kind: str) -> None:
     (first,) = import_tools(kind, [{"name": "f", "parameters": schema}]).vibes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.importers.type_words import any_of, schema_of
@@ -79,7 +79,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_whatever_is_read_is_sound(text: str) -> None:
     schema = schema_of(text)

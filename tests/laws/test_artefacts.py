@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hunting import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
@@ -24,7 +25,7 @@ from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 from instrc.schema.strip import ENGINE, strip
 
-QUICK = settings(deadline=None, max_examples=150)
+QUICK = examples(150)
 
 
 def processes() -> st.SearchStrategy[Tree]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from meaning import Chain, Step, Tree, compiled, places, registry, same, trees, write
 
 from instrc.registry.registry import Registry
 
-QUICK = settings(deadline=None, max_examples=150)
+QUICK = examples(150)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import Label, Problem
@@ -142,7 +142,6 @@ def test_the_summary_counts_in_words() -> None:
     assert summary([]) == ""
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.sampled_from("ab \t\n\r会\u0301\x1b😀"), max_size=400), st.data())
 def test_marks_stand_under_the_text_of_the_span(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))

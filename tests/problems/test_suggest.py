@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.suggest import nearest, plain
@@ -46,7 +46,6 @@ def test_ten_thousand_alike_candidates_still_put_the_exact_one_first() -> None:
     assert nearest("InstructionNumber7421", names)[0] == "instruction_number_7421"
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12), max_size=20), st.text(max_size=12), st.integers(0, 5))
 def test_suggestions_are_candidates_without_repetition_within_the_limit(names: list[str], word: str, limit: int) -> None:
     found = nearest(word, names, limit)
@@ -54,7 +53,6 @@ def test_suggestions_are_candidates_without_repetition_within_the_limit(names: l
     assert set(found) <= set(names)
 
 
-@settings(deadline=None)
 @given(st.text("abcdeБв", min_size=4, max_size=12), st.data())
 def test_one_slip_in_a_longer_word_is_always_found(word: str, data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(word) - 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import CompileError
@@ -90,7 +90,6 @@ _segments = st.text(
 _versions = st.none() | st.lists(st.integers(0, 10**6), min_size=1, max_size=3).map(lambda parts: ".".join(map(str, parts)))
 
 
-@settings(deadline=None)
 @given(st.lists(_segments, min_size=1, max_size=3), st.booleans(), _versions, st.booleans(), st.none() | st.text(max_size=20))
 def test_the_canonical_spelling_reads_back_as_the_same_reference(
     segments: list[str],
@@ -105,7 +104,6 @@ def test_the_canonical_spelling_reads_back_as_the_same_reference(
     assert not set(str(first)) & set(" ()[]{},;|@\"'\t\n")
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_a_reference_or_a_problem(text: str) -> None:
     found, problems = None, ()

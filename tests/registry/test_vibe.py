@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import CompileError, Problem
@@ -153,7 +153,6 @@ def test_a_file_outside_all_roots_opens_by_its_path(files: Files, tmp_path: Path
     assert registry.open(tmp_path / "elsewhere" / "plain.json").segment == "plain"
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_vibe_or_a_problem(data: bytes) -> None:
     problems: tuple[Problem, ...] = ()

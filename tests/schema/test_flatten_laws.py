@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema_rs
 import orjson
 import pytest
+from hunting import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import change
@@ -20,7 +21,7 @@ SEEDS = st.integers(0, 2**48)
 A_HUNDRED = 100
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(SEEDS)
 def test_no_verdict_changes(seed: int) -> None:
     changes = [change(seed + offset) for offset in range(A_HUNDRED)]
@@ -28,14 +29,14 @@ def test_no_verdict_changes(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5000)
+@settings(max_examples=5000)
 @given(SEEDS)
 def test_no_verdict_changes_in_a_long_run(seed: int) -> None:
     changes = [change(seed + offset, instances=20, thoroughly=5) for offset in range(A_HUNDRED)]
     assert [found for found in changes if found] == []
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_the_input_is_never_mutated(seed: int) -> None:
     for offset in range(A_HUNDRED):
@@ -52,7 +53,7 @@ def rest(maker: Maker, schemas: list[Any]) -> list[list[bool]]:
     return [[judge.is_valid(value) for value in values] for judge in judges]
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_the_order_and_the_nesting_of_branches_change_no_assertion(seed: int) -> None:
     for offset in range(A_HUNDRED):
@@ -75,7 +76,7 @@ def plain(seed: int) -> Any:
     return None if any(isinstance(node, dict) and "allOf" in node for _, node in walk(schema)) else schema
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_a_schema_with_nothing_to_fold_stays_the_same_object(seed: int) -> None:
     schemas = [schema for offset in range(A_HUNDRED) if (schema := plain(seed + offset)) is not None]
@@ -83,7 +84,7 @@ def test_a_schema_with_nothing_to_fold_stays_the_same_object(seed: int) -> None:
     assert schemas
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(SEEDS)
 def test_flattening_twice_is_flattening_once(seed: int) -> None:
     for offset in range(A_HUNDRED):
@@ -93,7 +94,7 @@ def test_flattening_twice_is_flattening_once(seed: int) -> None:
         assert orjson.dumps(flatten(once)) == orjson.dumps(once), seed + offset
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(SEEDS)
 def test_all_of_is_gone_from_nearly_all_pairs(seed: int) -> None:
     left = 0

@@ -8,7 +8,8 @@ from random import Random
 from typing import Any
 
 import jsonschema_rs
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.schema.split import escaped, split
@@ -123,7 +124,7 @@ def made(random: Random, depth: int) -> tuple[dict[str, Any], Any]:
     return schema, answer
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.integers(0, 2**32))
 def test_the_output_satisfies_the_stripped_schema(seed: int) -> None:
     random = Random(seed)  # noqa: S311  -- tests want repeatable chance

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from making import Maker
 
@@ -120,7 +121,7 @@ def test_what_a_mixin_and_what_it_is_applied_to_say_have_their_places() -> None:
     }
 
 
-@settings(deadline=None, max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**48))
 def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:
     for offset in range(30):

@@ -6,7 +6,8 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -96,13 +97,13 @@ json_values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=600)
+@examples(600)
 @given(json_values)
 def test_no_value_passes_the_gate_that_the_meta_schema_refuses(value: Any) -> None:
     agrees(value)
 
 
-@settings(deadline=None, max_examples=600)
+@examples(600)
 @given(st.data())
 def test_one_change_in_a_sound_schema_never_slips_through(data: st.DataObject) -> None:
     schema = copy.deepcopy(BASE)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from programs import programs
 
@@ -99,13 +99,11 @@ EDITS = st.lists(
 
 
 @given(programs(most=3), EDITS)
-@settings(deadline=None)
 def test_nothing_that_is_typed_breaks_the_parser(program: Program, edits: list[tuple[str, int, str]]) -> None:
     mistakes(mutated(print_program(program), edits))
 
 
 @given(st.text(max_size=60) | st.text("ab1 \n\"'()[]{},;:|=@<>-+.#`“”\\/*", max_size=60))
-@settings(deadline=None)
 def test_no_text_breaks_the_parser(text: str) -> None:
     mistakes(text)
 

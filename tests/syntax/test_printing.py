@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from programs import bare, programs
 
 from instrc.ir.surface import Program
@@ -18,13 +18,11 @@ def parsed(text: str) -> Program:
 
 
 @given(programs())
-@settings(deadline=None)
 def test_what_is_printed_reads_back_as_the_same_program(program: Program) -> None:
     assert bare(parsed(print_program(program))) == bare(program)
 
 
 @given(programs())
-@settings(deadline=None)
 def test_printing_is_canonical(program: Program) -> None:
     printed = print_program(program)
     assert print_program(parsed(printed)) == printed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 from programs import programs
@@ -45,7 +45,6 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @given(programs(most=3), EDITS)
-@settings(deadline=None)
 def test_lark_itself_takes_and_refuses_the_same_texts(program: Program, edits: list[tuple[str, int, str]]) -> None:
     printed = print_program(program)
     for text in (printed, mutated(printed, edits).replace("“", "")):  # whether a run is a name, only our lexer asks

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from generate import KEYS, Instances, schemas
+from hunting import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -21,7 +22,7 @@ from instrc.targets.lift import lift
 from instrc.targets.lower import Lowering, lower
 from instrc.targets.rules import breaches
 
-LAWFUL = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+LAWFUL = examples(40, without=list(HealthCheck))
 ODD = [key for key in KEYS if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]{0,63}", key)]
 
 
@@ -96,7 +97,7 @@ def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: An
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10_000, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10_000, suppress_health_check=list(HealthCheck))
 @given(schema=schemas(leaves=20), ordered=st.booleans())
 def test_ten_thousand_schemas_keep_the_rules_of_every_target(schema: Any, *, ordered: bool) -> None:
     for target in targets():

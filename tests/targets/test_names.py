@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hunting import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.targets.catalogue import targets
@@ -43,7 +44,7 @@ def test_what_is_legal_stays() -> None:
 
 
 @pytest.mark.parametrize("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     names=st.lists(
         st.one_of(st.text(max_size=80), st.sampled_from(["$a", "a", "A", "á", "а", "a_2", "x" * 70, "x" * 71])),
