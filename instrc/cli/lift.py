@@ -56,14 +56,17 @@ def _divided(call: Call) -> Json:
 
 
 def _problems(lifted: Lifted, at: Span) -> Iterator[Problem]:
-    from instrc.problems.answers import CutAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
+    from instrc.problems.answers import CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 
-    if lifted.refusal is not None:
-        yield RefusedAnswer(at=at, words=lifted.refusal)
-    elif lifted.truncated:
-        yield CutAnswer(at=at)
-    elif not lifted.calls:
-        yield NoAnswer(at=at, said=lifted.malformed or lifted.text)
-    else:
-        for violation in lifted.invalid:
-            yield InvalidAnswer(at=at, pointer=violation.instance, reason=violation.message)
+    match lifted.status:
+        case "failed":
+            yield FailedAnswer(at=at, words=lifted.failure or "")
+        case "refused":
+            yield RefusedAnswer(at=at, words=lifted.refusal or "")
+        case "cut":
+            yield CutAnswer(at=at)
+        case "empty" | "malformed":
+            yield NoAnswer(at=at, said=lifted.malformed or lifted.text)
+        case _:
+            for violation in lifted.invalid:
+                yield InvalidAnswer(at=at, pointer=violation.instance, reason=violation.message)

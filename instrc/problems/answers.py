@@ -14,6 +14,11 @@ class InvalidAnswer(Problem):
 
     Targets do not enforce every keyword, and some enforce none; what they let through is found when the answer is lifted.
 
+    Three slips that models are known for are read as they were meant, and `mended` in the output names their places:
+    `null` for a property that may be left out and may not be null; JSON written into a text where no text may stand;
+    a listed word in another case, from targets that are known to change it.
+    Only what was invalid is mended, and only if it is less wrong afterwards; everything else is this problem.
+
     ```console
     $ instrc lift --map draft.map.json answer.json
     ```
@@ -104,6 +109,37 @@ class CutAnswer(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return "the answer was cut off before its end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedAnswer(Problem):
+    """What came back is no answer but an error: of the provider, or of a tool of MCP.
+
+    ```console
+    $ instrc lift --map draft.map.json answer.json
+    ```
+    ```json answer.json
+    { "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }
+    ```
+    ```json draft.map.json
+    {
+      "instrc": 1, "target": "anthropic", "tool": { "name": "draft", "sent": "draft" }, "keys": ["text"], "codec": null,
+      "schema": { "type": "object", "properties": { "text": { "type": "string" } } }
+    }
+    ```
+
+    Its words say whether to wait, to change the request, or to look after the server.
+    A complaint about a schema should not happen: `instrc verify` holds the tool to the rules that are known.
+    """
+
+    name: ClassVar[str] = "failed-answer"
+
+    words: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no answer but an error: {self.words}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

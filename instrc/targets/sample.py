@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, at
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",
@@ -21,60 +21,87 @@ _TEXTS = {
 _DEEP = 4
 
 
-def sample(schema: Json, definitions: Json = None, level: int = 0) -> Json:
+_DEEPEST = 120
+_MOST = 5000
+"""Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
+
+
+def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down; a guess where a pattern rules."""
-    if not isinstance(schema, dict) or not schema:
-        return "a"
-    definitions = schema.get("$defs", definitions) or {}
-    if "$ref" in schema:
-        return sample(definitions.get(schema["$ref"].rsplit("/", 1)[-1], {}), definitions, level + 1)
-    if "const" in schema:
-        return schema["const"]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    if schema.get("anyOf"):
-        branches = schema["anyOf"]
-        if level > _DEEP:
-            branches = sorted(branches, key=lambda branch: "$ref" in branch or branch.get("type") in {"object", "array"})
-        return sample(branches[0], definitions, level + 1)
-    types = schema.get("type")
-    kind = types[0] if isinstance(types, list) and types else types
-    match kind:
-        case "object":
-            return _object(schema, definitions, level)
-        case "array":
-            return _array(schema, definitions, level)
-        case "integer" | "number":
-            return _number(schema)
-        case "boolean":
-            return True
-        case "null":
+    return _Sampler(schema).make(schema, 0)
+
+
+class _Sampler:
+    """The making of one sample."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._left = _MOST
+
+    def make(self, schema: Json, level: int) -> Json:
+        """Return an instance of a schema somewhere in the document; null where it has become too large."""
+        self._left -= 1
+        if self._left < 0 or level > _DEEPEST:
             return None
-        case _:
-            return _text(schema)
+        if not isinstance(schema, dict) or not schema:
+            return "a"
+        if "$ref" in schema:
+            return self.make(referred(self._root, schema["$ref"]), level + 1)
+        if "const" in schema:
+            return schema["const"]
+        if schema.get("enum"):
+            return schema["enum"][0]
+        if schema.get("anyOf"):
+            branches = schema["anyOf"]
+            if level > _DEEP:
+                branches = sorted(branches, key=lambda branch: "$ref" in branch or branch.get("type") in {"object", "array"})
+            return self.make(branches[0], level + 1)
+        types = schema.get("type")
+        match types[0] if isinstance(types, list) and types else types:
+            case "object":
+                return self._object(schema, level)
+            case "array":
+                return self._array(schema, level)
+            case "integer" | "number":
+                return _number(schema)
+            case "boolean":
+                return True
+            case "null":
+                return None
+            case _:
+                return _text(schema)
+
+    def _object(self, schema: dict[str, Any], level: int) -> Json:
+        required = schema.get("required", ())
+        result = {
+            name: self.make(child, level + 1)
+            for name, child in schema.get("properties", {}).items()
+            if name in required or level < _DEEP
+        }
+        rest = schema.get("additionalProperties")
+        for number in range(min(int(schema.get("minProperties", 0)), _MOST) - len(result)):
+            result[f"k{number}"] = self.make(rest, level + 1)
+        return result
+
+    def _array(self, schema: dict[str, Any], level: int) -> Json:
+        prefix = schema.get("prefixItems", [])
+        least = min(int(schema.get("minItems", 0)), _MOST)
+        items = [self.make(child, level + 1) for child in prefix[: max(least, len(prefix))]]
+        rest = schema.get("items", {})
+        wanted = max(least, 1 if level < _DEEP and not prefix and schema.get("maxItems", 1) > 0 else 0)
+        while len(items) < wanted and rest is not False:
+            items.append(self.make(rest, level + 1))
+        return items
 
 
-def _object(schema: dict[str, Any], definitions: Json, level: int) -> Json:
-    required = schema.get("required", ())
-    properties = schema.get("properties", {})
-    result = {
-        name: sample(child, definitions, level + 1) for name, child in properties.items() if name in required or level < _DEEP
-    }
-    rest = schema.get("additionalProperties")
-    for number in range(int(schema.get("minProperties", 0)) - len(result)):
-        result[f"k{number}"] = sample(rest, definitions, level + 1)
-    return result
+def referred(root: Json, reference: str) -> Json:
+    """Return what a local reference of a payload stands for; the schema that allows everything if it leads nowhere."""
+    from urllib.parse import unquote
 
-
-def _array(schema: dict[str, Any], definitions: Json, level: int) -> Json:
-    prefix = schema.get("prefixItems", [])
-    least = int(schema.get("minItems", 0))
-    items = [sample(child, definitions, level + 1) for child in prefix[: max(least, len(prefix))]]
-    rest = schema.get("items", {})
-    wanted = max(least, 1 if level < _DEEP and not prefix and schema.get("maxItems", 1) > 0 else 0)
-    while len(items) < wanted and rest is not False:
-        items.append(sample(rest, definitions, level + 1))
-    return items
+    try:
+        return at(root, unquote(reference.removeprefix("#")))
+    except (LookupError, ValueError):
+        return {}
 
 
 def _number(schema: dict[str, Any]) -> Json:
@@ -120,22 +147,25 @@ def _text(schema: dict[str, Any]) -> str:
     return next((guess for guess in guesses if re.search(pattern, guess)), text)
 
 
-def reordered(value: Json, schema: Json, definitions: Json = None) -> Json:
+def reordered(value: Json, schema: Json) -> Json:
     """Return an instance with two required properties of one object swapped; `None` if there is no such object."""
-    if not isinstance(schema, dict):
+    return _swapped(value, schema, schema, 0)
+
+
+def _swapped(value: Json, schema: Json, root: Json, level: int) -> Json:
+    if not isinstance(schema, dict) or level > _DEEPEST:
         return None
-    definitions = schema.get("$defs", definitions) or {}
     if "$ref" in schema:
-        return reordered(value, definitions.get(schema["$ref"].rsplit("/", 1)[-1], {}), definitions)
+        return _swapped(value, referred(root, schema["$ref"]), root, level + 1)
     if isinstance(value, dict) and isinstance(schema.get("properties"), dict):
         names = [name for name in value if name in schema.get("required", ())]
         if len(names) > 1:
             order = [names[1] if name == names[0] else names[0] if name == names[1] else name for name in value]
             return {name: value[name] for name in order}
         for name, child in schema["properties"].items():
-            if name in value and (swapped := reordered(value[name], child, definitions)) is not None:
-                return {**value, name: swapped}
+            if name in value and (inner := _swapped(value[name], child, root, level + 1)) is not None:
+                return {**value, name: inner}
     if isinstance(value, list) and value and isinstance(schema.get("items"), dict):
-        swapped = reordered(value[0], schema["items"], definitions)
-        return None if swapped is None else [swapped, *value[1:]]
+        inner = _swapped(value[0], schema["items"], root, level + 1)
+        return None if inner is None else [inner, *value[1:]]
     return None

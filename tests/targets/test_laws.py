@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from instrc.jsonvalue import dumps, equal, loads
 from instrc.problems.problem import CompileError
 from instrc.targets.catalogue import targets
-from instrc.targets.decode import Inexpressible, Interpreter
+from instrc.targets.encode import Inexpressible, Interpreter
 from instrc.targets.lift import lift
 from instrc.targets.lower import Lowering, lower
 from instrc.targets.rules import breaches
