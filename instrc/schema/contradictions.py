@@ -31,15 +31,17 @@ def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:
     closer = pieces[lost.closer]
     keyword = "additionalProperties" if closer.view.get("additionalProperties") is False else "unevaluatedProperties"
     closed = origin(folder, closer, keyword)
-    schema = lost.terms[0][0] if lost.terms else True
-    holder = next((piece for piece in pieces if _describes(piece, lost.name, schema)), closer)
+    schemas = [schema for schema, _ in lost.terms]
+    holder = next((piece for piece in pieces if _describes(piece, lost.name, schemas)), None)
+    if holder is None:
+        return  # it is only known to be looked at elsewhere
     described = origin(folder, holder, "properties", lost.name)
     report.add(problems.schemas.ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
 
 
-def _describes(piece: Piece, name: str, schema: Json) -> bool:
+def _describes(piece: Piece, name: str, schemas: list[Json]) -> bool:
     properties = piece.view.get("properties")
-    return properties.__class__ is dict and name in properties and properties[name] is schema
+    return properties.__class__ is dict and name in properties and any(properties[name] is schema for schema in schemas)
 
 
 def origin(folder: Folder, piece: Piece, *path: str) -> problems.schemas.Origin:

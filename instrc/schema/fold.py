@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from instrc import problems
 from instrc.jsonvalue import Json
@@ -26,6 +26,7 @@ from instrc.schema.mixing import Applied, application, applies_mixins, mixing
 from instrc.schema.pieces import STRIPPED, Expansion, Frame, Key, Piece, Term
 from instrc.schema.refs import Document, Library, Resource, Scope, is_mixin, kind_of
 from instrc.schema.settle import settle
+from instrc.schema.unevaluated import Watched
 from instrc.schema.walk import MANY, NAMED, ONE
 
 
@@ -63,6 +64,11 @@ class Folder:
         """Schemas made on the way, kept because things are known by identity."""
         self.origins: dict[int, tuple[Json, dict[str, list[tuple[Piece, str]]]]] = {}
         """For `trace`: the pieces and keywords that each keyword of a result comes from."""
+
+    @cached_property
+    def watched(self) -> Watched:
+        """Which schemas are watched by `unevaluated…` around them."""
+        return Watched(self.library)
 
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction."""
@@ -266,11 +272,13 @@ class Folder:
             self.origins[id(out)] = (out, {keyword: [(piece, keyword)] for keyword in out})
         return frame
 
-    def expand(self, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: int = 0) -> Expansion | None:
+    def expand(
+        self, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
+    ) -> Expansion | None:
         """Follow `allOf` and references; `None` if one of the schemas is `false`.
 
         `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
-        `opened` is the `id` of a schema with `unevaluated…` that is merged although it depends on the instance.
+        `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
         """
         library = self.library
         found = Expansion()
@@ -322,7 +330,7 @@ class Folder:
             if library.unevaluated and (
                 ("unevaluatedProperties" in view or "unevaluatedItems" in view)
                 and not (depth == 0 and len(terms) == 1)
-                and id(node) != opened
+                and id(node) not in opened
                 and self.apart(node, view, scope)
             ):
                 found.units.append((node, scope))

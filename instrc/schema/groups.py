@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
-from instrc.schema import arrays, objects
+from instrc.schema import arrays, objects, unevaluated
 from instrc.schema.contradictions import report_lost
 from instrc.schema.evaluated import evaluated
 from instrc.schema.pieces import TRIVIAL, Term
@@ -30,6 +30,8 @@ def properties(merger: Merger) -> None:
     order = list(dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())))
     kept_unevaluated: list[Term] = []
     open_extra: Json = None
+    lost: list[objects.Lost] = []
+    views = [piece.view for piece in merger.pieces]
     for place in order:
         piece = merger.pieces[place]
         view, scope = piece.view, piece.scope
@@ -53,13 +55,13 @@ def properties(merger: Merger) -> None:
             if value in TRIVIAL:
                 if open_extra is None:
                     open_extra = value
-            elif certain.all_properties:
+            elif certain.all_properties or unevaluated.excluded("object", views):
                 pass
-            elif certain.covers_properties(possible):
+            elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible):
                 objects_of.append(
                     objects.Group(
-                        {name: [] for name in certain.names},
-                        {regex: [] for regex in certain.patterns},
+                        {name: [] for name in (*certain.names, *possible.names)},
+                        {regex: [] for regex in (*certain.patterns, *possible.patterns)},
                         [(value, scope)],
                         value is False,
                         place,
@@ -67,8 +69,18 @@ def properties(merger: Merger) -> None:
                 )
             else:
                 kept_unevaluated.append((value, scope))
+                names = unevaluated.never_seen(merger.pieces, certain, possible)
+                objects_of.append(objects.Group({name: [(value, scope)] for name in names}))
+                if value is False:
+                    lost += [
+                        objects.Lost(name, place, [(by.view["properties"][name], by.scope)])
+                        for name in names
+                        for by in merger.pieces
+                        if name in by.view.get("properties", ())
+                    ]
+    if kept_unevaluated:
+        open_extra = None  # it would have them see everything
     merger.folder.shared = True  # one schema for further properties may come to stand at many names
-    lost: list[objects.Lost] = []
     main = objects_of[0]
     apart: list[objects.Group] = []
     for further in objects_of[1:]:
@@ -126,6 +138,7 @@ def items(merger: Merger) -> None:
     parts: list[arrays.Part] = []
     kept: list[Term] = []
     trivial: Json = None
+    views = [piece.view for piece in merger.pieces]
     for place in dict.fromkeys(place for keyword in _LISTED_FIRST for place in merger.groups.get(keyword, ())):
         piece = merger.pieces[place]
         view, scope = piece.view, piece.scope
@@ -141,7 +154,7 @@ def items(merger: Merger) -> None:
             certain, possible = evaluated(merger.folder.library, piece.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items:
+            elif certain.all_items or unevaluated.items_void(views, certain):
                 pass
             elif certain.covers_items(possible):
                 parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))
@@ -149,6 +162,8 @@ def items(merger: Merger) -> None:
                 kept.append((value, scope))
     merger.folder.shared = True
     prefix_terms, items_terms = arrays.join(parts)
+    if kept:
+        items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
     out = merger.out
     if prefix_terms or "prefixItems" in merger.groups:
         if "prefixItems" not in out:

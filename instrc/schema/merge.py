@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
-from instrc.schema.evaluated import evaluated
 from instrc.schema.merger import Merger
 from instrc.schema.pieces import STRIPPED, Expansion, Frame, Piece, Term
+from instrc.schema.unevaluated import to_open
 
 if TYPE_CHECKING:
     from instrc.schema.fold import Folder  # it calls us with itself
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | None:
     """Return the frame of a conjunction of several pieces, or `None` if nothing satisfies it."""
     fold: frozenset[str] = frozenset()
-    opened = 0
+    opened: frozenset[int] = frozenset()
     while True:
         groups = group(expansion)
         single: frozenset[str] = frozenset()
@@ -26,8 +26,8 @@ def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | No
             )
         if not single <= fold:
             fold |= single
-        elif not opened and expansion.units and (unit := _unit_to_open(folder, expansion)):
-            opened = unit
+        elif expansion.units and (unit := to_open(folder, expansion, opened)) is not None:
+            opened |= {unit}
         else:
             break
         again = folder.expand(terms, fold=fold, opened=opened)
@@ -65,20 +65,3 @@ def _some_single(keyword: str, pieces: list[Piece], places: list[int] | None) ->
 
 def _is_single(value: Json) -> bool:
     return value.__class__ is list and len(value) == 1
-
-
-def _unit_to_open(folder: Folder, expansion: Expansion) -> int | None:
-    """Return the `id` of a schema with `unevaluated…` that may be merged, since all others look at nothing it does not."""
-    for node, scope in expansion.units:
-        own, _ = evaluated(folder.library, node, scope)
-        others = [(piece.node, piece.scope, True) for piece in expansion.pieces]
-        others += [(other, where, False) for other, where in expansion.units if other is not node]
-        for other, where, piece in others:
-            certain, possible = evaluated(folder.library, other, where, skip_own=False, piece=piece)
-            if not (own.covers_properties(certain) and own.covers_properties(possible)):
-                break
-            if not (own.covers_items(certain) and own.covers_items(possible)):
-                break
-        else:
-            return id(node)
-    return None

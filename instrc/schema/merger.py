@@ -28,6 +28,7 @@ from instrc.schema.keywords import (
     unique,
 )
 from instrc.schema.pieces import TRIVIAL, Frame, Piece, Settle, Term
+from instrc.schema.unevaluated import items_void, matters, properties_void
 from instrc.schema.walk import MANY, NAMED
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Merger:
     def merge(self) -> bool:
         """Fill the frame; false if nothing satisfies the conjunction."""
         out, by_keyword, pieces = self.out, self.groups, self.pieces
-        if "unevaluatedProperties" in by_keyword or "unevaluatedItems" in by_keyword:
+        if self.folder.library.unevaluated:
             self.watch()
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
         simple_items = "unevaluatedItems" not in by_keyword and (
@@ -114,17 +115,23 @@ class Merger:
         self.pending.sort(key=lambda part: rank.get(part[1] if part[0] is out else id(part[0]), last))
 
     def watch(self) -> None:
-        """See which `unevaluated…` stay, since what they are about depends on the instance."""
-        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-            for place in self.groups.get(keyword, ()):
-                piece = self.pieces[place]
-                if piece.view[keyword] in TRIVIAL:
-                    continue
+        """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        views = [piece.view for piece in self.pieces]
+        for place in self.groups.get("unevaluatedProperties", ()):
+            piece = self.pieces[place]
+            if matters(piece.view, "unevaluatedProperties"):
                 certain, possible = evaluated(self.folder.library, piece.node, piece.scope)
-                if keyword == "unevaluatedProperties":
-                    self.watched_properties |= not certain.covers_properties(possible)
-                else:
-                    self.watched_items |= not certain.covers_items(possible)
+                self.watched_properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible))
+        for place in self.groups.get("unevaluatedItems", ()):
+            piece = self.pieces[place]
+            if matters(piece.view, "unevaluatedItems"):
+                certain, possible = evaluated(self.folder.library, piece.node, piece.scope)
+                self.watched_items |= not (certain.covers_items(possible) or items_void(views, certain))
+        watched, indexed = self.folder.watched, self.folder.library.indexed
+        for piece in self.pieces:
+            unknown = watched.everything or id(piece.node) not in indexed
+            self.watched_properties |= unknown or id(piece.node) in watched.properties
+            self.watched_items |= unknown or id(piece.node) in watched.items
 
     def by_law(self, keyword: str, places: list[int]) -> bool:
         """Merge a keyword by its law; what stays apart becomes further branches."""

@@ -66,6 +66,26 @@ def test_and_only_of_objects_if_others_are_let_in() -> None:
     assert flatten({"required": ["a"], "allOf": [ONE, OTHER]}) == {"required": ["a"], "properties": {"a": False}}
 
 
+def test_a_property_that_is_always_left_over_for_a_dynamic_neighbour_is_reported_too() -> None:
+    report = Report()
+    choice = {"anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False}
+    assert flatten({"allOf": [{"properties": {"b": {}}}, choice]}, report=report) == {"properties": {"b": False}, **choice}
+    (problem,) = report.problems
+    assert isinstance(problem, ClosedAway)
+    assert (problem.closed.pointer, problem.described.pointer) == ("/allOf/1/unevaluatedProperties", "/allOf/0/properties/b")
+
+
+def test_a_property_that_is_lost_twice_over_is_reported_where_it_is_described() -> None:
+    report = Report()
+    closed = {"properties": {"b": {}}, "additionalProperties": False}
+    open_below = {"allOf": [{"properties": {"a": {"type": "string"}}}], "unevaluatedProperties": False}
+    assert flatten({"allOf": [closed, open_below]}, report=report) == {"additionalProperties": False}
+    assert [problem.described.pointer for problem in report.problems if isinstance(problem, ClosedAway)] == [
+        "/allOf/1/allOf/0/properties/a",
+        "/allOf/0/properties/b",
+    ]
+
+
 def test_what_a_closed_schema_requires_but_forbids_leaves_nothing() -> None:
     schema = {"type": "object", "allOf": [{"properties": {"a": {}}, "additionalProperties": False}, {"required": [3, "b"]}]}
     assert flatten(schema) is False

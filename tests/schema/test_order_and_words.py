@@ -287,8 +287,8 @@ EVALUATED: dict[str, tuple[Any, Any]] = {
         {"type": "object", "anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False},
     ),
     "else it stays a branch": (
-        {"properties": {"b": {}}, "allOf": [{"anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False}]},
-        {"properties": {"b": {}}, "allOf": [{"anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False}]},
+        {"properties": {"a": {}}, "allOf": [{"anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False}]},
+        {"properties": {"a": {}}, "allOf": [{"anyOf": [{"properties": {"a": {}}}, True], "unevaluatedProperties": False}]},
     ),
     "two of them stay two, equal ones one": (
         {

@@ -1,0 +1,202 @@
+"""Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
+
+Where what they see depends on the instance they stay as they are, and nothing may come to stand beside them that makes them
+see more.  So a schema that has them can be merged with others if these forbid all that it is uncertain about (`…_void`),
+if they look only at what it sees anyway, or at properties that it never sees, which then have to satisfy `unevaluated…`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.schema.evaluated import Evaluated, evaluated
+from instrc.schema.keywords import is_number, types_of
+from instrc.schema.objects import matches
+from instrc.schema.pieces import TRIVIAL, Expansion, Piece
+from instrc.schema.refs import Library, Scope
+from instrc.schema.walk import subschemas
+
+if TYPE_CHECKING:
+    from instrc.schema.fold import Folder  # it calls those that call us
+
+PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
+_BRANCHES = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "oneOf", "then"})
+"""Keywords whose schemas are about the same instance, and make known what they look at."""
+
+
+def to_open(folder: Folder, expansion: Expansion, opened: frozenset[int]) -> int | None:
+    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
+    library = folder.library
+    views = [piece.view for piece in expansion.pieces]
+    for node, scope in expansion.units:
+        if id(node) in opened:
+            continue
+        scope = library.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
+        view = library.view(node, scope)
+        certain, possible = evaluated(library, node, scope)
+        others: list[tuple[Json, Scope, dict[str, Json] | None]] = [
+            (piece.node, piece.scope, piece.view) for piece in expansion.pieces
+        ]
+        others += [(other, where, None) for other, where in expansion.units if other is not node]
+        all_views = [*views, view]
+        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible)
+        items = matters(view, ITEMS) and not items_void(all_views, certain)
+        for other, where, beside in others:
+            sure, perhaps = evaluated(library, other, where, skip_own=False, piece=beside is not None)
+            if properties and not _keeps_properties(certain, possible, sure, perhaps, beside):
+                break
+            if items and not _keeps_items(certain, sure, perhaps, beside):
+                break
+        else:
+            return id(node)
+    return None
+
+
+def matters(view: dict[str, Json], keyword: str) -> bool:
+    """Tell whether a schema has an `unevaluated…` that says something."""
+    return keyword in view and view[keyword] not in TRIVIAL
+
+
+def properties_void(views: Iterable[dict[str, Json]], certain: Evaluated, possible: Evaluated) -> bool:
+    """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
+    views = list(views)
+    if excluded("object", views):
+        return True
+    return any(
+        view.get("additionalProperties") is False
+        and not view.get("patternProperties")
+        and _names(view) is not None
+        and all(seen(certain, possible, name) is not None for name in _names(view) or ())
+        for view in views
+    )
+
+
+def items_void(views: Iterable[dict[str, Json]], certain: Evaluated) -> bool:
+    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to."""
+    views = list(views)
+    return excluded("array", views) or any(_longest(view) <= certain.items for view in views)
+
+
+def seen(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
+    """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
+    found = [matches(regex, name) for regex in certain.patterns]
+    if certain.all_properties or name in certain.names or True in found:
+        return True
+    if possible.all_properties or name in possible.names or None in found:
+        return None
+    return False if all(matches(regex, name) is False for regex in possible.patterns) else None
+
+
+def never_seen(pieces: list[Piece], certain: Evaluated, possible: Evaluated) -> list[str]:
+    """Return the properties that pieces list and `unevaluatedProperties` of one of them never sees."""
+    names = dict.fromkeys(name for piece in pieces for name in _names(piece.view) or ())
+    return [name for name in names if seen(certain, possible, name) is False]
+
+
+class Watched:
+    """Which schemas stand, directly or not, among the branches of one whose `unevaluated…` depends on the instance.
+
+    In these nothing may go that only marks something as evaluated.
+    """
+
+    __slots__ = ("everything", "items", "properties")
+
+    def __init__(self, library: Library) -> None:
+        self.properties: set[int] = set()
+        """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
+        self.items: set[int] = set()
+        self.everything = len(library.documents) > 1
+        """Whether it is not known, so that all schemas are taken for watched."""
+        if library.unevaluated and library.main is not None:
+            stack = [(library.main.root, library.enter(library.main, library.no_anchors))]
+            while stack and not self.everything:
+                node, scope = stack.pop()
+                scope = library.below(node, scope)
+                self._look(library, node, scope)
+                stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
+
+    def _look(self, library: Library, node: dict[str, Json], scope: Scope) -> None:
+        """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
+        view = library.view(node, scope)
+        if "$dynamicRef" in view or "$recursiveRef" in view:
+            self.everything = True
+        properties, items = matters(view, PROPERTIES), matters(view, ITEMS)
+        if self.everything or not (properties or items):
+            return
+        try:
+            certain, possible = evaluated(library, node, scope)
+            if properties and not certain.covers_properties(possible):
+                _mark(library, node, scope, self.properties)
+            if items and not certain.covers_items(possible):
+                _mark(library, node, scope, self.items)
+        except CompileError:  # a reference leads nowhere: if it matters, it is told elsewhere
+            self.everything = True
+
+
+def _mark(library: Library, node: Json, scope: Scope, marked: set[int]) -> None:
+    """Take down all schemas whose marks a schema sees."""
+    stack = [(node, scope)]
+    while stack:
+        node, scope = stack.pop()
+        scope = library.below(node, scope)
+        view = library.view(node, scope)
+        below = [(child, scope) for _, child in subschemas(view, _BRANCHES)]
+        below += [(target.node, target.scope) for target in library.references(view, scope)]
+        for child, where in below:
+            if child.__class__ is dict and id(child) not in marked:
+                marked.add(id(child))
+                stack.append((child, where))
+
+
+def _keeps_properties(
+    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None
+) -> bool:
+    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
+    if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
+        return False
+    if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
+        return False
+    listed = (_names(beside) if beside is not None else None) or ()
+    return all(name in certain.names or (name in listed and seen(certain, possible, name) is not None) for name in sure.names)
+
+
+def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None) -> bool:
+    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
+    if not certain.covers_items(perhaps) or sure.items > certain.items:
+        return False
+    return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
+
+
+def _idle(view: dict[str, Json], *keywords: str) -> bool:
+    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
+    if not _BRANCHES.isdisjoint(view):
+        return False  # it may be they that look at all, or at more
+    return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
+
+
+def _names(view: dict[str, Json]) -> list[str] | None:
+    properties = view.get("properties", {})
+    return list(properties) if properties.__class__ is dict else None
+
+
+def excluded(name: str, views: Iterable[dict[str, Json]]) -> bool:
+    """Tell whether one of some schemas allows no instance of a type."""
+    for view in views:
+        names = types_of(view["type"]) if "type" in view else None
+        if names is not None and name not in names:
+            return True
+    return False
+
+
+def _longest(view: dict[str, Json]) -> float:
+    """Return how many items a schema allows at most."""
+    longest = float("inf")
+    if is_number(view.get("maxItems")):
+        longest = view["maxItems"]
+    prefix = view.get("prefixItems", [])
+    if view.get("items") is False and prefix.__class__ is list:
+        longest = min(longest, len(prefix))
+    return longest
