@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from instrc.files import STDIN, name_of, read_bytes
@@ -14,7 +15,7 @@ from instrc.jsonvalue import dumps
 from instrc.problems.importing import NoTools, ReadOtherwise, UnusableTool
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.rim import InvalidJson
+from instrc.problems.rim import InvalidJson, UnreadableFile
 from instrc.problems.schemas import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
@@ -23,6 +24,8 @@ from instrc.source import Source
 MAX_BYTES = 64 * 1024 * 1024
 _ATTEMPTS = 20
 """To make a vibe pass the check."""
+_MOST_FILES = 1000
+"""Files that one source may be spread over."""
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
@@ -49,7 +52,7 @@ def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Impor
 
 def _given(kind: str, source: Any, report: Report) -> Given | None:
     if isinstance(source, Source):
-        return _of_text(source)
+        return _of_text(source)  # it may have no folder: what it refers to is for the caller to bring
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
         return of_value(source)
     if isinstance(source, str) and source.lstrip().startswith(("{", "[")):
@@ -65,7 +68,44 @@ def _given(kind: str, source: Any, report: Report) -> Given | None:
         value, whole_module = load(path)
         return _of_objects(kind, value, whole_module=whole_module)
     text = _read(path, report)
-    return None if text is None else _of_text(text)
+    if text is None:
+        return None
+    given = _of_text(text)
+    given.neighbours = None if path == STDIN else Folder(Path(path).parent)
+    return given
+
+
+class Folder:
+    """The folder of a source, whose files it may refer to: those in it and below, and no others.  Each is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, Given | CompileError] = {}
+
+    def given(self, name: str) -> Given:
+        """Return what a file holds, by its name as seen from the folder; a `CompileError` says why it cannot be read."""
+        found = self._known.get(name)
+        if found is None:
+            found = self._known[name] = self._found(name)
+        if isinstance(found, CompileError):
+            raise found
+        return found
+
+    def _found(self, name: str) -> Given | CompileError:
+        path = self._folder / name
+        try:
+            inside = path.resolve().is_relative_to(self._folder.resolve())  # a link may lead out of it
+        except (OSError, ValueError, RuntimeError):
+            inside = False
+        if not inside or len(self._known) >= _MOST_FILES:
+            reason = "the source is spread over too many files" if inside else "it lies outside of the source's folder"
+            return CompileError([UnreadableFile(path=str(path), reason=reason)])
+        report = Report()
+        try:
+            text = _read(str(path), report)
+            return CompileError(report.problems) if text is None else _of_text(text)
+        except CompileError as error:
+            return error
 
 
 def _holds_objects(source: Any) -> bool:

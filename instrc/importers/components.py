@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
-from instrc.importers.given import Given
+from instrc.importers.given import File, Given
 from instrc.importers.mend import Rules, mend
 from instrc.importers.references import settle_references
 from instrc.importers.soundness import made_sound
 from instrc.jsonvalue import Json, at, tokens
+from instrc.problems.problem import CompileError
 from instrc.schema.definitions import ascii_name
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
 from instrc.schema.walk import Path, is_schema
 
 _HOPS = 50
+_ELSEWHERE = "nothing is fetched from elsewhere"
+_OUTSIDE = "it lies outside of the folder of the source"
 
 
 class Components:
@@ -22,7 +25,7 @@ class Components:
     def __init__(self, given: Given) -> None:
         self.given = given
         self.definitions: dict[str, Json] = {}
-        self._names: dict[str, str] = {}
+        self._names: dict[Path, str] = {}
         self._waiting: list[tuple[str, Json, Path]] = []
         self._rules = Rules(dialect=dialect_of(given.value), refer=self._refer, shorthand=False)
 
@@ -32,9 +35,8 @@ class Components:
             reference = value.get("$ref") if value.__class__ is dict else None
             if reference.__class__ is not str:
                 return value, path
-            target, target_at = self._find(reference)
+            target, target_at = self._find(reference, path)
             if target is None:
-                self._missing(reference, (*path, "$ref"))
                 return None, path
             value, path = target, target_at
         self.given.left_out(path, "$ref", "it leads in a circle")
@@ -57,29 +59,42 @@ class Components:
         return schema
 
     def _refer(self, reference: str, path: Path) -> str | None:
-        name = self._names.get(reference)
+        target, place = self._find(reference, path)
+        if target is None:
+            return None
+        name = self._names.get(place)
         if name is None:
-            target, place = self._find(reference)
-            if target is None or not is_schema(target):
-                self._missing(reference, path)
+            if not is_schema(target):
+                self.given.left_out(path, reference, "it leads to no schema")
                 return None
-            name = self._names[reference] = self._free(ascii_name(str(place[-1])) or "schema")
+            name = self._names[place] = self._free(ascii_name(str(place[-1]).rpartition("/")[2].partition(".")[0]) or "schema")
             self._waiting.append((name, target, place))
         return f"#/$defs/{name}"
 
-    def _missing(self, reference: str, path: Path) -> None:
-        reason = "it leads nowhere" if reference.startswith("#") else "nothing is fetched from elsewhere"
-        self.given.left_out(path, reference, reason)
+    def _find(self, reference: str, path: Path) -> tuple[Json, Path]:
+        """Return the part that a reference leads to, as seen from the file it stands in, and its path.
 
-    def _find(self, reference: str) -> tuple[Json, Path]:
-        """Return the part of the document that a reference leads to, and its path; `None` if there is none."""
-        if not reference.startswith("#/"):
-            return None, ()
+        `None` if there is none, which is noted.
+        """
+        name, _, fragment = reference.partition("#")
+        here = str(path[0]) if path and path[0].__class__ is File else ""
+        file = _beside(here, unquote(name)) if name else here
         try:
-            pointer = unquote(reference[1:])
-            return at(self.given.value, pointer), tuple(tokens(pointer))
-        except (LookupError, ValueError):
+            if file is None or (file and self.given.neighbours is None):
+                self.given.left_out(path, reference, _OUTSIDE if file is None and _is_relative(name) else _ELSEWHERE)
+                return None, ()
+            document = self.given.neighbours.given(file).value if file and self.given.neighbours else self.given.value
+            pointer = unquote(fragment)
+            target = at(document, pointer) if pointer.startswith("/") or not pointer else None
+        except CompileError as error:
+            self.given.left_out(path, reference, error.problems[0].message)
             return None, ()
+        except (LookupError, ValueError):
+            target = None
+        if target is None or not (file or fragment):
+            self.given.left_out(path, reference, "it leads nowhere")
+            return None, ()
+        return target, (*((File(file),) if file else ()), *tokens(pointer))
 
     def _free(self, name: str) -> str:
         free, count = name, 2
@@ -88,7 +103,26 @@ class Components:
         return free
 
 
+def _is_relative(name: str) -> bool:
+    return ":" not in name.partition("/")[0] and not name.startswith(("/", "\\")) and "\0" not in name
+
+
+def _beside(here: str, name: str) -> str | None:
+    """Return the name of a file as seen from the source's folder; `None` if it is no file there or below."""
+    if not _is_relative(name):
+        return None
+    steps: list[str] = []
+    for step in [*here.split("/")[:-1], *name.replace("\\", "/").split("/")]:
+        if step == "..":
+            if not steps:
+                return None
+            steps.pop()
+        elif step not in {"", "."}:
+            steps.append(step)
+    return "/".join(steps) or None
+
+
 def dialect_of(document: Json) -> Dialect:
     """Return how the schemas of a document are to be read."""
-    version = document.get("openapi") if document.__class__ is dict else None
-    return OPENAPI_3_0 if version.__class__ is str and version.startswith("3.0") else LATEST
+    version = document.get("openapi", document.get("swagger")) if document.__class__ is dict else None
+    return OPENAPI_3_0 if str(version).startswith(("3.0", "2.")) else LATEST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 from instrc.jsontext import JsonSyntaxError, JsonText, read
 from instrc.jsonvalue import Json, loads, pointer
@@ -14,14 +14,32 @@ from instrc.problems.schemas import TooLarge
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
+
+class Neighbours(Protocol):
+    """The files beside a source."""
+
+    def given(self, name: str) -> Given:
+        """Return what a file holds; a `CompileError` says why it cannot be read."""
+        ...
+
+
 _LEVELS = 4000
 """How deep what is given may nest."""
 _PARTS = 5_000_000
 _SHOWN = 60
 
 
+class File(str):
+    """The first step of a path into another file: its name, as seen from the folder of the source."""
+
+    __slots__ = ()
+
+
 class Given:
     """A value with places: a JSON text, one with a value a line (JSON Lines), or a value of Python, which has no places."""
+
+    neighbours: Neighbours | None = None
+    """Where files beside the source are read from; `None` where there are none."""
 
     def __init__(self, value: Json, source: Source | None = None, lines: Sequence[tuple[int, str]] | None = None) -> None:
         self.value = value
@@ -32,6 +50,8 @@ class Given:
 
     def locate(self, path: Path) -> Span | None:
         """Return the place of a part, or of the innermost part on the way that exists."""
+        if path and path[0].__class__ is File and self.neighbours is not None:
+            return self.neighbours.given(str(path[0])).locate(path[1:])
         if self._source is None:
             return None
         if self._lines is None:

@@ -125,9 +125,9 @@ def _keywords(raw: dict[str, Json], path: Path, words: Words, rules: Rules) -> d
             _set(out, properties_of(value, (*path, keyword), words.given))
         elif keyword in READERS:
             _set(out, READERS[keyword](keyword, value, (*path, keyword), words, node))
-        elif keyword == "nullable":
+        elif keyword in {"nullable", "x-nullable"}:  # the second in Swagger 2.0, which had no word for it
             if value is True or (value.__class__ is str and value.lower() == "true"):
-                out[keyword] = True
+                out["nullable"] = True
         elif keyword != "optional":
             out[keyword] = value
     described(out, node, path, words.given)

@@ -1,30 +1,19 @@
-"""OpenAPI 3.0 and 3.1: each operation becomes a tool whose arguments are its parameters and its body, side by side.
-
-`x-in` says where a property goes (`path`, `query`, `header`, `cookie`, `body`), `x-name` what it is called there if otherwise.
-`x-operation` says which operation it is: `GET /pets/{petId}`.
-"""
+"""OpenAPI 3 and Swagger 2.0: each operation becomes a tool whose arguments are its parameters and its body, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 
 from instrc.importers.components import Components
 from instrc.importers.given import Given, shown
-from instrc.importers.references import settle_references
+from instrc.importers.operation import Operation
+from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.importing import NotATool
 from instrc.schema.walk import Path
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
-_PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
-_OF_HTTP = frozenset({"accept", "content-type", "authorization"})
-"""Header parameters that OpenAPI tells to ignore: they are described elsewhere."""
-_PLAIN = frozenset(
-    {"type", "properties", "required", "title", "description", "additionalProperties", "example", "examples", "$ref"}
-)
-"""Keywords of a body whose properties can stand beside the parameters."""
 
 
 def tools(given: Given) -> Iterator[Tool]:
@@ -33,10 +22,8 @@ def tools(given: Given) -> Iterator[Tool]:
     if document.__class__ is not dict or document.get("paths", {}).__class__ is not dict:
         given.problems.append(NotATool(at=given.locate(()), reason="it is no OpenAPI document"))
         return
-    version = document.get("openapi")
-    if version.__class__ is not str or not version.startswith("3."):
-        said = f"version {shown(version)}" if version is not None else "a document without `openapi: 3…`"
-        given.problems.append(NotATool(at=given.locate(("openapi",)), reason=f"{said} is not read, only OpenAPI 3"))
+    kind = _kind(document, given)
+    if kind is None:
         return
     if document.get("webhooks"):
         given.left_out(("webhooks",), "webhooks", "they are calls that come in")
@@ -52,177 +39,19 @@ def tools(given: Given) -> Iterator[Tool]:
             continue
         for method in item:
             if method in METHODS and item[method].__class__ is dict:
-                yield _Operation(given, route, method, item, path).tool()
+                yield kind(given, route, method, item, path).tool()
             elif method in METHODS:
                 given.problems.append(NotATool(at=given.locate((*path, method)), reason="it is no operation"))
 
 
-class _Operation:
-    """The making of one tool."""
-
-    def __init__(self, given: Given, route: str, method: str, item: dict[str, Json], path: Path) -> None:
-        self.given = given
-        self.item = item
-        self.item_at = path
-        self.label = f"{method.upper()} {route}"
-        self.operation: dict[str, Json] = item[method]
-        self.at: Path = (*path, method)
-        self.components = Components(given)
-        self.properties: dict[str, Json] = {}
-        self.required: list[str] = []
-
-    def tool(self) -> Tool:
-        """Return the operation as a tool."""
-        for parameter, path in self._parameters():
-            self._parameter(parameter, path)
-        self._body()
-        schema: dict[str, Json] = {"type": "object", "properties": self.properties}
-        if self.required:
-            schema["required"] = list(dict.fromkeys(self.required))
-        if self.components.definitions:
-            schema["$defs"] = self.components.definitions
-        settle_references(schema, self.at, self.given)
-        identifier = self.operation.get("operationId")
-        texts = [self.operation.get(key) or self.item.get(key) for key in ("summary", "description")]
-        extras: dict[str, Json] = {"x-operation": self.label}
-        if self.operation.get("deprecated") is True:
-            extras["deprecated"] = True
-        if "callbacks" in self.operation:
-            self.given.left_out((*self.at, "callbacks"), "callbacks", "they are calls that come in")
-        return Tool(
-            name=identifier if identifier.__class__ is str and identifier else self.label,
-            at=self.at,
-            schema=schema,
-            schema_at=self.at,
-            description="\n".join(dict.fromkeys(text for text in texts if text.__class__ is str and text)) or None,
-            result=self._result(),
-            extras=extras,
-        )
-
-    def _parameters(self) -> Iterator[tuple[dict[str, Json], Path]]:
-        """Yield the parameters of the path, those that the operation says anew left aside, then its own."""
-        found: dict[tuple[str, str], tuple[dict[str, Json], Path]] = {}
-        for holder, path in ((self.item, self.item_at), (self.operation, self.at)):
-            listed = holder.get("parameters")
-            if listed is None:
-                continue
-            if listed.__class__ is not list:
-                self.given.left_out((*path, "parameters"), "parameters", "it is no list")
-                continue
-            for index, written in enumerate(listed):
-                parameter, place = self.components.follow(written, (*path, "parameters", index))
-                if parameter.__class__ is not dict or parameter.get("name").__class__ is not str:
-                    self.given.left_out((*path, "parameters", index), written, "it is no parameter with a name")
-                else:
-                    found[str(parameter.get("in")), parameter["name"]] = (parameter, place)
-        yield from found.values()
-
-    def _parameter(self, parameter: dict[str, Json], path: Path) -> None:
-        name, where = parameter["name"], parameter.get("in")
-        if where.__class__ is not str or where not in _PLACES:
-            self.given.left_out(path, name, f"{shown(where)} is no place for a parameter")
-            return
-        if where == "header" and name.lower() in _OF_HTTP:
-            return
-        schema, place = parameter.get("schema"), (*path, "schema")
-        content = parameter.get("content")
-        if schema is None and content.__class__ is dict and content:
-            kind = next(iter(content))
-            schema = content[kind].get("schema") if content[kind].__class__ is dict else None
-            place = (*path, "content", kind, "schema")
-        made = self.components.schema({} if schema is None else schema, place)
-        own = made if made.__class__ is dict else {} if made is True else {"not": {}}
-        said: dict[str, Json] = {}
-        if parameter.get("description").__class__ is str and parameter["description"]:
-            said["description"] = parameter["description"]
-        if parameter.get("deprecated") is True:
-            said["deprecated"] = True
-        if "example" in parameter and "examples" not in own:
-            said["examples"] = [parameter["example"]]
-        self._add(name, {**own, **said}, where, required=where == "path" or parameter.get("required") is True)
-
-    def _add(self, name: str, schema: dict[str, Json], where: str, *, required: bool) -> None:
-        """Add a property; a name that another place has taken gets its own place behind it."""
-        key, count = name, 1
-        while key in self.properties:
-            key = f"{name}_{where}" if count == 1 else f"{name}_{where}_{count}"
-            count += 1
-        self.properties[key] = {**schema, "x-in": where, **({} if key == name else {"x-name": name})}
-        if required:
-            self.required.append(key)
-
-    def _body(self) -> None:
-        written = self.operation.get("requestBody")
-        if written is None:
-            return
-        body, path = self.components.follow(written, (*self.at, "requestBody"))
-        content = body.get("content") if body.__class__ is dict else None
-        if content.__class__ is not dict or not content:
-            self.given.left_out(path, "requestBody", "it has no content")
-            return
-        kind = _best(content)
-        for other in content:
-            if other != kind:
-                self.given.left_out((*path, "content", other), other, f"the body is read as `{kind}`")
-        media = content[kind] if content[kind].__class__ is dict else {}
-        place = (*path, "content", kind, "schema")
-        raw = media.get("schema")
-        required = body.get("required") is True
-        spread, spread_at = self.components.follow(raw, place)
-        if self._spreads(spread, required=required):
-            self._spread(spread, spread_at)
-            return
-        schema = self.components.schema({} if raw is None else raw, place)
-        own = schema if schema.__class__ is dict else {}
-        if body.get("description").__class__ is str and "description" not in own:
-            own = {"description": body["description"], **own}
-        if not _is_json(kind):
-            own = {**own, "x-content-type": kind}
-        self._add("body", own, "body", required=required)
-
-    def _spreads(self, schema: Json, *, required: bool) -> bool:
-        """Tell whether the properties of a body can stand by themselves, and nothing else is said by it."""
-        if schema.__class__ is not dict or not schema.keys() <= _PLAIN or "$ref" in schema:
-            return False
-        properties = schema.get("properties")
-        if properties.__class__ is not dict or not properties or schema.get("type", "object") != "object":
-            return False
-        if schema.get("additionalProperties", False) is not False and schema.get("additionalProperties") is not True:
-            return False
-        return not (properties.keys() & self.properties.keys()) and (required or not schema.get("required"))
-
-    def _spread(self, schema: dict[str, Json], path: Path) -> None:
-        required = schema.get("required") if schema.get("required").__class__ is list else []
-        mended = self.components.schema({**schema, "required": required}, path)
-        for name, own in mended["properties"].items():
-            if own.__class__ is dict and own.get("readOnly") is True:
-                continue  # for answers only
-            self._add(name, own if own.__class__ is dict else {}, "body", required=name in mended.get("required", ()))
-
-    def _result(self) -> Callable[[], Json] | None:
-        """Return what makes the schema of the first answer that is a success, definitions included."""
-        responses = self.operation.get("responses")
-        if responses.__class__ is not dict:
-            return None
-        codes = sorted(code for code in responses if code.startswith("2"))
-        for code in codes or (["default"] if "default" in responses else []):
-            components = Components(self.given)
-            response, path = components.follow(responses[code], (*self.at, "responses", code))
-            content = response.get("content") if response.__class__ is dict else None
-            if content.__class__ is dict and content:
-                kind = _best(content)
-                schema = content[kind].get("schema") if content[kind].__class__ is dict else None
-                if schema is not None:
-                    return partial(components.whole, schema, (*path, "content", kind, "schema"))
-        return None
-
-
-def _best(content: dict[str, Json]) -> str:
-    """Return the media type that says most to a model: JSON, then forms, then whatever is first."""
-    kinds = sorted(content, key=lambda kind: (not kind.startswith("application/json"), not _is_json(kind), "form" not in kind))
-    return kinds[0]
-
-
-def _is_json(kind: str) -> bool:
-    essence = kind.partition(";")[0].strip().lower()
-    return essence.endswith(("/json", "+json")) or essence == "*/*"
+def _kind(document: dict[str, Json], given: Given) -> type[Operation] | None:
+    """Return what the operations of a document are read as; `None` if its version is not known."""
+    version, older = document.get("openapi"), document.get("swagger")
+    if version.__class__ is str and version.startswith("3."):
+        return Operation
+    if version is None and str(older) == "2.0":  # YAML takes it for a number
+        return SwaggerOperation
+    said = f"version {shown(version or older)}" if version or older else "a document without `openapi: 3…` or `swagger: 2.0`"
+    member = "openapi" if version is not None else "swagger"
+    given.problems.append(NotATool(at=given.locate((member,)), reason=f"{said} is not read, only OpenAPI 3 and Swagger 2.0"))
+    return None

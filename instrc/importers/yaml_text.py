@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from instrc.importers.given import Given, of_value
+from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
@@ -24,6 +24,8 @@ class YamlGiven(Given):
 
     def locate(self, path: Path) -> Span | None:
         """Return the place of a part, or of the innermost part on the way that exists."""
+        if path and path[0].__class__ is File:
+            return super().locate(path)
         node = self._root
         for step in path:
             found = _child(node, step)
