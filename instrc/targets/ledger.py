@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, at
+from collections.abc import Iterable
+
+from instrc.jsonvalue import Json, at, pointer
 from instrc.targets.losses import Kind, Loss
 from instrc.targets.notes import note
 from instrc.targets.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
 
 _MOST_TOLD = 400
 """Schema objects whose constraints are told one by one when all of a schema is lost."""
+_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
+"""Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
 
 
 class Ledger:
@@ -31,29 +35,31 @@ class Ledger:
                 reason = "is said in the description and checked when the answer is lifted"
             self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
             if kind == "unenforced" and parts:
-                self._lose_parts(keyword, value)
+                self._lose_parts(keyword, value, place)
         return note(keyword, value)
 
-    def _lose_parts(self, keyword: str, value: Json) -> None:
+    def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
         """Take down what is inside a keyword that is lost: an answer is found wrong there."""
+        parts: Iterable[tuple[tuple[str | int, ...], Json]]
         if keyword in ONE:
-            parts = [value]
+            parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
         elif keyword in MANY and isinstance(value, list):
-            parts = value
+            parts = (((keyword, index), part) for index, part in enumerate(value))
         elif keyword in NAMED and keyword != "properties" and isinstance(value, dict):
-            parts = list(value.values())
+            parts = (((keyword, name), part) for name, part in value.items())
         else:
             return
-        for part in parts:
-            self.lose_all(part, f"is part of {keyword}", "part")
+        for path, part in parts:
+            self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
-    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced") -> None:
-        """Take every constraint of a schema and of what it refers to down as lost."""
-        stack, seen = [node], set()
+    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced", place: str = "") -> None:
+        """Take every constraint of a schema and of what it refers to down as lost; `place` is told of one that is `false`."""
+        stack: list[tuple[Json, str]] = [(node, place)]
+        seen: set[int] = set()
         while stack:
-            here = stack.pop()
-            if here is False:
-                self.lose(here, "false", kind, reason, parts=False)
+            here, place = stack.pop()
+            if here is False and (place, "false", kind) not in self.losses:
+                self.losses[place, "false", kind] = Loss(place, "false", False, kind, reason)  # noqa: FBT003  -- the schema
             if not isinstance(here, dict) or id(here) in seen:
                 continue
             seen.add(id(here))
@@ -64,8 +70,12 @@ class Ledger:
                 if keyword not in ANNOTATIONS and keyword in KNOWN:
                     self.lose(here, keyword, kind, reason, parts=False)
             if "$ref" in here:
-                stack.append(self.target(here["$ref"]))
-            stack.extend(child for path, child in subschemas(here) if path[0] not in {"$defs", "definitions"})
+                stack.append((self.target(here["$ref"]), str(here["$ref"]).removeprefix("#")))
+            for path, child in subschemas(here):
+                if child is False and path[0] not in _CLOSING:
+                    stack.append((child, self.place(here, str(path[0])) + pointer(path)))
+                elif isinstance(child, dict) and path[0] not in {"$defs", "definitions"}:
+                    stack.append((child, ""))
 
     def made(self, new: Json, first: Json, second: Json = None) -> Json:
         """Remember what a schema was made of, so that its losses are shown where they were written."""

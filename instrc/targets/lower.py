@@ -11,6 +11,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import BudgetExceeded, LossyStrict, LossyTarget
 from instrc.targets import budgets
+from instrc.targets.as_written import as_written
 from instrc.targets.catalogue import dialect
 from instrc.targets.describe import cut, described
 from instrc.targets.dialect import Dialect
@@ -20,7 +21,6 @@ from instrc.targets.kept import kept
 from instrc.targets.losses import Loss
 from instrc.targets.names import legal
 from instrc.targets.notes import joined
-from instrc.targets.positions import constraints, mentions
 from instrc.targets.reading import read
 from instrc.targets.reverse import VERSION
 from instrc.targets.spelling import spelled
@@ -78,44 +78,14 @@ def lower(
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
     """
     aimed = dialect(target)
-    usable, losses = _usable(schema, documents)
-    result = _lowered(usable, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
-    result = _as_written(result, schema)
-    return _reported(result, aimed, strict=strict, report=report)
-
-
-_FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
-"""What flattening turns keywords into: a loss of the one is a loss of the other."""
-
-
-def _as_written(result: Lowering, schema: Json) -> Lowering:
-    """Name the keywords of the schema as it was written beside those of the flat one."""
-    lost = {loss.keyword for loss in result.losses}
-    if "false" in lost:  # flattening found a contradiction; which of its parts an answer breaks cannot be told beforehand
-        parts = (
-            Loss(place, keyword, value, "part", "is part of a contradiction") for place, keyword, value in constraints(schema)
-        )
-        return replace(result, losses=(*result.losses, *parts))
-    if lost.isdisjoint(_FLAT_FOR.values()):
-        return result
-    written = {keyword for keyword, flat in _FLAT_FOR.items() if flat in lost and mentions(schema, keyword)}
-    if not written:
-        return result
-    more = [
-        replace(loss, keyword=keyword, kind="part" if loss.kind == "unenforced" else loss.kind)
-        for keyword in sorted(written)
-        for loss in result.losses
-        if loss.keyword == _FLAT_FOR[keyword]
-    ]
-    return replace(result, losses=(*result.losses, *more))
-
-
-def _usable(schema: Json, documents: Mapping[str, Json] | None) -> tuple[Json, list[Loss]]:
-    """Return a flat schema in the words of 2020-12."""
     from instrc.schema.flatten import flatten
 
     readable, losses = read(schema)
-    return flatten(readable, documents), losses
+    flat = flatten(readable, documents)
+    result = _lowered(flat, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
+    if flat is not readable and result.losses:
+        result = replace(result, losses=as_written(result.losses, flat, readable, documents))
+    return _reported(result, aimed, strict=strict, report=report)
 
 
 def _lowered(

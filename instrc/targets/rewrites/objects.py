@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, pointer
 from instrc.targets.forms import Form, null_form
 from instrc.targets.names import unique
 from instrc.targets.reverse import NULL_WORD, Codec, wrapped
@@ -116,7 +116,8 @@ class _Shape:
         if not forms:
             if not required and self.leaky:
                 fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
-                fitter.lose_all(schema, "cannot be satisfied", "part")
+                place = fitter.place(self.node, "properties") + pointer(("properties", name))
+                fitter.lose_all(schema, "cannot be satisfied", "part", place)
             if required:
                 fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
             self.declared.append(name)

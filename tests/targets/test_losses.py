@@ -1,0 +1,53 @@
+"""The report of losses names what is lost, all of it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.targets.lower import lower
+
+OPEN = ["gemini-schema", "gigachat", "ollama"]
+"""Targets whose objects cannot be closed."""
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def lost(schema: Any, target: str) -> set[tuple[str, str]]:
+    """Return the constraints that a target is said not to enforce, by place and keyword."""
+    return {(loss.pointer, loss.keyword) for loss in lower(schema, target).losses if loss.kind in {"unenforced", "part"}}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_an_object_that_cannot_be_closed_loses_that_and_no_more(target: str) -> None:
+    schema = closed(name={"type": "string"}, inner=closed(kind={"type": "boolean"}))
+    assert lost(schema, target) == {("", "additionalProperties"), ("/properties/inner", "additionalProperties")}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_where_an_object_is_closed_by_a_contradiction_its_parts_are_lost(target: str) -> None:
+    schema = {**closed(name={"type": "string"}), "additionalProperties": {"allOf": [{"type": "integer"}, {"type": "object"}]}}
+    assert lost(schema, target) == {
+        ("", "additionalProperties"),
+        ("/additionalProperties", "allOf"),
+        ("/additionalProperties/allOf/0", "type"),
+        ("/additionalProperties/allOf/1", "type"),
+    }
+
+
+def test_a_contradiction_behind_a_reference_is_found_where_it_is_written() -> None:
+    schema = {
+        **closed(list={"type": "array", "items": {"$ref": "#/$defs/none"}}),
+        "$defs": {"none": {"allOf": [{"type": "integer"}, {"type": "object"}]}},
+    }
+    found = lost(schema, "gigachat")
+    assert {("/properties/list", "items"), ("/$defs/none/allOf/0", "type"), ("/$defs/none/allOf/1", "type")} <= found
+
+
+def test_a_forbidden_property_is_told_with_its_place() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": False}, "required": ["a"]}
+    assert ("/properties/b", "false") in lost(schema, "ollama")
+    assert lost(schema, "openai") == set()
