@@ -227,6 +227,7 @@ def _mistral() -> Dialect:
         formats=_FORMATS | {"uri"},
         patterns="plain",
         counts_optional=False,
+        engines=("llguidance",),
         facts=(
             Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),
             Fact(
@@ -373,11 +374,17 @@ def _vllm() -> Dialect:
         patterns="anchored",
         lengths_beside_patterns=False,
         counts_optional=False,
+        engines=("llguidance", "xgrammar"),
         facts=(
             Fact(
                 "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"
             ),
             Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run"),
+            Fact(
+                "in an object that is open, declared keys that are not ASCII may also come late, twice, and with any value",
+                "xgrammar 0.2.8, run",
+                "2026-11-21",
+            ),
         ),
     )
 

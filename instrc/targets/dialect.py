@@ -129,6 +129,8 @@ class Dialect:
     fold: bool = False
     """Whether answers may change the case of enum values."""
     spelling: Literal["json-schema", "openapi", "smolagents"] = "json-schema"
+    engines: tuple[str, ...] = ()
+    """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
     enforced: bool = True
     """Whether the target constrains decoding by the schema, or only shows it to the model."""
     limits: Limits = field(default_factory=Limits)

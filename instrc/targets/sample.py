@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import Json, at, pointer
+from instrc.targets.judge import accepts
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",
@@ -112,7 +115,7 @@ def _number(schema: dict[str, Any]) -> Json:
     value = -(-start // step) * step
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
         value += step
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance knows no `2.0` beside multipleOf
 
 
 def _text(schema: dict[str, Any]) -> str:
@@ -147,25 +150,42 @@ def _text(schema: dict[str, Any]) -> str:
     return next((guess for guess in guesses if re.search(pattern, guess)), text)
 
 
-def reordered(value: Json, schema: Json) -> Json:
-    """Return an instance with two required properties of one object swapped; `None` if there is no such object."""
-    return _swapped(value, schema, schema, 0)
+class Swap(NamedTuple):
+    """An instance in which two neighbours that a schema declares have changed places."""
+
+    value: Json
+    place: str
+    """Of the object, as a JSON Pointer into the instance."""
+    keys: tuple[str, str]
 
 
-def _swapped(value: Json, schema: Json, root: Json, level: int) -> Json:
+def swaps(value: Json, schema: Json) -> Iterator[Swap]:
+    """Yield an instance with each pair of declared neighbours swapped, one pair at a time; undeclared keys have no order."""
+    yield from _swaps(value, schema, schema, (), 0)
+
+
+def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
     if not isinstance(schema, dict) or level > _DEEPEST:
-        return None
+        return
     if "$ref" in schema:
-        return _swapped(value, referred(root, schema["$ref"]), root, level + 1)
-    if isinstance(value, dict) and isinstance(schema.get("properties"), dict):
-        names = [name for name in value if name in schema.get("required", ())]
-        if len(names) > 1:
-            order = [names[1] if name == names[0] else names[0] if name == names[1] else name for name in value]
-            return {name: value[name] for name in order}
-        for name, child in schema["properties"].items():
-            if name in value and (inner := _swapped(value[name], child, root, level + 1)) is not None:
-                return {**value, name: inner}
-    if isinstance(value, list) and value and isinstance(schema.get("items"), dict):
-        inner = _swapped(value[0], schema["items"], root, level + 1)
-        return None if inner is None else [inner, *value[1:]]
-    return None
+        yield from _swaps(value, referred(root, schema["$ref"]), root, path, level + 1)
+    elif "anyOf" in schema:
+        meant = (branch for branch in schema["anyOf"] if accepts(branch, value, root.get("$defs")))
+        yield from _swaps(value, next(meant, None), root, path, level + 1)
+    elif isinstance(value, dict):
+        properties = schema.get("properties", {})
+        names = list(value)
+        for first, second in pairwise(names):
+            if first in properties and second in properties:
+                order = [second if name == first else first if name == second else name for name in names]
+                yield Swap({name: value[name] for name in order}, pointer(path), (first, second))
+        for name, item in value.items():
+            child = properties.get(name, schema.get("additionalProperties"))
+            for found in _swaps(item, child, root, (*path, name), level + 1):
+                yield found._replace(value={**value, name: found.value})
+    elif isinstance(value, list):
+        prefix = schema.get("prefixItems", [])
+        for index, item in enumerate(value):
+            child = prefix[index] if index < len(prefix) else schema.get("items")
+            for found in _swaps(item, child, root, (*path, index), level + 1):
+                yield found._replace(value=[*value[:index], found.value, *value[index + 1 :]])

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from generate import schema_of
 from test_facts import RICH
 
-from instrc.jsonvalue import dumps
+from instrc.jsonvalue import dumps, loads
 from instrc.problems.problem import CompileError
 from instrc.targets.catalogue import targets
 from instrc.targets.lower import lower
-from instrc.targets.sample import reordered, sample
+from instrc.targets.sample import sample, swaps
 from instrc.targets.verify import verify
+
+ROOT = Path(__file__).parent.parent.parent
+_FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"examples/*/expected/**/*.{kind}.json"))
+EXAMPLES = list({path.read_bytes(): path for path in _FOUND}.values())
 
 
 @pytest.mark.parametrize("target", ["mistral", "vllm"])
@@ -23,6 +28,52 @@ def test_the_engines_of_a_target_take_its_payload_and_keep_its_order(target: str
     assert verdict.accepted, verdict
     assert verdict.ordered is True
     assert all(opinion.answers for opinion in verdict.opinions if opinion.binding and opinion.accepted)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
+    pytest.importorskip("llguidance")  # others are asked where they are installed
+    schema = loads(example.read_text(encoding="utf-8"))
+    for target, aimed in targets().items():
+        verdict = verify(lower(schema, target, "example").payload, target)
+        assert verdict.accepted, verdict
+        for opinion in verdict.opinions:
+            assert opinion.binding is (opinion.engine in aimed.engines)
+            if opinion.accepted is False:
+                assert aimed.structure == "kept" or target == "smolagents", "these hand on keywords that engines do not know"
+                assert "uniqueItems" in str(opinion.reason)
+            elif opinion.accepted:
+                assert opinion.answers is True
+                assert opinion.ordered is True, opinion.loose
+
+
+def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lax(_schema: Any) -> Any:
+        return lambda text: not text.startswith('{"c"')
+
+    monkeypatch.setattr("instrc.targets.verify.find_spec", lambda _name: True)
+    monkeypatch.setattr("instrc.targets.verify._ENGINES", {"xgrammar": lax})
+    schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
+    (opinion,) = verify(lower(schema, "vllm").payload, "vllm").opinions
+    assert (opinion.ordered, opinion.loose) == (False, "'b' before 'a' at /")
+
+
+@pytest.mark.parametrize("first", ["a", "тема"])
+def test_open_objects_are_where_xgrammar_forgets_keys_that_are_not_ascii(first: str) -> None:
+    pytest.importorskip("xgrammar")
+    schema = {"type": "object", "properties": {first: {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
+    for open_, ordered in ((False, True), (True, first.isascii())):
+        payload = lower({**schema, "additionalProperties": open_}, "vllm").payload
+        verdict = verify(payload, "vllm")
+        assert verdict.accepted
+        assert verdict.ordered is ordered
+
+
+def test_a_schema_without_a_whole_instance_is_verified_all_the_same() -> None:
+    node = {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}}, "required": ["a", "b"]}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    assert not verdict.breaches
+    assert all(opinion.answers is None for opinion in verdict.opinions)
 
 
 @pytest.mark.parametrize("target", targets())
@@ -51,10 +102,12 @@ def test_llguidance_compiles_whatever_is_generated(target: str) -> None:
         assert not llguidance.LLMatcher.validate_grammar(grammar), (seed, dumps(result.schema))
 
 
-def test_a_sample_satisfies_its_schema_and_can_be_reordered() -> None:
+def test_a_sample_satisfies_its_schema_and_each_declared_pair_can_be_swapped() -> None:
     schema = lower(RICH, "openai").schema
     value = sample(schema)
     assert list(value) == list(schema["properties"])
-    swapped = reordered(value, schema)
-    assert swapped == value
-    assert list(swapped) != list(value)
+    found = list(swaps(value, schema))
+    assert len({(swap.place, swap.keys) for swap in found}) == len(found) > len(value)
+    for swap in found:
+        assert swap.value == value
+        assert dumps(swap.value) != dumps(value)
