@@ -8,8 +8,12 @@ from instrc.targets.notes import joined
 
 
 def described(schema: Json, description: str | None, flat: Json, aimed: Dialect) -> tuple[str | None, Json]:
-    """Return the tool's description and the schema without what would say the same twice."""
-    own = flat.get("description") if isinstance(flat, dict) and isinstance(flat.get("description"), str) else None
+    """Return the tool's description and the schema without what would say the same twice.
+
+    A title speaks for a tool that has no description: providers show a model the one, and some demand it.
+    """
+    said = (flat.get("description"), flat.get("title")) if isinstance(flat, dict) else ()
+    own = next((text for text in said if isinstance(text, str) and text), None)
     if aimed.envelope == "@schema" or not isinstance(schema, dict):
         return description, schema
     if aimed.spelling == "smolagents":  # the inputs have no place for it
