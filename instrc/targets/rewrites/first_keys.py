@@ -1,8 +1,4 @@
-"""Make the objects of one union tell themselves apart.
-
-OpenAI refuses objects that begin with the same key unless it discriminates; and two lists of which one stands for a map
-could not be told apart when empty.
-"""
+"""Let the objects of one union begin with keys that differ, or tell them apart: OpenAI refuses others."""
 
 from __future__ import annotations
 
@@ -10,32 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from instrc.jsonvalue import Json, freeze
 from instrc.targets.forms import Form, listed_values
-from instrc.targets.names import unique
 
 if TYPE_CHECKING:
     from instrc.targets.fit import Fitter
 
 
-def untangle(fitter: Fitter, forms: list[Form]) -> None:
-    """Box a map written as a list that stands beside another list, so that an empty one shows which it is."""
-    lists = [form for form in forms if form.kind == "array"]
-    if len(lists) < 2:
-        return
-    taken = {name for form in forms if form.kind == "object" for name in form.body.get("properties", {})}
-    for form in lists:
-        if form.codec is not None and form.codec["as"] == "pairs":
-            key = unique("entries", taken, 60)
-            box: dict[str, Any] = {"type": "object", "properties": {key: form.body}, "required": [key]}
-            if fitter.dialect.closed:
-                box["additionalProperties"] = False
-            if "propertyOrdering" in fitter.dialect.keywords:
-                box["propertyOrdering"] = [key]
-            form.kind, form.body = "object", box
-            form.codec = {"as": "box", "key": key, "codec": form.codec}
-
-
-def told_apart(fitter: Fitter, forms: list[Form]) -> None:
-    """Give objects of one union first keys that differ or discriminate."""
+def led_apart(fitter: Fitter, forms: list[Form]) -> list[Form]:
+    """Let objects of one union begin with keys that differ or discriminate; return those that have none to begin with."""
     for index, form in enumerate(forms):
         if form.kind == "ref" and form.codec is not None and form.codec["as"] == "ref":
             body = fitter.definitions.get(form.codec["name"])
@@ -55,19 +32,7 @@ def told_apart(fitter: Fitter, forms: list[Form]) -> None:
         led = [group for group in _alike(objects) if _led(fitter, group)]
         if not led:
             break
-    tag = unique("option", {name for form in objects for name in form.body["properties"]}, 64)
-    labels: list[str] = []
-    for number, form in enumerate([form for group in _alike(objects) for form in group], 1):
-        label = unique(form.title or f"option_{number}", labels, 60)
-        labels.append(label)
-        _lead(form, tag, {"type": "string", "const": label})
-        if form.codec is not None and form.codec["as"] == "box":
-            form.codec = {**form.codec, "tag": {"key": tag, "value": label}}
-        elif form.codec is None or form.codec["as"] == "object":
-            form.codec = {"as": "object", "keys": {}, **(form.codec or {}), "tag": {"key": tag, "value": label}}
-        else:  # a tuple: the tag belongs to the object it is written as
-            item = form.codec.get("item") or {"as": "object", "keys": {}}
-            form.codec = {**form.codec, "item": {**item, "tag": {"key": tag, "value": label}}}
+    return [form for group in _alike(objects) for form in group]
 
 
 def _alike(objects: list[Form]) -> list[list[Form]]:
@@ -85,7 +50,7 @@ def _led(fitter: Fitter, group: list[Form]) -> bool:
     if leader is None:
         return False
     for form in group:
-        _lead(form, leader, form.body["properties"][leader])
+        lead(form, leader, form.body["properties"][leader])
         if isinstance(form.node, dict):
             fitter.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
     return True
@@ -105,10 +70,12 @@ def _discriminates(group: list[Form], name: str) -> bool:
     return True
 
 
-def _lead(form: Form, name: str, schema: Json) -> None:
+def lead(form: Form, name: str, schema: Json) -> None:
     """Put a property in front of the others."""
     body = dict(form.body)
     rest = {key: value for key, value in body["properties"].items() if key != name}
     body["properties"] = {name: schema, **rest}
     body["required"] = [name, *(key for key in body.get("required", ()) if key != name)]
+    if "propertyOrdering" in body:
+        body["propertyOrdering"] = list(body["properties"])
     form.body = body

@@ -4,6 +4,7 @@
 * What stands beside `anyOf` goes into its branches: xgrammar and outlines-core misread siblings.
 * OpenAI refuses objects of one union that begin with the same key, unless that key tells them apart:
   a constant that does is moved to the front, and where there is none a key `option` is added, which the way back removes.
+  The same key is added in any target where an answer could be meant in two ways.
 * GigaChat knows no union: values that are no objects share one string, objects become properties of one object
   whose `choice` names the one that is meant.
 """
@@ -19,9 +20,9 @@ from instrc.targets.notes import joined
 from instrc.targets.positions import ANNOTATIONS
 from instrc.targets.reverse import Codec
 from instrc.targets.rewrites import anything
+from instrc.targets.rewrites.apart import untangled
 from instrc.targets.rewrites.choice import choice
 from instrc.targets.rewrites.exclusive import exclusive
-from instrc.targets.rewrites.first_keys import told_apart, untangle
 from instrc.targets.rewrites.meet import both
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
     """Return one schema for forms that differ, and the codec that finds the form of an answer."""
     dialect = fitter.dialect
     if len(forms) == 1 and forms[0].kind == "null" and dialect.spelling == "openapi":  # null is no type there
-        return {"type": ["string", "null"], "enum": ["null", None]}, {"as": "values", "values": [["null", None]]}
+        return {"type": ["string", "null"], "enum": ["null", None]}, {"as": "values", "values": [[None, None], ["null", None]]}
     if len(forms) == 1 and (forms[0].kind != "null" or dialect.null):
         return forms[0].body, forms[0].codec
     if dialect.unions == "choice":
@@ -157,9 +158,7 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
         if nulls and codec is not None and codec["as"] == "text" and "null" not in codec.get("kinds", ("null",)):
             codec = {**codec, "null": True}  # stands beside the text as itself
         return _nullable(fitter, form), codec
-    untangle(fitter, others)
-    if dialect.first_keys:
-        told_apart(fitter, others)
+    untangled(fitter, others)
     if dialect.type_lists and all(form.bare for form in others):
         return {"type": [form.kind for form in [*others, *nulls]]}, None
     shared += [text for form in nulls for text in [form.text, *form.notes] if text and text not in shared]
