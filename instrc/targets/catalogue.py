@@ -350,6 +350,11 @@ def _ollama() -> Dialect:
         enforced=False,
         facts=(
             Fact("tools keep type, anyOf, items, description, enum, properties, required", "ollama, api/types.go @ fb307609"),
+            Fact(
+                "the Python library leaves out what is nested in a property: post the payload itself",
+                "ollama 0.6.3, Tool.Function.Parameters.Property, run",
+                "2026-11-21",
+            ),
             Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run"),
             Fact("parameter names are folded to [a-zA-Z0-9-] in tool grammars", "ggml-org/llama.cpp#28429"),
         ),
