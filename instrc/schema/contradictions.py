@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from instrc.schema.fold import Folder  # it calls us with itself
 
 _SHORT = 60
+_RULING_OUT = ("const", "enum", "type", "properties")
 
 
 def report_contradiction(folder: Folder, left: tuple[Piece, str], right: tuple[Piece, str]) -> None:
@@ -21,6 +22,13 @@ def report_contradiction(folder: Folder, left: tuple[Piece, str], right: tuple[P
     if report is not None:
         one, other = origin(folder, *left), origin(folder, *right)
         report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
+
+
+def report_refusal(folder: Folder, pieces: list[Piece], keyword: str) -> None:
+    """Warn of a keyword all of whose branches are ruled out, beside the keyword that is likeliest to do so."""
+    refused = next(piece for piece in reversed(pieces) if keyword in piece.view)
+    others = ((piece, word) for word in _RULING_OUT for piece in reversed(pieces) if word in piece.view)
+    report_contradiction(folder, next(others, (refused, keyword)), (refused, keyword))
 
 
 def report_lost(folder: Folder, pieces: list[Piece], lost: Lost) -> None:

@@ -86,6 +86,20 @@ def evaluated(
     return certain, possible
 
 
+_MARKING = frozenset(
+    {
+        *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+        *("prefixItems", "items", "additionalItems", "contains", "unevaluatedItems"),
+        *("allOf", "anyOf", "oneOf", "if", "dependentSchemas", "dependencies", "$ref", "$dynamicRef", "$recursiveRef"),
+    }
+)
+
+
+def marks_nothing(schema: Json) -> bool:
+    """Tell whether a schema is seen to look at no property and no item."""
+    return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
+
+
 def _settled(found: Evaluated, *, properties: bool, items: bool) -> bool:
     """Tell whether nothing more can be found that matters."""
     return (found.all_properties or not properties) and (found.all_items or not items)

@@ -18,6 +18,7 @@ from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.schema.contradictions import report_refusal
 from instrc.schema.definitions import Definitions
 from instrc.schema.dialects import FLAT
 from instrc.schema.evaluated import evaluated
@@ -197,8 +198,12 @@ class Folder:
                 self.may_settle = True
             if self.options.trace and out.__class__ is dict:
                 self.record(out, frame)
-            if frame.settle.may_close and out.__class__ is dict and out.get("additionalProperties") is False:
+            if out.__class__ is dict and (
+                frame.settle.once_more or (frame.settle.may_close and out.get("additionalProperties") is False)
+            ):
                 return self.once_more(out, frame)
+            if frame.settle.refused:
+                report_refusal(self, frame.pieces, frame.settle.refused)
         del self.open[frame.unordered]
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
@@ -207,6 +212,9 @@ class Folder:
 
     def once_more(self, out: dict[str, Json], frame: Frame) -> Frame:
         """Return the frame that folds a result again, since it has turned out to be closed."""
+        if frame.settle is not None:
+            self.alive += frame.settle.to_fold
+            self.library.dirty.update(map(id, frame.settle.to_fold))
         self.alive.append(out)
         self.library.dirty.add(id(out))
         again: list[Json] = [None]

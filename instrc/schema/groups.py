@@ -57,7 +57,7 @@ def properties(merger: Merger) -> None:
                     open_extra = value
             elif certain.all_properties or unevaluated.excluded("object", views):
                 pass
-            elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible):
+            elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
                 objects_of.append(
                     objects.Group(
                         {name: [] for name in (*certain.names, *possible.names)},
@@ -154,7 +154,7 @@ def items(merger: Merger) -> None:
             certain, possible = evaluated(merger.folder.library, piece.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items or unevaluated.items_void(views, certain):
+            elif certain.all_items or unevaluated.items_void(merger.folder.library, views, certain, value):
                 pass
             elif certain.covers_items(possible):
                 parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))

@@ -88,6 +88,7 @@ def enum(left: Json, right: Json) -> Json:
     """Keep what is in both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return APART
+    key_of = Keys()
     keys = {key_of(value) for value in right}
     kept = [value for value in left if key_of(value) in keys]
     if not kept:
@@ -95,17 +96,49 @@ def enum(left: Json, right: Json) -> Json:
     return left if len(kept) == len(left) else kept
 
 
-def key_of(value: Json) -> object:
-    """Return a key under which equal values are found; values too deep to be told apart are equal to themselves only."""
-    try:
-        return freeze(value)
-    except RecursionError:
-        return id(value)
+class Keys:
+    """Gives values keys that are equal exactly if the values are equal as JSON; parts that are shared are read once."""
+
+    __slots__ = ("_known", "_numbers")
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Json, object]] = {}
+        """Keys by the `id` of the value, which is kept alive."""
+        self._numbers: dict[object, tuple[str, int]] = {}
+        """What stands for a list or an object, by what it holds."""
+
+    def __call__(self, value: Json) -> object:
+        """Return the key of a value."""
+        known, numbers = self._known, self._numbers
+        stack = [value]
+        while stack:
+            whole = stack[-1]
+            if (whole.__class__ is not dict and whole.__class__ is not list) or id(whole) in known:
+                stack.pop()
+                continue
+            parts = whole.values() if whole.__class__ is dict else whole
+            open_parts = [part for part in parts if (part.__class__ is dict or part.__class__ is list) and id(part) not in known]
+            if open_parts:
+                stack += open_parts
+                continue
+            stack.pop()
+            held: object = (
+                frozenset([(name, self._part(part)) for name, part in whole.items()])
+                if whole.__class__ is dict
+                else tuple([self._part(part) for part in whole])
+            )
+            known[id(whole)] = (whole, numbers.setdefault(held, ("whole", len(numbers))))
+        return self._part(value)
+
+    def _part(self, value: Json) -> object:
+        found = self._known.get(id(value))
+        return freeze(value) if found is None else found[1]
 
 
 def unique(values: Iterable[Json]) -> list[Json]:
     """Return values without those that equal an earlier one."""
     found: dict[object, Json] = {}
+    key_of = Keys()
     for value in values:
         found.setdefault(key_of(value), value)
     return list(found.values())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from instrc.jsonvalue import Json, equal
 from instrc.schema import groups
 from instrc.schema.contradictions import report_contradiction
-from instrc.schema.evaluated import evaluated
+from instrc.schema.evaluated import evaluated, marks_nothing
 from instrc.schema.keywords import (
     ANNOTATIONS_OF_CONTENT,
     APART,
@@ -117,21 +117,25 @@ class Merger:
     def watch(self) -> None:
         """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
         views = [piece.view for piece in self.pieces]
-        for place in self.groups.get("unevaluatedProperties", ()):
-            piece = self.pieces[place]
-            if matters(piece.view, "unevaluatedProperties"):
-                certain, possible = evaluated(self.folder.library, piece.node, piece.scope)
-                self.watched_properties |= not (certain.covers_properties(possible) or properties_void(views, certain, possible))
-        for place in self.groups.get("unevaluatedItems", ()):
-            piece = self.pieces[place]
-            if matters(piece.view, "unevaluatedItems"):
-                certain, possible = evaluated(self.folder.library, piece.node, piece.scope)
-                self.watched_items |= not (certain.covers_items(possible) or items_void(views, certain))
-        watched, indexed = self.folder.watched, self.folder.library.indexed
+        library = self.folder.library
+        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            for piece in [self.pieces[place] for place in self.groups.get(keyword, ())]:
+                if not matters(piece.view, keyword):
+                    continue
+                value = piece.view[keyword]
+                certain, possible = evaluated(library, piece.node, piece.scope)
+                if keyword == "unevaluatedItems":
+                    self.watched_items |= not (certain.covers_items(possible) or items_void(library, views, certain, value))
+                else:
+                    self.watched_properties |= not (
+                        certain.covers_properties(possible) or properties_void(views, certain, possible, value)
+                    )
+        watched, indexed = self.folder.watched, library.indexed
         for piece in self.pieces:
             unknown = watched.everything or id(piece.node) not in indexed
             self.watched_properties |= unknown or id(piece.node) in watched.properties
             self.watched_items |= unknown or id(piece.node) in watched.items
+        self.settle.watched_properties, self.settle.watched_items = self.watched_properties, self.watched_items
 
     def by_law(self, keyword: str, places: list[int]) -> bool:
         """Merge a keyword by its law; what stays apart becomes further branches."""
@@ -294,14 +298,14 @@ class Merger:
         for place in places:
             piece = self.pieces[place]
             follow = [word for word in ("then", "else") if word in piece.view and piece.view[word] not in TRIVIAL]
-            if not follow and not self.watched_properties and not self.watched_items:
+            seen = self.watched_properties or self.watched_items
+            if not follow and (not seen or marks_nothing(piece.view["if"])):
                 continue
             for word in piece.view:
                 if word == "if" or word in {"then", "else"}:
                     self.place_child(container, word, [(piece.view[word], piece.scope)])
             container = {}
             self.settle.apart.setdefault("if", []).append(container)
-            self.settle.idle_conditions = self.watched_properties or self.watched_items
         if "if" in self.settle.apart:
             self.settle.apart["if"].pop()
 

@@ -35,7 +35,17 @@ class Piece:
 class Settle:
     """What is left to do for a merged schema once its parts are done."""
 
-    __slots__ = ("apart", "idle_conditions", "may_close", "new_not", "units")
+    __slots__ = (
+        "apart",
+        "may_close",
+        "new_not",
+        "once_more",
+        "refused",
+        "to_fold",
+        "units",
+        "watched_items",
+        "watched_properties",
+    )
 
     def __init__(self) -> None:
         self.apart: dict[str, list[dict[str, Json]]] = {}
@@ -44,8 +54,15 @@ class Settle:
         """Schemas that must stay branches."""
         self.new_not = False
         """Whether `not` has been put together here."""
-        self.idle_conditions = False
-        """Whether conditions that decide nothing have to stay, for what they mark as evaluated."""
+        self.watched_properties = False
+        self.watched_items = False
+        """Whether an `unevaluated…` looks at what is marked as evaluated here."""
+        self.once_more = False
+        """Whether the schema has to be folded again, since something has turned out to hold always."""
+        self.to_fold: list[Json] = []
+        """Schemas made on the way that are to be folded then."""
+        self.refused = ""
+        """The keyword of which nothing is left."""
         self.may_close = False
         """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 

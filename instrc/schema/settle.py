@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, equal
-from instrc.schema.keywords import is_number, key_of, unique
-from instrc.schema.pieces import TRIVIAL, Frame
-
-_GROUP_OF = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
+from instrc.jsonvalue import Json
+from instrc.schema.keywords import unique
+from instrc.schema.pieces import Frame
+from instrc.schema.residue import Residue
 
 
 def settle(frame: Frame) -> Json:
@@ -24,10 +23,22 @@ def settle(frame: Frame) -> Json:
         branches = [branch for branch in branches if branch is not False] or [False]
         out["not"] = {"anyOf": branches} if len(branches) > 1 else branches[0]
     rest: list[Json] = []
+    always: list[Json] = []
     for keyword, others in todo.apart.items():
-        if keyword == "if" and not todo.idle_conditions:
-            others = [other for other in others if _decides(other)]  # noqa: PLW2901  -- a part may have turned out to say nothing
-        _keep_apart(out, keyword, others, rest)
+        if not others:
+            continue
+        residue = Residue(
+            out, keyword, others, unseen_properties=not todo.watched_properties, unseen_items=not todo.watched_items
+        )
+        residue.reduce()
+        if residue.impossible:
+            todo.refused = keyword
+            return False
+        residue.write(rest)
+        todo.to_fold += residue.made
+        always += residue.further
+        todo.once_more |= bool(residue.made or residue.further)
+    rest += always
     for unit in todo.units:
         if unit is False:
             return False
@@ -42,50 +53,6 @@ def settle(frame: Frame) -> Json:
     if _impossible(out):
         return False
     return out
-
-
-def _decides(condition: dict[str, Json]) -> bool:
-    return any(word in condition and condition[word] not in TRIVIAL for word in ("then", "else"))
-
-
-def _keep_apart(out: dict[str, Json], keyword: str, others: list[dict[str, Json]], rest: list[Json]) -> None:
-    """Spread further groups of a keyword over the residual branches, equal ones once."""
-    if not others:
-        return
-    words = _GROUP_OF.get(keyword, ())
-    main = {word: out[word] for word in words if word in out} if words else {word: out[word] for word in others[0] if word in out}
-    kept = [main]
-    seen = {key_of(main)}
-    for other in others:
-        key = key_of(other)
-        if key in seen:
-            continue
-        seen.add(key)
-        if keyword == "contains" and _same_contains(kept, other, out):
-            continue
-        kept.append(other)
-    for level, other in enumerate(kept[1:]):
-        if level == len(rest):
-            rest.append({})
-        rest[level].update(other)
-
-
-def _same_contains(kept: list[dict[str, Json]], other: dict[str, Json], out: dict[str, Json]) -> bool:
-    """Join two `contains` of the same schema by their bounds."""
-    for number, one in enumerate(kept):
-        if not equal(one["contains"], other["contains"]):
-            continue
-        target = out if number == 0 else one
-        low, high = (one.get("minContains", 1), other.get("minContains", 1)), (one.get("maxContains"), other.get("maxContains"))
-        if not all(is_number(value) for value in low) or not all(value is None or is_number(value) for value in high):
-            return False
-        if "minContains" in one or "minContains" in other:
-            target["minContains"] = one["minContains"] = max(low)
-        limits = [value for value in high if value is not None]
-        if limits:
-            target["maxContains"] = one["maxContains"] = min(limits)
-        return True
-    return False
 
 
 def _impossible(out: dict[str, Json]) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.evaluated import Evaluated, evaluated
+from instrc.schema.implied import implies
 from instrc.schema.keywords import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.pieces import TRIVIAL, Expansion, Piece
@@ -42,8 +43,8 @@ def to_open(folder: Folder, expansion: Expansion, opened: frozenset[int]) -> int
         ]
         others += [(other, where, None) for other, where in expansion.units if other is not node]
         all_views = [*views, view]
-        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible)
-        items = matters(view, ITEMS) and not items_void(all_views, certain)
+        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible, view[PROPERTIES])
+        items = matters(view, ITEMS) and not items_void(library, all_views, certain, view[ITEMS])
         for other, where, beside in others:
             sure, perhaps = evaluated(library, other, where, skip_own=False, piece=beside is not None)
             if properties and not _keeps_properties(certain, possible, sure, perhaps, beside):
@@ -60,24 +61,38 @@ def matters(view: dict[str, Json], keyword: str) -> bool:
     return keyword in view and view[keyword] not in TRIVIAL
 
 
-def properties_void(views: Iterable[dict[str, Json]], certain: Evaluated, possible: Evaluated) -> bool:
+def properties_void(views: Iterable[dict[str, Json]], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
     """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
     views = list(views)
-    if excluded("object", views):
-        return True
-    return any(
-        view.get("additionalProperties") is False
-        and not view.get("patternProperties")
-        and _names(view) is not None
-        and all(seen(certain, possible, name) is not None for name in _names(view) or ())
-        for view in views
-    )
+    return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
 
 
-def items_void(views: Iterable[dict[str, Json]], certain: Evaluated) -> bool:
-    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to."""
+def _closes(view: dict[str, Json], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+    """Tell whether one schema forbids every such property."""
+    listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
+    if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
+        return False
+    if patterns:
+        if value is not False or certain.patterns or possible.patterns or possible.all_properties:
+            return False
+        unsure = possible.names.keys() - certain.names.keys()
+        if any(matches(regex, name) is not False for regex in patterns for name in unsure):
+            return False
+    return all(seen(certain, possible, name) is not None for name in listed)
+
+
+def items_void(library: Library, views: Iterable[dict[str, Json]], certain: Evaluated, value: Json) -> bool:
+    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to, or ask the same of them."""
     views = list(views)
-    return excluded("array", views) or any(_longest(view) <= certain.items for view in views)
+    if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
+        return True
+    for view in views:
+        prefix = view.get("prefixItems", [])
+        if "items" in view and prefix.__class__ is list:
+            asked = [*prefix[certain.items :], view["items"]]
+            if not any(id(schema) in library.dirty for schema in (*asked, value)) and all(implies(one, value) for one in asked):
+                return True
+    return False
 
 
 def seen(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:

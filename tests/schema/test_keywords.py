@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
+from instrc.jsonvalue import equal
 from instrc.schema.keywords import (
     APART,
     JOINS,
     LAWS,
     NOTHING,
+    Keys,
     both_bounds,
     description,
     empty_range,
     has_type,
     is_number,
-    key_of,
     types_of,
     unique,
 )
@@ -247,8 +248,24 @@ def test_values_are_told_apart_as_json_tells_them() -> None:
     deep: Any = []
     for _ in range(5000):
         deep = [deep]
-    assert key_of(deep) == key_of(deep)
+    key_of = Keys()
+    assert key_of(deep) == key_of([*deep])
     assert key_of(deep) != key_of([deep])
+
+
+def test_keys_and_comparisons_of_shared_parts_are_found_at_once() -> None:
+    def doubled() -> Any:
+        value: Any = {"a": 1}
+        for _ in range(60):
+            value = {"left": value, "right": value}
+        return value
+
+    key_of = Keys()
+    one, other = doubled(), doubled()
+    assert key_of(one) == key_of(other)
+    assert equal(one, other)
+    assert key_of(one) != key_of(one["left"])
+    assert not equal(one, one["left"])
 
 
 def test_verdicts_have_names() -> None:
