@@ -42,7 +42,7 @@ class Opinion(NamedTuple):
     """Whether the schema compiles; `None` if the engine is not installed."""
     reason: str | None = None
     answers: bool | None = None
-    """Whether a sample answer is accepted; `None` if none could be made, such as for a pattern that nobody can guess."""
+    """Whether a sample answer is accepted; `None` if none could be made, as for a pattern that nobody can guess, or shown."""
     ordered: bool | None = None
     """Whether that answer is rejected whichever two declared neighbours in it are swapped; `None` if there are none."""
     loose: str | None = None
@@ -101,7 +101,7 @@ def _wrapped(schema: Json, aimed: Dialect) -> Json:
     return filled(aimed.envelope, {"@name": "tool", "@description": None, "@schema": schema, "@map": None})
 
 
-def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, binding: bool) -> Opinion:
+def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
     """Ask one engine."""
     if find_spec(name) is None:
         return Opinion(name, binding, None, "is not installed")
@@ -110,7 +110,7 @@ def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, bind
     except Exception as error:  # noqa: BLE001  -- engines raise what they like
         return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
     value = sample(schema)
-    if not accepts(schema, value):
+    if matcher is None or not accepts(schema, value):
         return Opinion(name, binding, accepted=True)
     ordered, loose = None, None
     try:
@@ -127,19 +127,25 @@ def _opinion(name: str, engine: Callable[[Json], Matcher], schema: Json, *, bind
 
 def _llguidance(schema: Json) -> Matcher:
     """Compile as Mistral and vLLM's guidance backend do."""
+    from llguidance import LLMatcher
+
+    return _guided(LLMatcher.grammar_from_json_schema(dumps(schema, indent=False)))
+
+
+def _guided(grammar: str) -> Matcher:
+    """Return what matches texts against a grammar of llguidance."""
     from llguidance import LLMatcher, LLTokenizer
 
-    grammar = LLMatcher.grammar_from_json_schema(dumps(schema, indent=False))
     if message := LLMatcher.validate_grammar(grammar):
         raise ValueError(message)
     tokens = LLTokenizer("byte")
 
-    def accepts(text: str) -> bool:
+    def accepts_text(text: str) -> bool:
         matcher = LLMatcher(tokens, grammar)
         wanted = tokens.tokenize_str(text)
         return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
 
-    return accepts
+    return accepts_text
 
 
 def _xgrammar(schema: Json) -> Matcher:
@@ -150,24 +156,33 @@ def _xgrammar(schema: Json) -> Matcher:
     info = xgrammar.TokenizerInfo(vocabulary, vocab_type=xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
     compiled = xgrammar.GrammarCompiler(info).compile_json_schema(dumps(schema, indent=False))
 
-    def accepts(text: str) -> bool:
+    def accepts_text(text: str) -> bool:
         matcher = xgrammar.GrammarMatcher(compiled)
         return bool(matcher.accept_string(text) and matcher.accept_token(256) and matcher.is_terminated())
 
-    return accepts
+    return accepts_text
 
 
-def _outlines_core(schema: Json) -> Matcher:
-    """Compile as outlines does: into one regular expression."""
-    import re
+def _outlines_core(schema: Json) -> Matcher | None:
+    """Compile as outlines does: into one regular expression.
 
+    Python would take for ever to match some of these, and outlines half a minute to make a table of them;
+    llguidance walks them as fast as its own grammars.
+    """
     from outlines_core.json_schema import build_regex_from_schema
 
-    expression = re.compile(build_regex_from_schema(dumps(schema, indent=False)))
-    return lambda text: expression.fullmatch(text) is not None
+    expression = build_regex_from_schema(dumps(schema, indent=False))
+    if find_spec("llguidance") is None:
+        return None
+    from llguidance import LLMatcher
+
+    try:
+        return _guided(LLMatcher.grammar_from_regex(expression))
+    except ValueError:
+        return None  # what one engine writes the other need not read
 
 
-_ENGINES: dict[str, Callable[[Json], Matcher]] = {
+_ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
     "llguidance": _llguidance,
     "xgrammar": _xgrammar,
     "outlines_core": _outlines_core,
