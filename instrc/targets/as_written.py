@@ -66,9 +66,7 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
     pending, seen = [(place, schema)], {place}
     while pending:
         here, found = pending.pop()
-        if found is False:
-            yield here, "false", False
-        for below, keyword, value in constraints(found):
+        for below, keyword, value in constraints(found, falsity=True):
             yield here + below, keyword, value
             if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
                 target = unquote(value.removeprefix("#"))

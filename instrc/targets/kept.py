@@ -70,7 +70,7 @@ def _of_names(flat: Json) -> Iterator[Loss]:
             yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
         else:
             continue
-        for below, part, item in constraints(value if keyword == "propertyNames" else {"properties": value}):
+        for below, part, item in constraints(value if keyword == "propertyNames" else {"properties": value}, falsity=True):
             if below or keyword == "propertyNames":
                 yield Loss(place, part, item, "part", f"is part of {keyword}")
 

@@ -91,11 +91,13 @@ def subschemas(node: dict[str, Json]) -> Iterator[tuple[tuple[str | int, ...], J
             yield (keyword,), value
 
 
-def constraints(schema: Json) -> Iterator[tuple[str, str, Json]]:
-    """Yield the constraints of a schema and their places."""
+def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and their places; with `falsity` schemas that are `false`, too, under that word."""
     stack: list[tuple[str, Json]] = [("", schema)]
     while stack:
         place, node = stack.pop()
+        if falsity and node is False:
+            yield place, "false", False
         if isinstance(node, dict):
             yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in ANNOTATIONS)
             stack.extend((place + pointer(path), child) for path, child in subschemas(node))

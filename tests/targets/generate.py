@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from random import Random
 from typing import Any
+from urllib.parse import unquote
 
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -252,7 +253,7 @@ class Instances:
         if "$ref" in node:
             value: Any = self.schema
             for token in node["$ref"].removeprefix("#").split("/")[1:]:
-                value = value[token.replace("~1", "/").replace("~0", "~")]
+                value = value[unquote(token).replace("~1", "/").replace("~0", "~")]
             rest = {k: v for k, v in node.items() if k != "$ref"}
             return self.make({**value, **rest} if isinstance(value, dict) else value, depth + 1)
         if "const" in node:

@@ -51,3 +51,29 @@ def test_a_forbidden_property_is_told_with_its_place() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": False}, "required": ["a"]}
     assert ("/properties/b", "false") in lost(schema, "ollama")
     assert lost(schema, "openai") == set()
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_unevaluated_keywords_are_lost_under_their_own_names(target: str) -> None:
+    schema = {**closed(name={"type": "string"}), "unevaluatedProperties": False}
+    del schema["additionalProperties"]
+    assert lost(schema, target) == {("", "unevaluatedProperties")}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_what_is_said_of_keys_that_cannot_be_is_lost_where_they_may_come(target: str) -> None:
+    nothing = {"type": "object", "additionalProperties": False, "propertyNames": {"pattern": "^a"}}
+    assert {("/properties/v", word) for word in ("additionalProperties", "propertyNames")} <= lost(closed(v=nothing), target)
+    misnamed = {**closed(v={"type": "string"}), "propertyNames": {"maxLength": 0}, "required": []}
+    assert ("/properties/v", "type") in lost(misnamed, target)
+
+
+def test_a_list_that_is_always_empty_loses_how_long_it_may_be() -> None:
+    schema = closed(v={"type": "array", "items": False, "maxItems": 1})
+    assert lost(schema, "ollama") >= {("/properties/v", "items"), ("/properties/v", "maxItems")}
+    assert lost(schema, "openai") == set()
+
+
+def test_names_that_cannot_be_are_lost_where_keys_are_renamed() -> None:
+    schema = closed(v={"type": "object", "propertyNames": False}, ключ={"type": "string"})
+    assert ("/properties/v", "false") in lost(schema, "anthropic")

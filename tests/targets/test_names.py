@@ -136,3 +136,11 @@ def test_keys_stay_the_same_under_combinators() -> None:
     inner = result.schema["properties"]["value"]
     assert inner["dependentRequired"] == {"a": ["c_d"]}
     assert inner["anyOf"][0] == {"required": ["a"]}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
+def test_a_key_that_ends_like_an_escape_is_itself(target: str) -> None:
+    schema: Any = {"type": "object", "properties": {"$metric": {}, "metric_": {}}, "required": ["$metric", "metric_"]}
+    value = {"$metric": 1, "metric_": 2}
+    result = lower({**schema, "additionalProperties": False}, target)
+    assert lift(encode(value, result.map), result.map).value == value

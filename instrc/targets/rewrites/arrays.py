@@ -88,9 +88,10 @@ def _list(fitter: Fitter, node: dict[str, Any], level: int, rest: Json) -> Form 
             return None
         if "maxItems" in fitter.dialect.keywords:
             return Form("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0})
-        return Form(
-            "array", {"type": "array", "items": {"type": "string"}}, notes=[fitter.lose(node, "items") or "Always empty."]
-        )
+        said = fitter.lose(node, "items" if "items" in node else "unevaluatedItems") or "Always empty."
+        if "maxItems" in node:
+            fitter.lose(node, "maxItems", "part", "is part of a list that is always empty")
+        return Form("array", {"type": "array", "items": {"type": "string"}}, notes=[said])
     form = Form("array", {"type": "array", "items": items}, array_codec([], codec))
     _bounds(fitter, node, form)
     return form

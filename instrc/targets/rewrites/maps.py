@@ -76,8 +76,24 @@ def _empty(fitter: Fitter, node: dict[str, Any]) -> Form | None:
     if "propertyOrdering" in fitter.dialect.keywords:
         body["propertyOrdering"] = []
     if not fitter.dialect.closed:
-        fitter.lose(node, "additionalProperties", reason="has no word in the target")
+        for keyword in _OF_UNDECLARED:
+            if keyword in node:
+                fitter.lose(
+                    node, keyword, reason="has no word in the target; what is not allowed is found when the answer is lifted"
+                )
     return Form("object", body)
+
+
+_OF_UNDECLARED = (
+    "additionalProperties",
+    "unevaluatedProperties",
+    "patternProperties",
+    "propertyNames",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+)
+"""What speaks of properties that are not declared."""
 
 
 def _count_pairs(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
@@ -138,7 +154,9 @@ def kept(
     if "propertyNames" in node:
         if "propertyNames" in keywords:
             names, _ = fitter.fit(fitter.made({"allOf": [{"type": "string"}, node["propertyNames"]]}, node), level + 1)
-            body["propertyNames"] = {"enum": []} if names is None else names
+            if names is None:  # no name will do, so there is no property
+                return {"additionalProperties": False}, None, notes
+            body["propertyNames"] = names
         else:
             notes.append(fitter.lose(node, "propertyNames"))
     busy = [codec for codec in codecs if codec is not None]

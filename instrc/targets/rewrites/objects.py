@@ -58,9 +58,8 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
     elif patterns or rest is not False:
         shape.others(patterns, rest)
     elif not fitter.dialect.closed and not fitter.is_own(node):
-        fitter.lose(
-            node, "additionalProperties", reason="has no word in the target; undeclared keys are found when the answer is lifted"
-        )
+        closing = "additionalProperties" if "additionalProperties" in node else "unevaluatedProperties"
+        fitter.lose(node, closing, reason="has no word in the target; undeclared keys are found when the answer is lifted")
     closed = not patterns and (rest is False or (rest is _ABSENT and fitter.dialect.closed))
     if closed and node.get("minProperties", 0) > len(shape.body["properties"]):
         fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
@@ -92,6 +91,14 @@ def _schema_of(
     return demands[0] if len(demands) == 1 else fitter.made({"allOf": demands}, node)
 
 
+def _said_of(node: dict[str, Any], name: str) -> list[Json]:
+    """Return the schemas that an object has for a property that its name forbids."""
+    declared = node.get("properties") or {}
+    said = [declared[name]] if name in declared else []
+    said += [schema for pattern, schema in (node.get("patternProperties") or {}).items() if matches(pattern, name)]
+    return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
+
+
 class _Shape:
     """An object under construction."""
 
@@ -117,7 +124,8 @@ class _Shape:
             if not required and self.leaky:
                 fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
                 place = fitter.place(self.node, "properties") + pointer(("properties", name))
-                fitter.lose_all(schema, "cannot be satisfied", "part", place)
+                for demand in (schema, *_said_of(self.node, name)):
+                    fitter.lose_all(demand, "cannot be satisfied", "part", place)
             if required:
                 fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
             self.declared.append(name)
@@ -145,7 +153,7 @@ class _Shape:
         self.declared.append(name)
         if asked:
             self.required.append(sent)
-        if entry:
+        if entry or sent.endswith("_"):  # what ends so and is unknown stands for another key
             self.entries[sent] = entry
         return True
 
