@@ -133,12 +133,34 @@ _BESIDE_REF = frozenset(
 """What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
 
 
+_WORDS: dict[str, tuple[int, type]] = {
+    "examples": (6, list),
+    "$comment": (7, str),
+    "readOnly": (7, bool),
+    "writeOnly": (7, bool),
+    "contentEncoding": (7, str),
+    "contentMediaType": (7, str),
+    "deprecated": (2019, bool),
+}
+"""Words that some drafts do not know, so that anything may stand there: the draft that brought them, and what they hold."""
+
+
+def _own_word(key: str, value: Json, year: int) -> bool:
+    """Tell whether a word is one of the author's own, which 2020-12 would take for one of its words and refuse."""
+    since, kind = _WORDS.get(key, (0, object))
+    return year < since and not isinstance(value, kind)
+
+
 def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
     """Return one schema in the keywords of 2020-12, the same object if nothing has to change; schemas below stay as they are."""
     year = dialect.year
     if year < 2019 and node.get("$ref").__class__ is str:
-        out = {key: value for key, value in node.items() if key == "$ref" or key in _BESIDE_REF}
-        return node if len(out) == len(node) else out
+        out = {
+            f"x-{key}" if _own_word(key, value, year) else key: value
+            for key, value in node.items()
+            if key == "$ref" or key in _BESIDE_REF
+        }
+        return node if out.keys() == node.keys() else out
     out = {}
     changed = False
     for key, value in node.items():
@@ -146,6 +168,9 @@ def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
             changed = True
         elif year == 2020:
             out[key] = value
+        elif _own_word(key, value, year):
+            out[f"x-{key}"] = value
+            changed = True
         elif key == "items" and value.__class__ is list:
             out["prefixItems"] = value
             changed = True

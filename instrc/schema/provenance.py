@@ -100,7 +100,11 @@ def _written(pieces: list[tuple[Piece, str]], places: dict[int, Origin], recorde
 def _origin(node: Json, keyword: str, places: dict[int, Origin]) -> Origin:
     """Return the place of a keyword of an original schema, by the name it has there."""
     uri, path = places[id(node)]
-    word = keyword if keyword in node else next((old for old in _FORMERLY.get(keyword, ()) if old in node), keyword)
+    word = (
+        keyword
+        if keyword in node
+        else next((old for old in (*_FORMERLY.get(keyword, ()), keyword.removeprefix("x-")) if old in node), keyword)
+    )
     return Origin(uri, path + pointer((word,)))
 
 

@@ -331,3 +331,31 @@ def test_what_is_of_today_stays_the_same_object() -> None:
         assert upgrade(schema) is schema
     node = {"minimum": 1}
     assert modern(node, DRAFT_4) is node
+
+
+def test_a_word_that_an_older_draft_does_not_know_stays_the_authors_own() -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"a": {"$ref": "#/definitions/a", "deprecated": "use b"}, "b": {"deprecated": True, "readOnly": False}},
+        "definitions": {"a": {"type": "string", "deprecated": "long ago"}},
+    }
+    flat, origins = flatten(schema, trace=True)
+    assert flat["properties"] == {
+        "a": {"type": "string", "x-deprecated": "use b"},
+        "b": {"deprecated": True, "readOnly": False},
+    }
+    assert [str(origin) for origin in origins["/properties/a/x-deprecated"]] == [
+        "#/properties/a/deprecated",
+        "#/definitions/a/deprecated",
+    ]
+
+
+@pytest.mark.parametrize(("draft", "known"), [("04", ()), ("06", ("examples",)), ("07", ("examples", "readOnly", "$comment"))])
+def test_what_each_draft_lets_stand_for_anything(draft: str, known: tuple[str, ...]) -> None:
+    words = {"examples": 1, "readOnly": "a", "$comment": 2}
+    flat = flatten({"$schema": f"http://json-schema.org/draft-{draft}/schema#", "allOf": [{"minimum": 1}, words]})
+    assert flat == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "minimum": 1,
+        **{word if word in known else f"x-{word}": value for word, value in words.items()},
+    }
