@@ -9,7 +9,8 @@ from instrc.importers.given import Given
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import ForbiddenReference
-from instrc.schema.refs import Library, Scope
+from instrc.schema.refs import Library
+from instrc.schema.resources import Scope
 from instrc.schema.walk import Path, subschemas, walk
 
 _REFERENCES = ("$ref", "$dynamicRef")

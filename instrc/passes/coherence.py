@@ -15,7 +15,9 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.registry.registry import Registry
 from instrc.registry.vibe import Vibe
-from instrc.schema.refs import Library, Locate, Scope, join
+from instrc.schema.refs import Library, Locate
+from instrc.schema.resources import Scope
+from instrc.schema.uris import join
 from instrc.schema.walk import Path, subschemas, walk
 from instrc.source import Span
 

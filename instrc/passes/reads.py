@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from instrc.jsonvalue import Json
 from instrc.passes.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
-from instrc.schema.refs import Scope
+from instrc.schema.resources import Scope
 from instrc.schema.walk import Path
 
 Keys: TypeAlias = tuple[str, ...]

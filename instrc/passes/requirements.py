@@ -9,7 +9,7 @@ from typing import NamedTuple
 from instrc.jsonvalue import Json
 from instrc.passes.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
-from instrc.schema.refs import Scope
+from instrc.schema.resources import Scope
 from instrc.schema.walk import Path, walk
 
 _MOST_SHAPES = 20_000

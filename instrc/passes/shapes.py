@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.schema.refs import Library, Scope
+from instrc.schema.refs import Library
+from instrc.schema.resources import Scope
 
 _LISTS = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("if", "then", "else")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.schema.refs import Scope
+from instrc.schema.resources import Scope
 
 Term: TypeAlias = tuple[Json, Scope]
 

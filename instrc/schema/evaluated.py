@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from instrc.jsonvalue import Json
-from instrc.schema.refs import Library, Scope
+from instrc.schema.refs import Library
+from instrc.schema.resources import Scope
 
 
 @dataclass(slots=True)

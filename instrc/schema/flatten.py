@@ -11,7 +11,8 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, known
 from instrc.schema.fold import Folder, Options, too_large
-from instrc.schema.refs import Library, Locate, Scope, kind_of
+from instrc.schema.refs import Library, Locate, kind_of
+from instrc.schema.resources import Scope
 from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
 
 if TYPE_CHECKING:

@@ -25,9 +25,11 @@ from instrc.schema.evaluated import evaluated
 from instrc.schema.merge import merge
 from instrc.schema.mixing import Applied, application, applies_mixins, mixing
 from instrc.schema.pieces import STRIPPED, Expansion, Frame, Key, Piece, Term
-from instrc.schema.refs import Document, Library, Resource, Scope, is_mixin, kind_of
+from instrc.schema.refs import Library, kind_of
+from instrc.schema.resources import Document, Resource, Scope
 from instrc.schema.settle import settle
 from instrc.schema.unevaluated import Watched
+from instrc.schema.uris import is_mixin
 from instrc.schema.walk import MANY, NAMED, ONE
 
 

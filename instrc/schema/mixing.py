@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
 from instrc.schema.pieces import Frame, Piece, Term
-from instrc.schema.refs import Scope, is_mixin
+from instrc.schema.resources import Scope
 from instrc.schema.slots import SLOT, splice_parts
+from instrc.schema.uris import is_mixin
 
 if TYPE_CHECKING:
     from instrc.schema.fold import Folder  # it calls us with itself

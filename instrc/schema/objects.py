@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.schema.refs import Scope
+from instrc.schema.resources import Scope
 
 Terms: TypeAlias = list[tuple[Json, Scope]]
 """Schemas that must hold together, each with the scope to read it in."""

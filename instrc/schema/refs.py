@@ -9,67 +9,21 @@ pointer nor an anchor names the one property of that name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 from instrc import problems
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
-from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED, ONE
+from instrc.schema.index import index
+from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
+from instrc.schema.uris import join, metaschema, unescaped
+from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED
 from instrc.source import Span
 
 Locate = Callable[[str, str], Span | None]
 """From a document's URI and a JSON Pointer in it to a place in a text."""
-
-
-class Resource:
-    """A part of a document that has a base URI: its root, or a schema with `$id`."""
-
-    __slots__ = ("anchors", "dialect", "document", "dynamic", "root", "scopes", "uri")
-
-    def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
-        self.uri = uri
-        self.root = root
-        self.document = document
-        self.dialect = dialect
-        self.anchors: dict[str, Json] = {}
-        self.dynamic: dict[str, Json] = {}
-        self.scopes: dict[int, Scope] = {}
-        """The scopes that this resource has been entered in, by the dynamic scope they have."""
-
-
-class Document:
-    """A JSON document that holds schemas, under the URI it is known by."""
-
-    __slots__ = ("root", "uri")
-
-    def __init__(self, uri: str, root: Json) -> None:
-        self.uri = uri
-        self.root = root
-
-
-Anchors = dict[str, tuple[Json, Resource]]
-"""The outermost schema for each dynamic anchor."""
-
-
-class Scope:
-    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
-
-    __slots__ = ("anchors", "resource")
-
-    def __init__(self, resource: Resource, anchors: Anchors) -> None:
-        self.resource = resource
-        self.anchors = anchors
-
-
-class Target(NamedTuple):
-    """What a reference leads to: a schema and the scope to read it in."""
-
-    node: Json
-    scope: Scope
 
 
 class Library:
@@ -123,7 +77,7 @@ class Library:
         if self.main is None:
             self.main = resource
         self.resources.setdefault(uri, resource)
-        self.index(root, resource)
+        index(self, root, resource)
         return self.enter(resource, self.no_anchors)
 
     def dialect(self, uri: Json) -> Dialect:
@@ -155,125 +109,6 @@ class Library:
             return self.given[uri]
         except KeyError:
             return None
-
-    def index(self, root: Json, resource: Resource) -> None:
-        """Note resources and anchors at and below a schema, and what has something to change."""
-        if root.__class__ is not dict or id(root) in self.indexed:
-            return
-        indexed = self.indexed
-        dirty_at: list[int] = []
-        order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
-        further: dict[int, list[int]] = {}  # further places above a schema that stands at several
-        stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
-        pop, push = stack.pop, stack.append
-        while stack:
-            node, within, above = pop()
-            key = id(node)
-            if key in indexed:
-                self.aliased = True
-                if key in self.dirty:
-                    dirty_at.append(above)
-                else:
-                    further.setdefault(key, []).append(above)
-                continue
-            indexed.add(key)
-            place = len(order)
-            order.append((key, above))
-            dialect = within.dialect
-            special = False
-            for keyword, value in node.items():
-                if keyword in HOLDERS:
-                    kind = value.__class__
-                    if keyword in _UNEVALUATED:
-                        self.unevaluated = True
-                    if kind is dict:
-                        if keyword in NAMED:
-                            for child in value.values():
-                                if child.__class__ is dict:
-                                    push((child, within, place))
-                        elif keyword in ONE:
-                            push((value, within, place))
-                    elif kind is list and keyword in MANY:
-                        for child in value:
-                            if child.__class__ is dict:
-                                push((child, within, place))
-                        if keyword == "allOf":
-                            self.to_fold = True
-                            dirty_at.append(place)
-                elif keyword in _SPECIAL:
-                    special = True
-            if special:
-                below = self.note(node, within, is_root=above < 0 and node is within.root)
-                if below is not within:
-                    # what has been pushed for this schema belongs to the resource it opens
-                    index = len(stack) - 1
-                    while index >= 0 and stack[index][2] == place:
-                        stack[index] = (stack[index][0], below, place)
-                        index -= 1
-                    dialect = below.dialect
-                if is_mixin(node.get("$ref")):
-                    self.mixins = True
-                if "$ref" in node or "$dynamicRef" in node or "$recursiveRef" in node:
-                    self.to_fold = True
-                    dirty_at.append(place)
-                elif (above >= 0 or resource is not self.main) and not node.keys().isdisjoint(_IDENTIFIERS):
-                    dirty_at.append(place)
-            if dialect.old and modern(node, dialect) is not node:
-                dirty_at.append(place)
-        self.count += len(order)
-        dirty = self.dirty
-        while dirty_at:
-            place = dirty_at.pop()
-            while place >= 0:
-                key, above = order[place]
-                if key in dirty:
-                    break
-                dirty.add(key)
-                if key in further:
-                    dirty_at += further[key]
-                place = above
-
-    def note(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
-        """Take down identifiers of a schema; return the resource that what is below it belongs to."""
-        year = within.dialect.year
-        named = node.get("$schema")
-        own = node.get("$id") if year != 4 else node.get("id")
-        if year == 4 and own is None and named is not None and not is_root:
-            own = node.get("$id")
-        if named is not None and own is None and not is_root and node.get("id").__class__ is str and known(named) is not None:
-            own = node.get("id") if known(named).year == 4 else None  # type: ignore[union-attr]  # asked for just before
-        resource = within
-        if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
-            if own.startswith("#"):
-                if year < 2019 and len(own) > 1:
-                    resource.anchors.setdefault(own[1:], node)
-            else:
-                base, _, fragment = own.partition("#")
-                uri = join(within.uri, base)
-                dialect = within.dialect if named is None or is_root else self.dialect(named)
-                if is_root:
-                    if uri != within.uri:
-                        within.uri = uri
-                        self.resources.setdefault(uri, within)
-                else:
-                    resource = Resource(uri, node, within.document, dialect)
-                    self.resources.setdefault(uri, resource)
-                    self.nested[id(node)] = resource
-                if fragment and year < 2019:
-                    resource.anchors.setdefault(fragment, node)
-        year = resource.dialect.year
-        if year >= 2019:
-            anchor = node.get("$anchor")
-            if anchor.__class__ is str:
-                resource.anchors.setdefault(anchor, node)
-            if year >= 2020:
-                anchor = node.get("$dynamicAnchor")
-                if anchor.__class__ is str:
-                    resource.anchors.setdefault(anchor, node)
-                    resource.dynamic.setdefault(anchor, node)
-            elif node.get("$recursiveAnchor") is True and node is resource.root:
-                resource.dynamic[RECURSIVE] = node
-        return resource
 
     def view(self, node: dict[str, Json], scope: Scope) -> dict[str, Json]:
         """Return a schema in the keywords of 2020-12."""
@@ -387,7 +222,7 @@ class Library:
             if value is not outermost and id(value) in self.nested and not in_data:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
-            self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
+            index(self, value, resource)  # a place no keyword holds a schema at, until it is referred to
         return value, resource
 
     def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
@@ -436,7 +271,7 @@ class Library:
         if document is None and not uri.startswith("aug:"):
             document = self.given_document(uri + "#")
             if document is None:
-                document = _metaschema(uri)
+                document = metaschema(uri)
             if document is None and self.given.__class__ is dict and not self.scanned_all:
                 self.scanned_all = True  # some document may be known by an `$id` in it
                 for name, root in self.given.items():
@@ -513,14 +348,6 @@ class Library:
         return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
 
 
-_MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")
-
-
-def is_mixin(reference: Json) -> bool:
-    """Tell whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
-    return reference.__class__ is str and reference.startswith("aug:") and _MIXIN.fullmatch(reference) is not None
-
-
 def kind_of(value: Json) -> str:
     """Say in words what a JSON value is."""
     if value is None:
@@ -534,43 +361,3 @@ def kind_of(value: Json) -> str:
         dict: "an object",
     }
     return names.get(value.__class__, "no JSON value")
-
-
-def unescaped(fragment: str) -> str:
-    """Return a fragment without percent escapes."""
-    if "%" not in fragment:
-        return fragment
-    from urllib.parse import unquote  # rare
-
-    plain: str = unquote(fragment)
-    return plain
-
-
-def join(base: str, reference: str) -> str:
-    """Return a reference as an absolute URI; `aug:` is never joined."""
-    if not base or reference.startswith("aug:") or not reference:
-        return reference or base
-    if base.startswith("aug:"):
-        return reference
-    from urllib.parse import urljoin  # rare: most references are fragments
-
-    joined: str = urljoin(base, reference)
-    return joined
-
-
-def _metaschema(uri: str) -> Json:
-    """Return a meta-schema of JSON Schema itself, or `None`."""
-    if "json-schema.org/" not in uri:
-        return None
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # it has no types; read when referred to
-
-    for name in (uri, uri + "#"):
-        found = REGISTRY.get(name)
-        if found is not None:
-            return found.contents
-    return None
-
-
-_IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
-_SPECIAL = _IDENTIFIERS | {"$ref", "$dynamicRef", "$recursiveRef"}
-_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})

@@ -17,7 +17,8 @@ from instrc.schema.implied import implies
 from instrc.schema.keywords import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.pieces import TRIVIAL, Expansion, Piece
-from instrc.schema.refs import Library, Scope
+from instrc.schema.refs import Library
+from instrc.schema.resources import Scope
 from instrc.schema.walk import subschemas
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
-from instrc.schema.refs import Library, Resource, Scope, unescaped
+from instrc.schema.refs import Library
+from instrc.schema.resources import Resource, Scope
+from instrc.schema.uris import unescaped
 from instrc.schema.walk import subschemas
 
 _RECURSIVE = "recursive"

@@ -1,0 +1,146 @@
+"""Read a document once: note its resources, their anchors, and which schemas have something to change at or below them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc.jsonvalue import Json
+from instrc.schema.dialects import RECURSIVE, known, modern
+from instrc.schema.resources import Resource
+from instrc.schema.uris import is_mixin, join
+from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
+
+if TYPE_CHECKING:
+    from instrc.schema.refs import Library  # it calls us with itself
+
+_IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_SPECIAL = _IDENTIFIERS | _REFERENCES
+_UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+_TELLING = HOLDERS | _SPECIAL
+"""Keywords without any of which a schema of today's dialect has nothing to note."""
+
+
+def index(library: Library, root: Json, resource: Resource) -> None:
+    """Note resources and anchors at and below a schema, and what has something to change."""
+    indexed = library.indexed
+    if root.__class__ is not dict or id(root) in indexed:
+        return
+    plain = 0
+    dirty_at: list[int] = []
+    order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
+    further: dict[int, list[int]] = {}  # further places above a schema that stands at several
+    stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
+    pop, push, note_down, tells_nothing = stack.pop, stack.append, indexed.add, _TELLING.isdisjoint
+    while stack:
+        node, within, above = pop()
+        key = id(node)
+        if key in indexed:
+            library.aliased = True
+            if key in library.dirty:
+                dirty_at.append(above)
+            else:
+                further.setdefault(key, []).append(above)
+            continue
+        note_down(key)
+        place = len(order)
+        order.append((key, above))
+        if not _SPECIAL.isdisjoint(node):
+            within = identify(library, node, within, is_root=above < 0 and node is within.root)
+            if is_mixin(node.get("$ref")):
+                library.mixins = True
+            if not _REFERENCES.isdisjoint(node):
+                library.to_fold = True
+                dirty_at.append(place)
+            elif (above >= 0 or resource is not library.main) and not _IDENTIFIERS.isdisjoint(node):
+                dirty_at.append(place)
+        dialect = within.dialect
+        old = dialect.old
+        if old and modern(node, dialect) is not node:
+            dirty_at.append(place)
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            kind = value.__class__
+            if kind is dict:
+                if keyword in NAMED:
+                    below = value.values()
+                elif keyword in ONE:
+                    below = (value,)
+                else:
+                    continue
+            elif kind is list and keyword in MANY:
+                below = value
+                if keyword == "allOf":
+                    library.to_fold = True
+                    dirty_at.append(place)
+            else:
+                below = ()
+            if keyword in _UNEVALUATED:
+                library.unevaluated = True
+            for child in below:
+                if child.__class__ is dict:
+                    if old or not tells_nothing(child) or id(child) in indexed:
+                        push((child, within, place))
+                    else:  # most schemas are leaves
+                        note_down(id(child))
+                        plain += 1
+    library.count += len(order) + plain
+    mark(library.dirty, dirty_at, order, further)
+
+
+def mark(dirty: set[int], dirty_at: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
+    """Mark the schemas at some places, and all that hold them."""
+    while dirty_at:
+        place = dirty_at.pop()
+        while place >= 0:
+            key, above = order[place]
+            if key in dirty:
+                break
+            dirty.add(key)
+            if key in further:
+                dirty_at += further[key]
+            place = above
+
+
+def identify(library: Library, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
+    """Take down identifiers of a schema; return the resource that what is below it belongs to."""
+    year = within.dialect.year
+    named = node.get("$schema")
+    own = node.get("$id") if year != 4 else node.get("id")
+    if year == 4 and own is None and named is not None and not is_root:
+        own = node.get("$id")
+    if named is not None and own is None and not is_root and node.get("id").__class__ is str and known(named) is not None:
+        own = node.get("id") if known(named).year == 4 else None  # type: ignore[union-attr]  # asked for just before
+    resource = within
+    if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
+        if own.startswith("#"):
+            if year < 2019 and len(own) > 1:
+                resource.anchors.setdefault(own[1:], node)
+        else:
+            base, _, fragment = own.partition("#")
+            uri = join(within.uri, base)
+            dialect = within.dialect if named is None or is_root else library.dialect(named)
+            if is_root:
+                if uri != within.uri:
+                    within.uri = uri
+                    library.resources.setdefault(uri, within)
+            else:
+                resource = Resource(uri, node, within.document, dialect)
+                library.resources.setdefault(uri, resource)
+                library.nested[id(node)] = resource
+            if fragment and year < 2019:
+                resource.anchors.setdefault(fragment, node)
+    year = resource.dialect.year
+    if year >= 2019:
+        anchor = node.get("$anchor")
+        if anchor.__class__ is str:
+            resource.anchors.setdefault(anchor, node)
+        if year >= 2020:
+            anchor = node.get("$dynamicAnchor")
+            if anchor.__class__ is str:
+                resource.anchors.setdefault(anchor, node)
+                resource.dynamic.setdefault(anchor, node)
+        elif node.get("$recursiveAnchor") is True and node is resource.root:
+            resource.dynamic[RECURSIVE] = node
+    return resource

@@ -1,0 +1,55 @@
+"""The nouns of references: documents, the resources in them, and the scopes that schemas are read in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.schema.dialects import Dialect
+
+
+class Resource:
+    """A part of a document that has a base URI: its root, or a schema with `$id`."""
+
+    __slots__ = ("anchors", "dialect", "document", "dynamic", "root", "scopes", "uri")
+
+    def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
+        self.uri = uri
+        self.root = root
+        self.document = document
+        self.dialect = dialect
+        self.anchors: dict[str, Json] = {}
+        self.dynamic: dict[str, Json] = {}
+        self.scopes: dict[int, Scope] = {}
+        """The scopes that this resource has been entered in, by the dynamic scope they have."""
+
+
+class Document:
+    """A JSON document that holds schemas, under the URI it is known by."""
+
+    __slots__ = ("root", "uri")
+
+    def __init__(self, uri: str, root: Json) -> None:
+        self.uri = uri
+        self.root = root
+
+
+Anchors = dict[str, tuple[Json, Resource]]
+"""The outermost schema for each dynamic anchor."""
+
+
+class Scope:
+    """Where a schema is read: its resource, and the dynamic anchors of the way to it.  Equal scopes are one object."""
+
+    __slots__ = ("anchors", "resource")
+
+    def __init__(self, resource: Resource, anchors: Anchors) -> None:
+        self.resource = resource
+        self.anchors = anchors
+
+
+class Target(NamedTuple):
+    """What a reference leads to: a schema and the scope to read it in."""
+
+    node: Json
+    scope: Scope
