@@ -206,7 +206,7 @@ def required_by_all(lists: list[Json]) -> Json:
     """Unite many lists of names at once."""
     if not all(names.__class__ is list for names in lists):
         return APART
-    return list(dict.fromkeys([name for names in lists for name in _names(names)]))
+    return list(dict.fromkeys([name for names in lists for name in names if name.__class__ is str]))
 
 
 def dependent_required(left: Json, right: Json) -> Json:
@@ -250,7 +250,24 @@ LAWS: dict[str, Law] = {
     "dependentRequired": dependent_required,
 }
 
-JOINS: dict[str, Callable[[list[Json]], Json]] = {"required": required_by_all}
+
+def greatest(values: list[Json]) -> Json:
+    """Keep the greatest of many lower bounds."""
+    return max(values) if _NUMBERS.issuperset(map(type, values)) else APART
+
+
+def least(values: list[Json]) -> Json:
+    """Keep the least of many upper bounds."""
+    return min(values) if _NUMBERS.issuperset(map(type, values)) else APART
+
+
+_NUMBERS = frozenset({int, float})
+
+JOINS: dict[str, Callable[[list[Json]], Json]] = {
+    "required": required_by_all,
+    **{keyword: greatest for keyword, law in LAWS.items() if law is greater},
+    **{keyword: least for keyword, law in LAWS.items() if law is lesser},
+}
 """Laws for any number of occurrences at once, where doing them one by one would take long."""
 
 

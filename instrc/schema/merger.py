@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
+_REMEMBERED = 8
+"""Lists that a further one is compared with."""
 
 
 class Merger:
@@ -149,15 +151,19 @@ class Merger:
             return self.unlike(keyword, places)
         kept: list[Json] = []
         since: list[int] = []
-        seen: set[object] = set()
+        seen: set[str] = set()
+        lists: list[Json] = []  # of names of types
         for place in places:
             value = self.pieces[place].view[keyword]
-            mark = types_of(value) if keyword == "type" else value if value.__class__ is not list else None
-            if mark.__class__ is not dict:
-                mark = (mark.__class__, mark)
-                if mark[1] is not None and mark in seen:
+            if value.__class__ is str:
+                if value in seen:
                     continue  # the hundredth branch seldom says what none before has said
-                seen.add(mark)
+                seen.add(value)
+            elif keyword == "type" and value.__class__ is list:
+                if value in lists:
+                    continue
+                if types_of(value) is not None and len(lists) < _REMEMBERED:
+                    lists.append(value)
             for index, other in enumerate(kept):
                 if other is value:
                     break
@@ -215,15 +221,21 @@ class Merger:
         if len(places) == 1:
             self.carry(self.out, keyword, self.pieces[places[0]])
             return
-        values = [self.pieces[place].view[keyword] for place in places]
-        if not all(value.__class__ is dict for value in values):
-            self.set_apart(keyword, places)
-            return
         by_name: dict[str, list[Term]] = {}
-        for place, value in zip(places, values, strict=True):
+        lists = False
+        for place in places:
+            piece = self.pieces[place]
+            value, scope = piece.view[keyword], piece.scope
+            if value.__class__ is not dict:
+                self.set_apart(keyword, places)
+                return
             for name, schema in value.items():
-                by_name.setdefault(name, []).append((schema, self.pieces[place].scope))
-        if any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
+                if name in by_name:
+                    by_name[name].append((schema, scope))
+                else:
+                    by_name[name] = [(schema, scope)]
+                lists |= schema.__class__ is list
+        if lists and any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
             self.set_apart(keyword, places)  # `dependencies` of old may hold lists
             return
         together: dict[str, Json] = {}
