@@ -21,11 +21,11 @@ from instrc.problems.report import Report
 from instrc.schema.contradictions import report_refusal
 from instrc.schema.definitions import Definitions
 from instrc.schema.dialects import FLAT
-from instrc.schema.evaluated import evaluated
+from instrc.schema.expand import expand
 from instrc.schema.merge import merge
-from instrc.schema.mixing import Applied, application, applies_mixins, mixing
-from instrc.schema.pieces import STRIPPED, Expansion, Frame, Key, Piece, Term
-from instrc.schema.refs import Library, kind_of
+from instrc.schema.mixing import Applied, application, mixing
+from instrc.schema.pieces import STRIPPED, Frame, Key, Piece, Term
+from instrc.schema.refs import Library
 from instrc.schema.resources import Document, Resource, Scope
 from instrc.schema.settle import settle
 from instrc.schema.unevaluated import Watched
@@ -140,7 +140,7 @@ class Folder:
             if hops and here in self.single:
                 return self.single[here]
             terms = [(node, scope)]
-        expansion = self.expand(terms)
+        expansion = expand(self, terms)
         if expansion is None:
             return False
         if expansion.applied:
@@ -281,150 +281,6 @@ class Folder:
         if self.options.trace:
             self.origins[id(out)] = (out, {keyword: [(piece, keyword)] for keyword in out})
         return frame
-
-    def expand(
-        self, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
-    ) -> Expansion | None:
-        """Follow `allOf` and references; `None` if one of the schemas is `false`.
-
-        `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
-        `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
-        """
-        library = self.library
-        found = Expansion()
-        pieces = found.pieces
-        seen: set[tuple[int, int]] = set()
-        last: Scope | None = None
-        references: frozenset[str] = frozenset()
-        old = False
-        # (schema, scope, depth, way here) or (place of a piece, its keywords)
-        stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
-        while stack:
-            entry = stack.pop()
-            if len(entry) == 2:
-                found.written.append(entry)
-                continue
-            node, scope, depth, way = entry
-            if node.__class__ is not dict:
-                if node is True:
-                    continue
-                if node is False:
-                    return None
-                raise invalid(library, node, way)
-            if library.nested:
-                scope = library.below(node, scope)
-            mark = (id(node), id(scope))
-            if library.mixins and mark not in seen and applies_mixins(node, scope):
-                if mark not in self.mixed:
-                    found.applied.append((node, scope))
-                    continue
-                node, scope = self.mixed[mark], self.flat
-                if node.__class__ is not dict:
-                    if node is False:
-                        return None
-                    continue
-                mark = (id(node), id(scope))
-            if mark in seen:
-                if way is not None:
-                    self.tell_circle(mark, way)
-                continue
-            seen.add(mark)
-            if scope is not last:
-                last = scope
-                dialect = scope.resource.dialect
-                references, old = dialect.references, dialect.old
-            view = library.view(node, scope) if old else node
-            composite = "allOf" in view or not references.isdisjoint(view)
-            if fold and not composite:
-                composite = any(_single(view, keyword) for keyword in fold)
-            if library.unevaluated and (
-                ("unevaluatedProperties" in view or "unevaluatedItems" in view)
-                and not (depth == 0 and len(terms) == 1)
-                and id(node) not in opened
-                and self.apart(node, view, scope)
-            ):
-                found.units.append((node, scope))
-                continue
-            if not composite:
-                if not view.keys() <= STRIPPED:
-                    found.written.append((len(pieces), list(view)))
-                    pieces.append(Piece(node, view, scope, depth))
-                continue
-            place = len(pieces)
-            parts: list[tuple[Json, ...]] = []
-            keywords: list[str] = []
-            whole: list[str] = []
-            for keyword, value in view.items():
-                if keyword in STRIPPED:
-                    if keyword != "$recursiveRef" or keyword not in references:
-                        continue
-                elif keyword == "allOf":
-                    if value.__class__ is not list:
-                        raise invalid(library, node, (mark, way, node), "allOf", value)
-                elif keyword in fold and _single(view, keyword):
-                    pass
-                elif keyword not in references or value.__class__ is not str:
-                    keywords.append(keyword)
-                    continue
-                if keywords:
-                    parts.append((place, keywords))
-                    whole += keywords
-                    keywords = []
-                further = (mark, way, view)
-                if value.__class__ is list:
-                    parts.extend([(branch, scope, depth + 1, further) for branch in value])
-                else:
-                    self.shared = True
-                    target = library.target(keyword, view, scope)
-                    parts.append((target.node, target.scope, depth + 1, further))
-            if keywords:
-                parts.append((place, keywords))
-                whole += keywords
-            if whole:
-                pieces.append(Piece(node, view, scope, depth))
-            parts.reverse()
-            stack += parts
-        return found
-
-    def apart(self, node: Json, view: dict[str, Json], scope: Scope) -> bool:
-        """Tell whether what a schema leaves unevaluated depends on the instance."""
-        certain, possible = evaluated(self.library, node, scope)
-        return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
-            view.get("unevaluatedItems", True) not in (True, {}) and not certain.covers_items(possible)
-        )
-
-    def tell_circle(self, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
-        """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
-
-        Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
-        """
-        references: list[str] = []
-        step: tuple[Json, ...] | None = way
-        while step is not None:
-            here, step, view = step
-            reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
-            if reference.__class__ is str:
-                references.append(reference)
-            if here == mark:
-                if self.options.report is not None:
-                    found = problems.schemas.ReferenceCycle(at=self.library.at(way[2]), references=tuple(reversed(references)))
-                    if found not in self.options.report.problems:
-                        self.options.report.add(found)
-                return
-
-
-def _single(view: dict[str, Json], keyword: str) -> bool:
-    value = view.get(keyword)
-    return value.__class__ is list and len(value) == 1
-
-
-def invalid(library: Library, node: Json, way: tuple[Json, ...] | None, keyword: str = "", value: Json = None) -> CompileError:
-    """Return the error for something that stands where a schema must."""
-    holder = way[2] if way is not None else None
-    found = library.where(holder) if holder is not None else None
-    path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
-    reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"
-    return CompileError([problems.schemas.InvalidSchema(at=library.at(holder), pointer=path, reason=reason)])
 
 
 def too_large(limit: int) -> CompileError:

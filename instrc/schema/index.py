@@ -26,6 +26,7 @@ def index(library: Library, root: Json, resource: Resource) -> None:
     indexed = library.indexed
     if root.__class__ is not dict or id(root) in indexed:
         return
+    home = library.main.root if library.main is not None else None  # it alone keeps its identity
     plain = 0
     dirty_at: list[int] = []
     order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
@@ -52,7 +53,7 @@ def index(library: Library, root: Json, resource: Resource) -> None:
             if not _REFERENCES.isdisjoint(node):
                 library.to_fold = True
                 dirty_at.append(place)
-            elif (above >= 0 or resource is not library.main) and not _IDENTIFIERS.isdisjoint(node):
+            elif node is not home and not _IDENTIFIERS.isdisjoint(node):
                 dirty_at.append(place)
         dialect = within.dialect
         old = dialect.old

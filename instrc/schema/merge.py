@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
+from instrc.schema.expand import expand
 from instrc.schema.merger import Merger
 from instrc.schema.pieces import STRIPPED, Expansion, Frame, Piece, Term
 from instrc.schema.unevaluated import to_open
@@ -30,7 +31,7 @@ def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | No
             opened |= {unit}
         else:
             break
-        again = folder.expand(terms, fold=fold, opened=opened)
+        again = expand(folder, terms, fold=fold, opened=opened)
         if again is None:
             return None
         expansion = again

@@ -6,12 +6,15 @@ JSON Schema asks for ECMA 262, the judges here are written in Python, and the tw
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
 from instrc.jsonvalue import Json
 from instrc.schema.walk import Path
 
+warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")
+"""Python says that `[[` will mean something else one day; whoever checks a schema can do nothing about that."""
 _BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "nothing to repeat", "unterminated character set")
 """What Python says of patterns that ECMA 262 refuses as well; its other complaints may be about differences of the two."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
@@ -87,13 +86,15 @@ class Frame:
         """What makes the result, or a frame to go on with, of a list of parts."""
 
 
-@dataclass(slots=True)
 class Expansion:
     """The pieces of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
-    pieces: list[Piece] = field(default_factory=list)
-    written: list[tuple[int, list[str]]] = field(default_factory=list)
-    units: list[Term] = field(default_factory=list)
-    """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
-    applied: list[Term] = field(default_factory=list)
-    """Schemas that apply mixins and have to be done first."""
+    __slots__ = ("applied", "pieces", "units", "written")
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self.written: list[tuple[int, Iterable[str]]] = []
+        self.units: list[Term] = []
+        """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+        self.applied: list[Term] = []
+        """Schemas that apply mixins and have to be done first."""
