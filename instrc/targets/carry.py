@@ -11,7 +11,7 @@ from typing import Any
 
 from instrc.jsonvalue import Json, at
 from instrc.targets.names import KeyNames
-from instrc.targets.positions import MANY, NAMED, ONE
+from instrc.targets.positions import mapped
 from instrc.targets.rewrites.meet import matches
 
 _DEEPEST = 150
@@ -19,33 +19,25 @@ _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_ONE = ("if", "then", "else", "not")
 
 
-def renamed(schema: Json, keys: KeyNames, root: Json, level: int = 0) -> Json:
+def renamed(schema: Json, keys: KeyNames) -> Json:
     """Return a schema whose property names are those that are sent."""
-    if not isinstance(schema, dict) or level > _DEEPEST:
-        return schema
-    result: dict[str, Any] = {}
-    for keyword, value in schema.items():
-        if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
-            result[keyword] = {keys.sent(name): renamed(child, keys, root, level + 1) for name, child in value.items()}
-        elif keyword in NAMED and isinstance(value, dict):
-            result[keyword] = {name: renamed(child, keys, root, level + 1) for name, child in value.items()}
-        elif keyword == "required" and isinstance(value, list):
-            result[keyword] = [keys.sent(name) for name in value]
-        elif keyword == "dependentRequired" and isinstance(value, dict):
-            result[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
-        elif keyword in MANY and isinstance(value, list):
-            result[keyword] = [renamed(child, keys, root, level + 1) for child in value]
-        elif keyword == "propertyNames":
-            continue  # it would look at other names than it means
-        elif keyword in ONE:
-            result[keyword] = renamed(value, keys, root, level + 1)
-        elif keyword in {"const", "default", "example"}:
-            result[keyword] = Carrier(root, keys.sent).carry(value, [schema])
-        elif keyword in {"enum", "examples"} and isinstance(value, list):
-            result[keyword] = [Carrier(root, keys.sent).carry(item, [schema]) for item in value]
-        else:
-            result[keyword] = value
-    return result
+
+    def change(node: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+        changed = {keyword: value for keyword, value in new.items() if keyword != "propertyNames"}  # it would look at other names
+        for keyword, value in changed.items():
+            if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
+                changed[keyword] = {keys.sent(name): child for name, child in value.items()}
+            elif keyword == "required" and isinstance(value, list):
+                changed[keyword] = [keys.sent(name) for name in value]
+            elif keyword == "dependentRequired" and isinstance(value, dict):
+                changed[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
+            elif keyword in {"const", "default", "example"}:
+                changed[keyword] = Carrier(schema, keys.sent).carry(value, [node])
+            elif keyword in {"enum", "examples"} and isinstance(value, list):
+                changed[keyword] = [Carrier(schema, keys.sent).carry(item, [node]) for item in value]
+        return changed
+
+    return mapped(schema, change)
 
 
 class Carrier:

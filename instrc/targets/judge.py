@@ -32,6 +32,10 @@ def _validator(text: str) -> Any:
     return Draft202012Validator(loads(text))
 
 
+_MEANT = (KeyboardInterrupt, SystemExit, GeneratorExit)
+"""What is raised on purpose; endless recursion may surface as a panic of the validator's own maps, which is no `Exception`."""
+
+
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
     """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
     if isinstance(schema, bool):
@@ -40,7 +44,9 @@ def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
         schema = {**schema, "$defs": definitions}
     try:
         return bool(_validator(dumps(schema, indent=False)).is_valid(value))
-    except Exception:  # noqa: BLE001  -- patterns Python cannot read, references that lead nowhere, endless recursion
+    except _MEANT:
+        raise
+    except BaseException:  # noqa: BLE001  -- patterns Python cannot read, references that lead nowhere, endless recursion
         return True
 
 
@@ -50,7 +56,9 @@ def violations(schema: Json, value: Json, most: int = 50) -> tuple[Violation, ..
         return ()
     try:
         return tuple(_first(_described(_validator(dumps(schema, indent=False)).iter_errors(value)), most))
-    except Exception as error:  # noqa: BLE001  -- as above; here it must be said
+    except _MEANT:
+        raise
+    except BaseException as error:  # noqa: BLE001  -- as above; here it must be said
         return (Violation("", "schema", "", f"the schema cannot be applied: {type(error).__name__}: {error}"[:500]),)
 
 
@@ -81,7 +89,9 @@ def weighed(schema: Json, value: Json) -> Weight:
     try:
         errors = islice(_validator(dumps(schema, indent=False)).iter_errors(value), _MOST_WEIGHED)
         cost = sum(_cost(error, leaves, certain=True) for error in errors)
-    except Exception:  # noqa: BLE001  -- as above: what cannot be judged cannot be mended
+    except _MEANT:
+        raise
+    except BaseException:  # noqa: BLE001  -- as above: what cannot be judged cannot be mended
         return Weight(1, ())
     return Weight(cost, tuple(leaves[:_MOST_WEIGHED]))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from instrc.jsonvalue import Json, at, dumps, loads
+from instrc.jsonvalue import Json, at
 from instrc.targets.built import SAYING_NOTHING, Built
 from instrc.targets.carry import renamed
 from instrc.targets.dialect import Dialect
 from instrc.targets.losses import Loss
 from instrc.targets.names import KeyNames
-from instrc.targets.positions import constraints, subschemas
+from instrc.targets.positions import constraints, mapped, subschemas
 
 
 def kept(flat: Json, aimed: Dialect) -> Built:
@@ -22,7 +22,7 @@ def kept(flat: Json, aimed: Dialect) -> Built:
     record: dict[str, Json] = {"codec": None}
     back = keys.renamed()
     if back:
-        schema = renamed(flat, keys, flat)
+        schema = renamed(flat, keys)
         losses += _of_names(flat)
     if back or (aimed.fold and _lists_words(flat)):
         record["codec"] = {"as": "names", "keys": back}
@@ -96,17 +96,7 @@ def _opened(schema: dict[str, Any]) -> Json:
 
 def _moved(boxed: Json) -> Json:
     """Let references to the old root lead to its new place."""
-    if '"$ref"' not in (text := _text(boxed)):
-        return boxed
-
-    text = text.replace('"$ref":"#"', '"$ref":"#/properties/value"')
-    del boxed
-    return loads(text)
-
-
-def _text(value: Json) -> str:
-
-    return dumps(value, indent=False)
+    return mapped(boxed, lambda _, node: {**node, "$ref": "#/properties/value"} if node.get("$ref") == "#" else node)
 
 
 def _lists_words(schema: Json) -> bool:

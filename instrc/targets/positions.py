@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from instrc.jsonvalue import Json, pointer
@@ -101,6 +101,40 @@ def constraints(schema: Json, *, falsity: bool = False) -> Iterator[tuple[str, s
         if isinstance(node, dict):
             yield from ((place, keyword, value) for keyword, value in node.items() if keyword not in ANNOTATIONS)
             stack.extend((place + pointer(path), child) for path, child in subschemas(node))
+
+
+def mapped(root: Json, change: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]) -> Json:
+    """Return a schema with each schema object in it changed, from the inside out, however deep; what stays the same is shared.
+
+    `change` is given a schema object as it was, and with the schemas in it changed already.
+    """
+    done: dict[int, Json] = {}
+    stack: list[tuple[Json, bool]] = [(root, False)]
+    while stack:
+        node, entered = stack.pop()
+        if not isinstance(node, dict) or id(node) in done:
+            continue
+        if entered:
+            done[id(node)] = change(node, _with(node, done))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for _, child in subschemas(node))
+    return done.get(id(root), root)
+
+
+def _with(node: dict[str, Any], done: dict[int, Json]) -> dict[str, Any]:
+    """Return a schema object with the schemas in it replaced, the same object if none is."""
+    result = node
+    for keyword in node.keys() & _INTERESTING:
+        value = node[keyword]
+        if isinstance(value, list) or (isinstance(value, dict) and keyword in NAMED):
+            pairs: list[tuple[Any, Json]] = list(enumerate(value) if isinstance(value, list) else value.items())
+            fresh = {key: done.get(id(child), child) for key, child in pairs}
+            if any(fresh[key] is not child for key, child in pairs):
+                result = {**result, keyword: list(fresh.values()) if isinstance(value, list) else fresh}
+        elif (new := done.get(id(value), value)) is not value:
+            result = {**result, keyword: new}
+    return result
 
 
 def mentions(schema: Json, keyword: str) -> bool:

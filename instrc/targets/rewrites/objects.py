@@ -58,8 +58,11 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
     elif patterns or rest is not False:
         shape.others(patterns, rest)
     elif not fitter.dialect.closed and not fitter.is_own(node):
-        closing = "additionalProperties" if "additionalProperties" in node else "unevaluatedProperties"
-        fitter.lose(node, closing, reason="has no word in the target; undeclared keys are found when the answer is lifted")
+        for closing in ("additionalProperties", "unevaluatedProperties"):
+            if closing in node:
+                fitter.lose(
+                    node, closing, reason="has no word in the target; undeclared keys are found when the answer is lifted"
+                )
     closed = not patterns and (rest is False or (rest is _ABSENT and fitter.dialect.closed))
     if closed and node.get("minProperties", 0) > len(shape.body["properties"]):
         fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
