@@ -178,7 +178,7 @@ def multiple_of(left: Json, right: Json) -> Json:
     numerator, denominator = a * c // gcd(a, c), gcd(b, d)
     if numerator > _EXACT:
         return APART
-    least: int | float = numerator // denominator if numerator % denominator == 0 else numerator / denominator
+    least: int | float = numerator if denominator == 1 else numerator / denominator  # in lowest terms, as both fractions are
     return left if least == left else right if least == right else least
 
 

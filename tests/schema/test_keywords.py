@@ -29,6 +29,8 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("type", "integer", "number", "integer"),
     ("type", "number", "integer", "integer"),
     ("type", "string", "number", NOTHING),
+    ("type", ["array", "boolean"], ["integer", "number"], NOTHING),
+    ("type", ["array", "string"], "string", "string"),
     ("type", ["integer", "null"], ["number", "string"], "integer"),
     ("type", ["number", "null"], ["integer", "null"], ["integer", "null"]),
     ("type", ["number", "integer"], "integer", "integer"),
@@ -70,6 +72,8 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("multipleOf", 4, 6, 12),
     ("multipleOf", 6, 3, 6),
     ("multipleOf", 3, 6.0, 6.0),
+    ("multipleOf", 6.0, 3, 6.0),
+    ("multipleOf", 0.1, float("0.1"), 0.1),
     ("multipleOf", 0.75, 0.5, 1.5),
     ("multipleOf", 1.5, 0.5, 1.5),
     ("multipleOf", 0.5, 1.5, 1.5),
@@ -144,7 +148,9 @@ def test_the_other_order_says_the_same(keyword: str, left: Any, right: Any, both
 
 def test_a_list_that_gains_nothing_stays_the_same_object() -> None:
     names, values, kinds = ["a", "b"], [1, 2], ["string", "null"]
+    many = list(range(300))
     assert LAWS["required"](names, ["b"]) is names
+    assert LAWS["enum"](many, many[::-1]) is many
     assert LAWS["enum"](values, [3, 2, 1]) is values
     assert LAWS["type"](kinds, ["null", "string"]) is kinds
 
@@ -224,6 +230,7 @@ def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper:
         ({"type": "integer", "minimum": 2, "maximum": 2}, None),
         ({"type": "integer", "minimum": 2, "exclusiveMaximum": 2}, ("minimum", "exclusiveMaximum")),
         ({"type": "integer", "exclusiveMinimum": 2, "maximum": 2}, ("exclusiveMinimum", "maximum")),
+        ({"type": "integer", "exclusiveMinimum": 2, "maximum": 2.0}, ("exclusiveMinimum", "maximum")),
         ({"type": "number", "exclusiveMinimum": 2, "exclusiveMaximum": 2}, ("exclusiveMinimum", "exclusiveMaximum")),
         ({"type": "number", "exclusiveMinimum": 2, "exclusiveMaximum": 2.5}, None),
         ({"type": ["integer", "null"], "minimum": 2, "maximum": 1}, None),
@@ -241,6 +248,7 @@ def test_a_range_is_empty_for_its_own_type_only(schema: Any, bounds: tuple[str, 
 def test_descriptions_are_joined_equal_ones_once_and_empty_ones_not_at_all() -> None:
     assert description(["a", "b", "a", ""]) == "a\nb"
     assert description(["a", 3]) == 3
+    assert description(["a", 3, "b"]) == "b"
 
 
 def test_values_are_told_apart_as_json_tells_them() -> None:
