@@ -12,7 +12,9 @@ from instrc.jsonvalue import Json, at, pointer
 
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
-FORM = Form(silent=frozenset({"type", "strict", "_meta", "icons"}), kept={"annotations": "x-annotations"})
+FORM = Form(
+    silent=frozenset({"type", "strict", "_meta", "icons"}), kept={"annotations": "x-annotations", "execution": "x-execution"}
+)
 
 
 def tools(given: Given) -> Iterator[Tool]:

@@ -125,6 +125,8 @@ def _keyword(schema: dict[str, Json], keyword: str, value: Json, path: tuple[str
     if keyword == "pattern" and _broken(value):
         _lose(losses, path, keyword, value, "is no regular expression that can be read here")
         return _GONE
+    if keyword == "pattern":
+        return _plain_classes(value)
     if keyword == "uniqueItems" and not isinstance(value, bool):
         return _GONE
     return value
@@ -134,10 +136,38 @@ def _broken(pattern: str) -> bool:
     import re
 
     try:
-        re.compile(pattern)
+        re.compile(_plain_classes(pattern))
     except (re.error, RecursionError, OverflowError):
         return True
     return False
+
+
+_SETS = ("&&", "||", "~~")
+
+
+def _plain_classes(pattern: str) -> str:
+    """Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`.
+
+    To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
+    and Python warns that one day they will to it.
+    """
+    if not any(mark in pattern for mark in ("[", *_SETS)):
+        return pattern
+    out: list[str] = []
+    inside, place = False, 0
+    while place < len(pattern):
+        step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
+        if inside and (step == "[" or (pattern[place : place + 2] in _SETS and out[-1][-1:] != "\\")):
+            step = f"\\{step}"
+            place -= 1
+        elif step == "[":
+            inside = True
+        elif step == "]":
+            inside = False
+        out.append(step)
+        place += len(step)
+    plain = "".join(out)
+    return pattern if plain == pattern else plain
 
 
 def _type(value: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 from instrc.jsonvalue import Json, at, dumps, pointer
 from instrc.targets.catalogue import dialect
 from instrc.targets.dialect import Dialect
+from instrc.targets.expansion import Expansion
 from instrc.targets.judge import accepts
 from instrc.targets.rules import Breach, breaches
 from instrc.targets.sample import sample, swaps
@@ -32,6 +33,10 @@ Matcher: TypeAlias = Callable[[str], bool]
 """Says whether a text is a whole answer that a grammar accepts."""
 
 
+class Unasked(Exception):  # noqa: N818  -- nobody erred
+    """An engine would not come back in time, or not with the memory there is."""
+
+
 class Opinion(NamedTuple):
     """What one engine says."""
 
@@ -39,7 +44,7 @@ class Opinion(NamedTuple):
     binding: bool
     """Whether the target runs on this engine."""
     accepted: bool | None
-    """Whether the schema compiles; `None` if the engine is not installed."""
+    """Whether the schema compiles; `None` if the engine is not installed, or was not asked."""
     reason: str | None = None
     answers: bool | None = None
     """Whether a sample answer is accepted; `None` if none could be made, as for a pattern that nobody can guess, or shown."""
@@ -107,6 +112,8 @@ def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, 
         return Opinion(name, binding, None, "is not installed")
     try:
         matcher = engine(schema)
+    except Unasked:
+        return Opinion(name, binding, None, "is not asked: what it would write out is too large")
     except Exception as error:  # noqa: BLE001  -- engines raise what they like
         return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
     value = sample(schema)
@@ -163,6 +170,10 @@ def _xgrammar(schema: Json) -> Matcher:
     return accepts_text
 
 
+_LONGEST = 200_000
+"""Characters of a regular expression that is still matched."""
+
+
 def _outlines_core(schema: Json) -> Matcher | None:
     """Compile as outlines does: into one regular expression.
 
@@ -171,8 +182,10 @@ def _outlines_core(schema: Json) -> Matcher | None:
     """
     from outlines_core.json_schema import build_regex_from_schema
 
+    if Expansion(schema).size() > _LONGEST * 20:
+        raise Unasked
     expression = build_regex_from_schema(dumps(schema, indent=False))
-    if find_spec("llguidance") is None:
+    if find_spec("llguidance") is None or len(expression) > _LONGEST:
         return None
     from llguidance import LLMatcher
 

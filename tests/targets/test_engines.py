@@ -12,6 +12,7 @@ from test_facts import RICH
 from instrc.jsonvalue import dumps, loads
 from instrc.problems.problem import CompileError
 from instrc.targets.catalogue import targets
+from instrc.targets.expansion import ENDLESS, Expansion
 from instrc.targets.lower import lower
 from instrc.targets.sample import sample, swaps
 from instrc.targets.verify import verify
@@ -74,6 +75,23 @@ def test_a_schema_without_a_whole_instance_is_verified_all_the_same() -> None:
     verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
     assert not verdict.breaches
     assert all(opinion.answers is None for opinion in verdict.opinions)
+
+
+def test_an_engine_that_would_not_come_back_is_not_asked() -> None:
+    pytest.importorskip("outlines_core")
+    node: Any = {"type": "object", "properties": {name: {"type": "array", "items": {"$ref": "#/$defs/n"}} for name in "abcdefgh"}}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    (opinion,) = (each for each in verdict.opinions if each.engine == "outlines_core")
+    assert opinion.accepted is None
+    assert "too large" in str(opinion.reason)
+    assert verdict.accepted
+
+
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}]
+)
+def test_every_schema_can_be_measured(schema: Any) -> None:
+    assert 0 <= Expansion(schema).size() <= ENDLESS
 
 
 @pytest.mark.parametrize("target", targets())

@@ -100,6 +100,24 @@ def test_what_is_read_otherwise_is_reported() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("pattern", "read_as"),
+    [
+        (r"^[[A-Z]+]?$", r"^[\[A-Z]+]?$"),
+        (r"[a&&b]", r"[a\&&b]"),
+        (r"\[[x]\]a[[]", r"\[[x]\]a[\[]"),
+        (r"[^\]\[]", r"[^\]\[]"),
+        (r"a&&b", r"a&&b"),
+    ],
+)
+def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: str, read_as: str) -> None:
+    schema = {"type": "string", "pattern": pattern}
+    again, losses = read(schema)
+    assert again["pattern"] == read_as
+    assert not losses
+    assert (again is schema) is (pattern == read_as)
+
+
 def test_what_needs_no_reading_is_the_same_object() -> None:
     schema = {"type": "object", "properties": {"a": {"enum": [None]}, "b": True}, "required": ["a"], "$defs": {"x": False}}
     again, losses = read(schema)
