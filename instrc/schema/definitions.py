@@ -17,6 +17,7 @@ class Definitions:
 
     def __init__(self) -> None:
         self.schemas: dict[str, Json] = {}
+        self.counts: dict[str, int] = {}
         self.root: Frame | None = None
 
     def recursion(self, frame: Frame, terms: list[Term]) -> Json:
@@ -60,11 +61,16 @@ class Definitions:
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        count, free = 2, name
-        while free in self.schemas:
-            free = f"{name}_{count}"
-            count += 1
-        return free
+        return _free(name, self.schemas, self.counts)
+
+
+def _free(name: str, taken: dict[str, Json], counts: dict[str, int]) -> str:
+    """Return a name that is not taken; `counts` says for each name up to which number it has been tried."""
+    free = name
+    while free in taken:
+        counts[name] = counts.get(name, 1) + 1
+        free = f"{name}_{counts[name]}"
+    return free
 
 
 def name_of(terms: list[Term]) -> str:
@@ -111,6 +117,7 @@ class Gathering:
 
     def __init__(self) -> None:
         self.schemas: dict[str, Json] = {}
+        self.counts: dict[str, int] = {}
 
     def take(self, schema: Json) -> Json:
         """Return a flat schema without its `$defs`, which are kept; references to its root go to a definition of it."""
@@ -146,11 +153,7 @@ class Gathering:
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        count, free = 2, name
-        while free in self.schemas:
-            free = f"{name}_{count}"
-            count += 1
-        return free
+        return _free(name, self.schemas, self.counts)
 
     def give(self, body: Json) -> Json:
         """Return a schema with the definitions that have been kept."""
