@@ -7,6 +7,8 @@ the whole response, its pieces as they were streamed, its message, one call, or 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 from instrc.jsonvalue import Json
@@ -15,6 +17,8 @@ from instrc.targets.reply import Found, Reply
 from instrc.targets.responses import is_part, part, response
 from instrc.targets.streams import is_stream, pieces_in, whole
 
+_MOST_NESTED = 50
+"""Levels below which no object of a library is looked for."""
 _MOST_LEVELS = 3
 """How often a text may hold a text that holds JSON."""
 
@@ -25,8 +29,7 @@ def found(answer: Json, is_bare: Callable[[Json], bool], names: frozenset[str]) 
     `is_bare` says whether an object looks like the arguments themselves; `names` are the names under which tools were sent.
     """
     reply = Reply()
-    if hasattr(answer, "model_dump"):  # objects of the providers' libraries
-        answer = answer.model_dump(mode="json", by_alias=False)
+    answer = _plain(answer, 0)
     if isinstance(answer, bytes):
         answer = answer.decode("utf-8", "replace")
     if isinstance(answer, str):
@@ -34,6 +37,23 @@ def found(answer: Json, is_bare: Callable[[Json], bool], names: frozenset[str]) 
     else:
         _value(answer, reply, is_bare, names)
     return reply
+
+
+def _plain(value: Any, level: int) -> Json:
+    """Return what objects of the providers' libraries, models and dataclasses, say as plain JSON."""
+    if value is None or isinstance(value, str | bytes | int | float):
+        return value.value if isinstance(value, Enum) else value
+    if level > _MOST_NESTED:
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item, level + 1) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item, level + 1) for key, item in value.items()}
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=False)
+    if is_dataclass(value):
+        return {each.name: _plain(getattr(value, each.name), level + 1) for each in fields(value)}
+    return value
 
 
 def _from_text(text: str, reply: Reply, is_bare: Callable[[Json], bool], names: frozenset[str]) -> None:

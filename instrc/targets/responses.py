@@ -21,7 +21,8 @@ _TEXTS = frozenset({"text", "output_text"})
 _MESSAGES = frozenset({"message", "message.output"})
 _PARTS = _THINKING | _CALLS | {"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call"}
 _ARGUMENTS = ("arguments", "input", "args", "parameters")
-_RESULT = frozenset({"content", "structuredContent", "isError", "_meta", "resultType"})
+_OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
+_RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
 """Members of what an MCP server returns for a call."""
 
 
@@ -161,23 +162,24 @@ def _output(answer: dict[str, Any], reply: Reply) -> bool:
 
 
 def _mcp(answer: dict[str, Any], reply: Reply) -> bool:
-    """Read a request to call a tool, and what a server returns for one."""
+    """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
     if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
         reply.calls.append(parsed(params.get("name"), params.get("arguments"), answer.get("id")))
         return True
     result = answer.get("result") if "jsonrpc" in answer else answer
     if not isinstance(result, dict) or not (
-        result.keys() & {"structuredContent", "isError"} or (result is not answer and isinstance(result.get("content"), list))
+        (result.keys() & _OF_A_RESULT and result.keys() <= _RESULT)
+        or "structuredContent" in result
+        or (result is not answer and isinstance(result.get("content"), list))
     ):
         return False
-    if result.keys() - _RESULT and "structuredContent" not in result:
-        return False
-    if result.get("isError") is True:
+    structured = result.get("structuredContent", result.get("structured_content"))
+    if result.get("isError", result.get("is_error")) is True:
         beside = Reply()
         _content(result.get("content"), beside)
         reply.failure = "\n".join(beside.texts) or "isError"
-    elif "structuredContent" in result:
-        reply.calls.append(Found(None, result["structuredContent"]))
+    elif structured is not None or "structuredContent" in result:
+        reply.calls.append(Found(None, structured))
     else:
         _content(result.get("content"), reply)
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -188,3 +190,55 @@ def test_the_words_of_a_failure_and_of_a_refusal_are_kept() -> None:
 def test_a_tool_with_a_parameter_called_error_is_answered_all_the_same() -> None:
     record = lower({"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}, "anthropic").map
     assert lift({"error": "none"}, record).value == {"error": "none"}
+
+
+@dataclass
+class Function:
+    name: str
+    arguments: Any
+
+
+class Role(StrEnum):
+    ASSISTANT = "assistant"
+
+
+@dataclass
+class Message:
+    """As the libraries that use dataclasses have them."""
+
+    role: Role
+    content: str
+    tool_calls: list[Any]
+
+
+class Model:
+    """As the libraries that use pydantic have them."""
+
+    def __init__(self, **members: Any) -> None:
+        self.members = members
+
+    def model_dump(self, *, mode: str, by_alias: bool) -> Any:
+        assert (mode, by_alias) == ("json", False)
+        return self.members
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Model(**chat("tool_calls", content=None, tool_calls=called())),
+        [Model(**USE)],
+        (USE,),
+        Message(Role.ASSISTANT, "", [{"id": "1", "function": Function("tool", GOOD)}]),
+        Function("tool", GOOD),
+        [Model(choices=[{"index": 0, "delta": part}]) for part in ({"content": '{"a"'}, {"content": ': "x"}'})]
+        + [Model(choices=[{"index": 0, "delta": {}, "finish_reason": "stop"}])],
+        Model(
+            content=[{"type": "text", "text": TEXT}], structured_content=GOOD, is_error=False, meta=None, result_type="complete"
+        ),
+        Model(content=[{"type": "text", "text": TEXT}], structured_content=None, is_error=False, meta=None),
+    ],
+)
+def test_objects_of_libraries_are_read_as_what_they_say(answer: Any) -> None:
+    lifted = lift(answer, lower(SCHEMA, "openai").map)
+    assert lifted.ok, lifted
+    assert lifted.value == GOOD
