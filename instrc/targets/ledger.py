@@ -26,17 +26,20 @@ class Ledger:
         self._made: dict[int, tuple[Json, Json, Json]] = {}
         self._ours: set[int] = set()
 
-    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None, *, parts: bool = True) -> str:
+    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
         """Take a loss down and return the sentence that tells the model."""
+        value = node.get(keyword) if isinstance(node, dict) else node
+        self.take(node, keyword, kind, reason or "is said in the description and checked when the answer is lifted")
+        return note(keyword, value)
+
+    def take(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
+        """Take a loss down, of which there is nothing to tell a model; with `parts` what is inside of the keyword, too."""
         value = node.get(keyword) if isinstance(node, dict) else node
         place = self.place(node, keyword)
         if (place, keyword, kind) not in self.losses:
-            if reason is None:
-                reason = "is said in the description and checked when the answer is lifted"
             self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
             if kind == "unenforced" and parts:
                 self._lose_parts(keyword, value, place)
-        return note(keyword, value)
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
         """Take down what is inside a keyword that is lost: an answer is found wrong there."""
@@ -64,11 +67,11 @@ class Ledger:
                 continue
             seen.add(id(here))
             if len(seen) > _MOST_TOLD:
-                self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
+                self.take(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
                 break
             for keyword in here:
                 if keyword not in ANNOTATIONS and keyword in KNOWN:
-                    self.lose(here, keyword, kind, reason, parts=False)
+                    self.take(here, keyword, kind, reason, parts=False)
             if "$ref" in here:
                 stack.append((self.target(here["$ref"]), str(here["$ref"]).removeprefix("#")))
             for path, child in subschemas(here):

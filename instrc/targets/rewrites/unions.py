@@ -56,7 +56,7 @@ def branches(fitter: Fitter, node: dict[str, Any], level: int) -> list[Form]:
             return [anything.written(fitter, node, "has more alternatives than can be kept apart")]
     if keyword == "oneOf" and not exclusive(fitter, schemas):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
-        fitter.lose(node, "oneOf", reason=reason)
+        fitter.take(node, "oneOf", "unenforced", reason)
     if fitter.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
         reason = "is a choice by name, and what it names may be missing"
         fitter.lose(node, keyword, "part", reason)
