@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from instrc import problems
@@ -24,7 +25,7 @@ def report_contradiction(folder: Folder, left: tuple[Piece, str], right: tuple[P
         report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
 
 
-def report_refusal(folder: Folder, pieces: list[Piece], keyword: str) -> None:
+def report_refusal(folder: Folder, pieces: Sequence[Piece], keyword: str) -> None:
     """Warn of a keyword all of whose branches are ruled out, beside the keyword that is likeliest to do so."""
     refused = next(piece for piece in reversed(pieces) if keyword in piece.view)
     others = ((piece, word) for word in _RULING_OUT for piece in reversed(pieces) if word in piece.view)

@@ -30,6 +30,7 @@ def expand(
     found = Expansion()
     pieces, written = found.pieces, found.written
     seen: set[tuple[int, int]] = set()
+    calm = not fold and not library.unevaluated
     # (schema, scope, depth, way here) or (place of a piece, its keywords)
     stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
     while stack:
@@ -38,19 +39,20 @@ def expand(
             written.append(entry)
             continue
         node, scope, depth, way = entry
+        key = id(node)
+        mark = (key, id(scope))
+        if calm and key in indexed and key not in dirty and "allOf" not in node:  # there is nothing to follow
+            if mark not in seen and not node.keys() <= STRIPPED:
+                seen.add(mark)
+                written.append((len(pieces), node))
+                pieces.append(Piece(node, node, scope, depth, mark))
+            continue
         if node.__class__ is not dict:
             if node is True:
                 continue
             if node is False:
                 return None
             raise invalid(library, node, way)
-        mark = (id(node), id(scope))
-        if mark[0] in indexed and mark[0] not in dirty and not fold and not library.unevaluated:  # there is nothing to follow
-            if mark not in seen and not node.keys() <= STRIPPED:
-                seen.add(mark)
-                written.append((len(pieces), node))
-                pieces.append(Piece(node, node, scope, depth))
-            continue
         if library.nested:
             scope = library.below(node, scope)
             mark = (id(node), id(scope))
@@ -86,7 +88,7 @@ def expand(
         if not composite:
             if not view.keys() <= STRIPPED:
                 written.append((len(pieces), view))
-                pieces.append(Piece(node, view, scope, depth))
+                pieces.append(Piece(node, view, scope, depth, mark))
             continue
         place = len(pieces)
         parts: list[tuple[Json, ...]] = []
@@ -114,12 +116,13 @@ def expand(
             else:
                 folder.shared = True
                 target = library.target(keyword, view, scope)
+                calm = calm and not library.unevaluated  # a document may have been read
                 parts.append((target.node, target.scope, depth + 1, further))
         if keywords:
             parts.append((place, keywords))
             whole = True
         if whole:
-            pieces.append(Piece(node, view, scope, depth))
+            pieces.append(Piece(node, view, scope, depth, mark))
         parts.reverse()
         stack += parts
     return found

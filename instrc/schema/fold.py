@@ -155,7 +155,7 @@ class Folder:
             and id(pieces[0].node) not in self.library.dirty
         ):
             return pieces[0].node
-        key: Key = tuple([(id(piece.node), id(piece.scope)) for piece in pieces])
+        key: Key = tuple([piece.mark for piece in pieces])
         if expansion.units:
             if not pieces and len(expansion.units) == 1:
                 return self.begin(expansion.units) if terms != expansion.units else False
@@ -183,6 +183,8 @@ class Folder:
                 return False
             frame = merged
         frame.key = key
+        if not frame.pending and (frame.settle is None or frame.settle.idle):
+            return self.finish(frame)
         frame.unordered = unordered
         self.open[unordered] = frame
         return frame
@@ -191,8 +193,7 @@ class Folder:
         """Return the result of a frame whose parts are done, or a frame to go on with."""
         out = frame.out
         if frame.after is not None:
-            if frame.unordered:
-                self.open.pop(frame.unordered, None)
+            self.open.pop(frame.unordered, None)
             return frame.after(out)
         if frame.settle is not None:
             out = settle(frame)
@@ -206,7 +207,7 @@ class Folder:
                 return self.once_more(out, frame)
             if frame.settle.refused:
                 report_refusal(self, frame.pieces, frame.settle.refused)
-        del self.open[frame.unordered]
+        self.open.pop(frame.unordered, None)
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out

@@ -41,6 +41,8 @@ def properties(merger: Merger) -> None:
             if value.__class__ is dict:
                 for name, schema in value.items():
                     into[name] = [(schema, scope)]
+            elif keyword in view:
+                merger.settle.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
         if "additionalProperties" in view:
             extra = view["additionalProperties"]
             if extra in TRIVIAL:
@@ -76,7 +78,7 @@ def properties(merger: Merger) -> None:
                         objects.Lost(name, place, [(by.view["properties"][name], by.scope)])
                         for name in names
                         for by in merger.pieces
-                        if name in by.view.get("properties", ())
+                        if by.view.get("properties").__class__ is dict and name in by.view["properties"]
                     ]
     if kept_unevaluated:
         open_extra = None  # it would have them see everything
@@ -108,7 +110,9 @@ def properties(merger: Merger) -> None:
 def write(merger: Merger, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
-        if by_name or (keyword in container and not any(merger.pieces[place].view[keyword] for place in merger.groups[keyword])):
+        if by_name or (
+            keyword in container and all(merger.pieces[place].view[keyword] == {} for place in merger.groups[keyword])
+        ):
             schemas: dict[str, Json] = {}
             container[keyword] = schemas
             for name, terms in by_name.items():
@@ -143,6 +147,8 @@ def items(merger: Merger) -> None:
         piece = merger.pieces[place]
         view, scope = piece.view, piece.scope
         prefix = view.get("prefixItems")
+        if "prefixItems" in view and prefix.__class__ is not list:
+            merger.settle.apart.setdefault("prefixItems", []).append({"prefixItems": prefix})
         parts.append(
             arrays.Part(
                 [(schema, scope) for schema in prefix] if prefix.__class__ is list else [],

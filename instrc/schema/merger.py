@@ -44,18 +44,19 @@ _REMEMBERED = 8
 class Merger:
     """The merging of one conjunction."""
 
+    watched_properties = False
+    watched_items = False
+    """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
+
     def __init__(self, folder: Folder, pieces: list[Piece], groups: dict[str, list[int]]) -> None:
         self.folder = folder
         self.pieces = pieces
         self.groups = groups
         self.out: dict[str, Json] = {}
-        self.frame = Frame(self.out)
-        self.settle = self.frame.settle = Settle()
-        self.frame.pieces = pieces
-        self.pending = self.frame.pending
-        self.watched_properties = False
-        self.watched_items = False
-        """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
+        self.frame = frame = Frame(self.out)
+        self.settle = frame.settle = Settle()
+        self.pending = frame.pending
+        frame.pieces = pieces
 
     def merge(self) -> bool:
         """Fill the frame; false if nothing satisfies the conjunction."""
@@ -63,8 +64,10 @@ class Merger:
         if self.folder.library.unevaluated:
             self.watch()
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
-        simple_items = "unevaluatedItems" not in by_keyword and (
-            len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
+        simple_items = (
+            "unevaluatedItems" not in by_keyword
+            and not groups.ITEMS.isdisjoint(by_keyword)
+            and (len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1)
         )
         properties = items = content = False
         for keyword, places in by_keyword.items():

@@ -142,7 +142,8 @@ def _apply(folder: Folder, references: list[str], words: dict[str, Json], frame:
 def _trace(folder: Folder, made: Json, *sources: Json) -> None:
     """Take down, for `trace`, that a schema made on the way has its keywords from others."""
     if folder.options.trace and made.__class__ is dict:
-        pieces = [Piece(source, source, folder.flat, 0) for source in sources if source.__class__ is dict]
+        flat = folder.flat
+        pieces = [Piece(source, source, flat, 0, (id(source), id(flat))) for source in sources if source.__class__ is dict]
         folder.origins[id(made)] = (made, {word: [(piece, word) for piece in pieces if word in piece.view] for word in made})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
@@ -22,68 +22,64 @@ STRIPPED = frozenset(
 class Piece:
     """One schema of a conjunction, without `allOf` and references."""
 
-    __slots__ = ("depth", "node", "scope", "view")
+    __slots__ = ("depth", "mark", "node", "scope", "view")
 
-    def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int) -> None:
+    def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int, mark: tuple[int, int]) -> None:
         self.node = node
         self.view = view
         self.scope = scope
         self.depth = depth
+        self.mark = mark
+        """What it is known by: the `id`s of the schema and of its scope."""
 
 
 class Settle:
-    """What is left to do for a merged schema once its parts are done."""
+    """What is left to do for a merged schema once its parts are done; mostly nothing."""
 
-    __slots__ = (
-        "apart",
-        "may_close",
-        "new_not",
-        "once_more",
-        "refused",
-        "to_fold",
-        "units",
-        "watched_items",
-        "watched_properties",
-    )
+    new_not = False
+    """Whether `not` has been put together here."""
+    watched_properties = False
+    watched_items = False
+    """Whether an `unevaluated…` looks at what is marked as evaluated here."""
+    once_more = False
+    """Whether the schema has to be folded again, since something has turned out to hold always."""
+    refused = ""
+    """The keyword of which nothing is left."""
+    may_close = False
+    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 
     def __init__(self) -> None:
         self.apart: dict[str, list[dict[str, Json]]] = {}
         """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
         self.units: list[Json] = []
         """Schemas that must stay branches."""
-        self.new_not = False
-        """Whether `not` has been put together here."""
-        self.watched_properties = False
-        self.watched_items = False
-        """Whether an `unevaluated…` looks at what is marked as evaluated here."""
-        self.once_more = False
-        """Whether the schema has to be folded again, since something has turned out to hold always."""
         self.to_fold: list[Json] = []
         """Schemas made on the way that are to be folded then."""
-        self.refused = ""
-        """The keyword of which nothing is left."""
-        self.may_close = False
-        """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left to do but to look at the result."""
+        return not (self.apart or self.units or self.new_not or self.once_more or self.may_close)
 
 
 class Frame:
     """A conjunction whose parts are being done: the schema that grows, and what it waits for."""
 
-    __slots__ = ("after", "at", "container", "key", "name", "out", "pending", "pieces", "settle", "slot", "unordered")
+    at = 0
+    """How many of its parts have been begun."""
+    key: Key = ()
+    unordered: frozenset[object] = frozenset()
+    name: str | None = None
+    container: Json = None
+    slot: str | int = 0
+    pieces: Sequence[Piece] = ()
+    settle: Settle | None = None
+    after: Callable[[Json], Json] | None = None
+    """What makes the result, or a frame to go on with, of a list of parts."""
 
     def __init__(self, out: Json) -> None:
         self.out = out
         self.pending: list[tuple[Json, str | int, list[Term]]] = []
-        self.at = 0
-        self.key: Key = ()
-        self.unordered: frozenset[object] = frozenset()
-        self.name: str | None = None
-        self.container: Json = None
-        self.slot: str | int = 0
-        self.pieces: list[Piece] = []
-        self.settle: Settle | None = None
-        self.after: Callable[[Json], Json] | None = None
-        """What makes the result, or a frame to go on with, of a list of parts."""
 
 
 class Expansion:

@@ -14,6 +14,8 @@ def settle(frame: Frame) -> Json:
     todo = frame.settle
     if todo is None:
         return out
+    if todo.idle:
+        return False if _impossible(out) else out
     if todo.new_not:
         branches: list[Json] = []
         for branch in out["not"]["anyOf"]:
