@@ -228,6 +228,23 @@ GROUPS: dict[str, tuple[Any, Any]] = {
         {"allOf": [{"dependencies": {"a": ["b"]}}, {"dependencies": {"a": {"allOf": [{"maxProperties": 3}]}}}]},
         {"dependencies": {"a": ["b"]}, "allOf": [{"dependencies": {"a": {"maxProperties": 3}}}]},
     ),
+    "malformed keywords are not lost where others are closed": (
+        {
+            "allOf": [
+                {"properties": 3, "patternProperties": []},
+                {"properties": {"a": {}}, "additionalProperties": False},
+                {"prefixItems": 3},
+                {"prefixItems": [True], "items": False},
+            ]
+        },
+        {
+            "properties": {"a": {}},
+            "additionalProperties": False,
+            "prefixItems": [True],
+            "items": False,
+            "allOf": [{"properties": 3, "patternProperties": [], "prefixItems": 3}],
+        },
+    ),
     "malformed keywords stay apart": (
         {
             "allOf": [
