@@ -8,6 +8,7 @@ or as a call in Python, must bear the name of a tool of ours.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json, loads
@@ -18,7 +19,7 @@ from instrc.targets.tagged import named, tagged, value_at
 _LONGEST = 100_000
 """Characters in which objects and calls without marks are searched for."""
 _TRIES = 100
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(?P<body>.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 
 
@@ -47,11 +48,30 @@ def spoken(text: str, names: frozenset[str]) -> Spoken:
 
 def fenced_value(text: str) -> tuple[Json, str] | None:
     """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
-    for match in reversed(list(_FENCE.finditer(text[:_LONGEST]))):
-        value = _json(match["body"])
+    for fence in reversed(list(_fences(text[:_LONGEST]))):
+        value = _json(fence.body)
         if isinstance(value, dict | list):
-            return value, (text[: match.start()] + text[match.end() :]).strip()
+            return value, (text[: fence.start] + text[fence.end :]).strip()
     return None
+
+
+class _Fence(NamedTuple):
+    start: int
+    end: int
+    body: str
+
+
+def _fences(text: str) -> Iterator[_Fence]:
+    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if opened is None:
+            opened = mark
+        elif not mark["language"]:
+            yield _Fence(opened.start(), mark.end(), text[opened.end() : mark.start()])
+            opened = None
+    if opened is not None:  # a model may stop at the end of the value
+        yield _Fence(opened.start(), len(text), text[opened.end() :])
 
 
 def _json(text: str) -> Json:
@@ -72,11 +92,11 @@ def _fenced(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
     calls: list[Found] = []
     rest: list[str] = []
     end = 0
-    for match in _FENCE.finditer(text):
-        if found := _ours(_json(match["body"]), names):
+    for fence in _fences(text):
+        if found := _ours(_json(fence.body), names):
             calls += found
-            rest.append(text[end : match.start()])
-            end = match.end()
+            rest.append(text[end : fence.start])
+            end = fence.end
     return calls, "".join([*rest, text[end:]])
 
 

@@ -79,7 +79,7 @@ TEXTS: dict[str, str] = {
 
 def chat(text: str, **more: Any) -> Any:
     """Return a message as vLLM sends one that it found no calls in."""
-    return {"choices": [{"message": {"role": "assistant", "content": text, "tool_calls": []}, "finish_reason": "stop", **more}]}
+    return {"choices": [{"message": {"role": "assistant", "content": text, "tool_calls": []}, "finish_reason": "stop"} | more]}
 
 
 @pytest.mark.parametrize("form", TEXTS)
@@ -165,6 +165,12 @@ def test_the_value_of_a_single_tool_may_stand_in_a_fence(target: str) -> None:
         assert lifted.ok, lifted
         assert lifted.value == value
         assert lifted.text == "Here you are:\n\n\n\nAnything else?"
+
+
+def test_a_fence_need_not_be_closed() -> None:
+    record = lower(WEATHER, "vllm", "weather").map
+    assert lift(chat('So:\n```json\n{"city": "Oslo", "days": 1}'), record).value == {"city": "Oslo", "days": 1}
+    assert lift(chat('So:\n```json\n{"city": "Os', finish_reason="length"), record).status == "cut"
 
 
 def test_values_between_tags_are_texts_until_the_schema_says_otherwise() -> None:
