@@ -27,7 +27,7 @@ class Interpreter(Decoder):
 
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
-        if codec is None or level > DEEPEST:
+        if codec is None or level > DEEPEST or (value is None and codec.get("null")):
             return value
         match codec["as"]:
             case "ref":
@@ -53,7 +53,7 @@ class Interpreter(Decoder):
                     found[codec["more"]] = value[len(keys) :]
                 return self.encode(codec.get("item"), found, level + 1)
             case "text":
-                return None if value is None and codec.get("null") else _to_text(codec, value)
+                return _to_text(codec, value)
             case "values":
                 sought = freeze(value)
                 for sent, meant in codec["values"]:

@@ -25,8 +25,8 @@ _DEEPEST = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
 _MOST_NESTED = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
-_MOST_UNROLLED = 3000
-"""Schema objects that are rebuilt before unrolling stops early."""
+_MOST_UNROLLED = 1000
+"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
 
 Schema = dict[str, Any]
 
@@ -71,7 +71,7 @@ class Fitter(Ledger):
             return [anything.anything(self, node)]
         if self._nested >= _MOST_NESTED:
             return [anything.written(self, node, "is nested too deeply")]
-        self._count += 1
+        self._count += bool(self._active)
         self._nested += 1
         try:
             return self._forms(node, level)

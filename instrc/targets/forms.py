@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import Json, equal, freeze
 from instrc.targets.reverse import Codec
 
 
@@ -39,6 +39,18 @@ class Form:
     def bare(self) -> bool:
         """Whether the form says a type and nothing else."""
         return self.body.keys() == {"type"} and self.codec is None and not self.notes and not self.text
+
+
+def distinct(forms: list[Form]) -> list[Form]:
+    """Return the first of each of the forms that say the same."""
+    kept: list[Form] = []
+    for form in forms:
+        if not any(
+            form.kind == other.kind and form.text == other.text and equal([form.body, form.codec], [other.body, other.codec])
+            for other in kept
+        ):
+            kept.append(form)
+    return kept
 
 
 def null_form() -> Form:

@@ -10,6 +10,7 @@ A *codec* is `None` (the value is the same on both sides) or an object whose `as
 * `pairs`: an array of `{key, value}` objects is an object; `by` has the codecs of entries by the patterns of their keys.
    `tuple`: an object is an array.
 * `text`: JSON written into a string; `kinds`, where given, are the types it can be.
+  With `null`, there and beside `ref`, null is sent as itself.
 * `values`: literals by what is sent for them; `fold` says that case may differ.
 * `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer.
 * `choice`: the key `choice` names the alternative that another key holds.

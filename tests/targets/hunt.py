@@ -67,11 +67,16 @@ def _from_answers(schema: Any, result: Lowering, target: str, interpreter: Inter
         if renamed and _names(answer) & renamed:
             continue  # our own name for a renamed key is understood, so it is no undeclared one
         value = interpreter.decode(result.map["codec"], answer)
-        for error in judge.iter_errors(value):
-            broken = set(keywords(error))
-            if not broken & reported:
+        errors = [(set(keywords(error)), tuple(error.absolute_path)) for error in judge.iter_errors(value)]
+        for broken, path in errors:
+            lower_down = any(words & reported and place[: len(path)] == path for words, place in errors)
+            if not broken & reported and not (broken <= _OF_THE_REST and lower_down):
                 yield Find("valid", target, f"{sorted(broken)} {short(answer)} is {short(value)}")
                 return
+
+
+_OF_THE_REST = {"unevaluatedProperties", "unevaluatedItems"}
+"""Keywords that fail where another beside them does, which then has evaluated nothing."""
 
 
 def _from_values(schema: Any, result: Lowering, target: str, interpreter: Interpreter, seed: int) -> Iterator[Find]:

@@ -77,3 +77,9 @@ def test_a_list_that_is_always_empty_loses_how_long_it_may_be() -> None:
 def test_names_that_cannot_be_are_lost_where_keys_are_renamed() -> None:
     schema = closed(v={"type": "object", "propertyNames": False}, ключ={"type": "string"})
     assert ("/properties/v", "false") in lost(schema, "anthropic")
+
+
+def test_what_another_constraint_made_needless_is_lost_with_that() -> None:
+    schema = closed(v={"type": "array", "items": {"type": "integer"}, "maxItems": 1, "uniqueItems": True})
+    assert lost(schema, "ollama") >= {("/properties/v", "maxItems"), ("/properties/v", "uniqueItems")}
+    assert lost(schema, "openai") == set()

@@ -98,3 +98,12 @@ def test_alternatives_that_are_sent_alike_are_told_apart(target: str, union: lis
 def test_alternatives_that_types_and_constants_tell_apart_get_no_name(target: str) -> None:
     union = [closed(kind={"const": "a"}, x={}), closed(kind={"const": "b"}, x=TEXT), closed(y={}), closed(y=TEXT, z=TEXT)]
     assert "option" not in str(lower(closed(id={"anyOf": union}), target).payload)
+
+
+@pytest.mark.parametrize("target", ["openai", "mistral", "vllm"])
+def test_null_beside_a_recursive_union_has_an_answer(target: str) -> None:
+    tree = {"anyOf": [closed(leaf={}), closed(kids={"type": "array", "items": {"$ref": "#/$defs/tree"}})]}
+    schema = {**closed(tree={"anyOf": [{"$ref": "#/$defs/tree"}, {"type": "null"}]}), "$defs": {"tree": tree}}
+    result = lower(schema, target)
+    for value in (None, {"leaf": 1}, {"kids": [{"leaf": None}, {"kids": []}]}):
+        assert lift(encode({"tree": value}, result.map), result.map).value == {"tree": value}

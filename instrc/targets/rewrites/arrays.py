@@ -48,8 +48,11 @@ def _uncounted(fitter: Fitter, node: dict[str, Any]) -> list[str]:
     """Lose what no decoder enforces: how often something occurs among the items."""
     notes = []
     keywords = fitter.dialect.keywords
-    if node.get("uniqueItems") is True and "uniqueItems" not in keywords and node.get("maxItems", 2) > 1:
-        notes.append(fitter.lose(node, "uniqueItems"))
+    if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
+        if node.get("maxItems", 2) > 1:
+            notes.append(fitter.lose(node, "uniqueItems"))
+        elif "maxItems" not in keywords:
+            fitter.take(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
     if "contains" in node and node.get("minContains", 1) > 0:
         notes.append(fitter.lose(node, "contains"))
         if node.get("minContains", 1) != 1:

@@ -14,8 +14,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from instrc.jsonvalue import Json, dumps, freeze
-from instrc.targets.forms import Form, table, values_of
+from instrc.jsonvalue import Json, freeze
+from instrc.targets.forms import Form, distinct, table, values_of
 from instrc.targets.notes import joined
 from instrc.targets.positions import ANNOTATIONS
 from instrc.targets.reverse import Codec
@@ -89,10 +89,7 @@ def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
     if len(nulls) > 1:
         nulls[0].text = joined(*(form.text for form in nulls))
         forms = [form for form in forms if form.kind != "null" or form is nulls[0]]
-    known: dict[str, Form] = {}
-    for form in forms:
-        known.setdefault(dumps([form.body, form.codec, form.text], indent=False), form)
-    return _enumerations(fitter, list(known.values()))
+    return _enumerations(fitter, distinct(forms))
 
 
 def _strange(form: Form) -> bool:
@@ -157,6 +154,8 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
         codec = form.codec
         if nulls and codec is not None and codec["as"] == "text" and "null" not in codec.get("kinds", ("null",)):
             codec = {**codec, "null": True}  # stands beside the text as itself
+        elif nulls and codec is not None and codec["as"] == "ref":
+            codec = {**codec, "null": True}
         return _nullable(fitter, form), codec
     untangled(fitter, others)
     if dialect.type_lists and all(form.bare for form in others):
