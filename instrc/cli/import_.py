@@ -49,7 +49,10 @@ def command(
     strict: Strict = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Turn tools of other forms into vibes; what cannot be said is told with its place."""
+    """Turn tools of other forms into vibes; what cannot be said is told with its place.
+
+    openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
+    """
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)
     files = {} if folder is None else {folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes}

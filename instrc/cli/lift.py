@@ -26,7 +26,15 @@ def command(
     way_back: Annotated[str, typer.Option("--map", metavar="MAP", help="The map that belongs to what the model was shown.")],
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Bring a model's answer back, whatever envelope it is in; the exit code is 1 if it cannot be used."""
+    """Bring a model's answer back, whatever envelope it is in; the exit code is 1 if it cannot be used.
+
+    ANSWER is a response, its message, one call, bare arguments, or the pieces of a stream
+    (JSON, JSON Lines, server-sent events).
+    Calls that open models wrote into their text are found for targets whose servers leave them there.
+
+    `status` in the output is ok, invalid, refused, cut, empty, malformed or failed; `mended` names what was read as it was meant
+    (`instrc explain invalid-answer`).
+    """
     one_stdin(answer, way_back)
     report = Report()
     known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
