@@ -181,6 +181,10 @@ class Fitter(Ledger):
             self.definitions[name] = body
         return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
 
+    def under_way(self, form: Form) -> bool:
+        """Say whether a reference leads to a definition that is not finished."""
+        return form.codec is not None and form.codec["as"] == "ref" and self.definitions.get(form.codec["name"]) is None
+
     def typed(self, node: Schema, level: int) -> list[Form]:
         """Return the forms of a schema without combinators and without literals, one for each of its types."""
         types = node.get("type")

@@ -107,3 +107,13 @@ def test_null_beside_a_recursive_union_has_an_answer(target: str) -> None:
     result = lower(schema, target)
     for value in (None, {"leaf": 1}, {"kids": [{"leaf": None}, {"kids": []}]}):
         assert lift(encode({"tree": value}, result.map), result.map).value == {"tree": value}
+
+
+def test_an_object_beside_a_reference_to_what_it_is_part_of_begins_with_another_key() -> None:
+    node: Any = closed(
+        _reasoning=TEXT, next={"anyOf": [{"$ref": "#/$defs/node"}, closed(_reasoning=TEXT, end={"type": "boolean"})]}
+    )
+    result = lower({**closed(node={"$ref": "#/$defs/node"}), "$defs": {"node": node}}, "openai")
+    assert not breaches(result.payload, "openai")
+    value = {"node": {"_reasoning": "a", "next": {"_reasoning": "b", "next": {"_reasoning": "c", "end": True}}}}
+    assert lift(encode(value, result.map), result.map).value == value

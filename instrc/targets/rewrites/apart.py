@@ -35,9 +35,8 @@ def untangled(fitter: Fitter, forms: list[Form]) -> None:
                 _box(fitter, form, taken)
     alike = led_apart(fitter, forms) if fitter.dialect.first_keys else []
     objects = [form for form in forms if form.kind == "object" and isinstance(form.body.get("properties"), dict)]
-    if len(objects) > 1:
-        named = {id(form) for form in alike}
-        _tag(fitter, [*alike, *sight.mistakable([form for form in objects if id(form) not in named])], objects)
+    named = {id(form) for form in alike}
+    _tag(fitter, [*alike, *sight.mistakable([form for form in objects if id(form) not in named])], objects)
 
 
 def _box(fitter: Fitter, form: Form, taken: set[str]) -> None:

@@ -32,6 +32,8 @@ def led_apart(fitter: Fitter, forms: list[Form]) -> list[Form]:
         led = [group for group in _alike(objects) if _led(fitter, group)]
         if not led:
             break
+    if any(form.kind == "ref" and fitter.under_way(form) for form in forms):
+        return objects  # nobody knows yet with which key that one will begin
     return [form for group in _alike(objects) for form in group]
 
 
