@@ -211,12 +211,18 @@ def required_by_all(lists: list[Json]) -> Json:
 
 def dependent_required(left: Json, right: Json) -> Json:
     """Unite the names that each name asks for."""
-    if not _lists_by_name(left) or not _lists_by_name(right):
+    return dependent_required_by_all([left, right])
+
+
+def dependent_required_by_all(maps: list[Json]) -> Json:
+    """Unite the names that each name asks for in many places at once."""
+    if not all(map(_lists_by_name, maps)):
         return APART
-    both = dict(left)
-    for name, names in right.items():
-        both[name] = required(both[name], names) if name in both else names
-    return both
+    lists: dict[str, list[Json]] = {}
+    for asked in maps:
+        for name, names in asked.items():
+            lists.setdefault(name, []).append(names)
+    return {name: found[0] if len(found) == 1 else required_by_all(found) for name, found in lists.items()}
 
 
 def _lists_by_name(value: Json) -> bool:
@@ -265,6 +271,7 @@ _NUMBERS = frozenset({int, float})
 
 JOINS: dict[str, Callable[[list[Json]], Json]] = {
     "required": required_by_all,
+    "dependentRequired": dependent_required_by_all,
     **{keyword: greatest for keyword, law in LAWS.items() if law is greater},
     **{keyword: least for keyword, law in LAWS.items() if law is lesser},
 }

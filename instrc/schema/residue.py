@@ -24,6 +24,8 @@ _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", 
 """Groups of several keywords, by the one that leads."""
 _MOST = 200
 """Branches that are compared each with each."""
+_MOST_CONTAINED = 50
+"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
 
 
 class Residue:
@@ -179,7 +181,7 @@ class Residue:
                 continue
             kept[key] = _stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        if self.unseen_items:
+        if self.unseen_items and len(self.groups) <= _MOST_CONTAINED:
             self.absorb(
                 lambda one, other: (
                     one.get("minContains", 1) >= other.get("minContains", 1)

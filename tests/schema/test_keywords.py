@@ -162,6 +162,13 @@ def test_every_law_keeps_a_value_that_is_twice_the_same() -> None:
         assert law(value, value) == value
 
 
+def test_what_many_places_ask_for_beside_a_name_is_united_at_once() -> None:
+    asked = [{"a": ["b"]}, {"c": ["d", "d"]}, {"a": ["e", "b"]}, {"a": ["f"]}]
+    assert JOINS["dependentRequired"](asked) == {"a": ["b", "e", "f"], "c": ["d", "d"]}
+    assert asked[0] == {"a": ["b"]}
+    assert JOINS["dependentRequired"]([*asked, {"a": "b"}]) is APART
+
+
 def test_many_lists_of_names_are_united_at_once() -> None:
     assert JOINS["required"]([["b", "a"], ["a", 3, "c"], ["d"]]) == ["b", "a", "c", "d"]
     assert JOINS["required"]([["a"], "b"]) is APART

@@ -161,3 +161,10 @@ def test_what_marks_nothing_goes_even_then() -> None:
 def test_many_choices_are_not_compared() -> None:
     many = [{"const": number} for number in range(150)]
     assert "allOf" in flatten({"allOf": [{"anyOf": [*many, True]}, {"anyOf": [*many[::-1], True]}]})
+
+
+def test_few_that_are_contained_are_compared_and_many_are_not() -> None:
+    few, many = ({"allOf": [{"contains": {"minimum": number}} for number in range(count)]} for count in (10, 60))
+    assert flatten(few) == {"contains": {"minimum": 9}}
+    kept = flatten(many)
+    assert [kept["contains"], *(branch["contains"] for branch in kept["allOf"])] == [{"minimum": number} for number in range(60)]
