@@ -168,7 +168,7 @@ class Fitter(Ledger):
         name = self._named.get(key)
         if name is None:
             word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
-            from instrc.targets.catalogue import DEFINITION_NAME
+            from instrc.targets.dialects.words import DEFINITION_NAME
 
             name = unique(legal(word, DEFINITION_NAME, "part"), set(self._named.values()), DEFINITION_NAME.most)
             self._named[key] = name

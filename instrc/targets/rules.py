@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from instrc.jsonvalue import Json, at, freeze, pointer
 from instrc.targets import budgets
-from instrc.targets.catalogue import DEFINITION_NAME, dialect
+from instrc.targets.catalogue import dialect
 from instrc.targets.dialect import Dialect
+from instrc.targets.dialects.words import DEFINITION_NAME
 from instrc.targets.forms import kind_of
 from instrc.targets.rewrites.scalars import taken
 
