@@ -11,6 +11,8 @@ What was mended is told, with its place.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from instrc.jsonvalue import Json, loads, pointer
@@ -19,6 +21,8 @@ from instrc.targets.judge import Violation, Weight, violations, weighed
 
 _TRIES = 60
 """Places that are tried one by one."""
+_MOST_PACKED = 20
+"""Texts that are tried to be read as what they hold."""
 _WORDS: dict[str, Json] = {"True": True, "False": False}
 """As Python writes them, and models that were taught in it."""
 _OF_TYPE = frozenset({"type", "enum", "const"})
@@ -30,7 +34,7 @@ class Mend(NamedTuple):
     """One thing that was read otherwise than it was written."""
 
     instance: str
-    """Where in the value, as a JSON Pointer."""
+    """Where in the value, as a JSON Pointer; empty where the value was read anew as a whole."""
     what: Literal["null-left-out", "text-read", "case"]
 
     def to_json(self) -> Json:
@@ -59,8 +63,40 @@ def meant(record: dict[str, Any], arguments: Json) -> Read:
         weight = weighed(schema, other)
         if weight.cost < now.cost:
             value, now, mends = other, weight, (*mends, Mend("", what))
+    if now.cost and (names := _names(codec)):
+        value, now, more = _unpacked(record, arguments, names.get("keys") or {}, Read(value, ()), now)
+        mends = (*mends, *more)
     value, more = _in_places(schema, value, now)
     return Read(value, violations(schema, value), (*mends, *more))
+
+
+def _unpacked(
+    record: dict[str, Any], arguments: Json, back: dict[str, str], read: Read, now: Weight
+) -> tuple[Json, Weight, list[Mend]]:
+    """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
+    value, mends = read.value, []
+    interpreter = Interpreter(record)
+    for path in islice(_packed(arguments), _MOST_PACKED):
+        trial = _applied(arguments, path, "text-read")
+        other = interpreter.decode(record.get("codec"), trial)
+        weight = weighed(record["schema"], other)
+        if weight.cost < now.cost:
+            arguments, value, now = trial, other, weight
+            mends.append(Mend(pointer(back.get(step, step) if isinstance(step, str) else step for step in path), "text-read"))
+    return value, now, mends
+
+
+def _packed(arguments: Json) -> Iterator[Path]:
+    """Yield the places of texts that hold an object or a list."""
+    stack: list[tuple[Json, Path]] = [(arguments, ())]
+    while stack:
+        item, path = stack.pop()
+        if isinstance(item, dict):
+            stack.extend((inner, (*path, key)) for key, inner in item.items())
+        elif isinstance(item, list):
+            stack.extend((inner, (*path, index)) for index, inner in enumerate(item))
+        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(_held(item), str):
+            yield path
 
 
 def _readings(record: dict[str, Any], arguments: Json) -> list[tuple[Literal["text-read", "case"], Json]]:
@@ -69,18 +105,18 @@ def _readings(record: dict[str, Any], arguments: Json) -> list[tuple[Literal["te
     if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")):
         arguments = _held(arguments)
     readings: list[tuple[Literal["text-read", "case"], Json]] = []
-    if _folds(codec):
+    if (names := _names(codec)) and names.get("fold"):
         readings.append(("case", Interpreter(record).decode(codec, arguments)))
     if codec is not None:
         readings.append(("text-read", Interpreter(record, texts=True).decode(codec, arguments)))
     return readings
 
 
-def _folds(codec: Any) -> bool:
-    """Say whether a codec of names may mend the case of words too."""
+def _names(codec: Any) -> Any:
+    """Return the codec of names, which may mend the case of words too; `None` if a lowering rebuilt more than names."""
     while codec is not None and codec["as"] == "box":
         codec = codec.get("codec")
-    return codec is not None and codec["as"] == "names" and bool(codec.get("fold"))
+    return codec if codec is not None and codec["as"] == "names" else None
 
 
 def _held(text: str) -> Json:

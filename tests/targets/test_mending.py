@@ -123,6 +123,32 @@ def test_a_value_that_was_written_as_json_twice_is_read(target: str) -> None:
     assert whole.value == value
 
 
+@pytest.mark.parametrize("target", targets())
+def test_names_inside_of_what_was_written_twice_are_ours_again(target: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "данные": {
+                "type": "object",
+                "properties": {"$n": {"type": "integer"}, "список": {"type": "array", "items": {"type": "string"}}},
+                "required": ["$n"],
+                "additionalProperties": False,
+            },
+            "text": {"type": "string"},
+        },
+        "required": ["данные", "text"],
+        "additionalProperties": False,
+    }
+    record = lower(schema, target).map
+    value = {"данные": {"$n": 1, "список": ["а"]}, "text": '{"n": 1}'}
+    sent = encode(value, record)
+    first = next(iter(sent))
+    lifted = lift({**sent, first: dumps(sent[first])}, record)
+    assert lifted.ok, lifted
+    assert lifted.value == value
+    assert [mend.what for mend in lifted.call.mended] == ["text-read"]
+
+
 def test_numbers_and_booleans_in_texts_are_read_where_no_text_may_stand() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}, "b": {"type": "boolean"}, "e": {"enum": [1, 2]}}}
     record = lower(schema, "anthropic").map
