@@ -85,9 +85,9 @@ class Decoder:
                 entry = keys[own[sent]]
                 sent = own[sent]  # noqa: PLW2901  -- read on as if it had been sent so
             if entry is None:
-                other = None if sent in codec.get("declared", ()) else codec.get("other")
                 escaped = sent[-1:] == "_" and "key" in keys.get(sent.rstrip("_"), ())
-                result[sent[:-1] if escaped else sent] = self.decode(other, item, level + 1)
+                ours = sent[:-1] if escaped else sent
+                result[ours] = self.decode(other_codec(codec, ours), item, level + 1)
                 continue
             if item is None and entry.get("absent"):
                 continue
@@ -163,6 +163,14 @@ class Decoder:
 def _covers(schema: dict[str, Any], value: Json) -> bool:
     """Say whether a schema declares all keys of an object, which matters where objects cannot be closed."""
     return not isinstance(value, dict) or "properties" not in schema or value.keys() <= schema["properties"].keys()
+
+
+def other_codec(codec: dict[str, Any], name: str) -> Codec:
+    """Return the codec of a property that is not declared, which may hang on its name."""
+    if name in codec.get("declared", ()):
+        return None
+    found = next((entry for entry in codec.get("by", ()) if matches(entry["pattern"], name)), None)
+    return codec.get("other") if found is None else found.get("codec")
 
 
 def entry_codec(codec: dict[str, Any], pair: Json) -> Codec:

@@ -6,7 +6,7 @@ from typing import Any
 
 from instrc.jsonvalue import Json, dumps, equal, freeze
 from instrc.targets.carry import Carrier
-from instrc.targets.decode import DEEPEST, Decoder, entry_codec, from_text
+from instrc.targets.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
 from instrc.targets.judge import accepts
 from instrc.targets.reverse import Codec, wrapped
 
@@ -107,9 +107,8 @@ class Interpreter(Decoder):
                 continue
             sent = sent_as.get(ours)
             if sent is None:
-                other = None if ours in codec.get("declared", ()) else codec.get("other")
                 escaped = "key" in keys.get(ours.rstrip("_"), ())  # the name stands for another key
-                result[f"{ours}_" if escaped else ours] = self.encode(other, item, level + 1)
+                result[f"{ours}_" if escaped else ours] = self.encode(other_codec(codec, ours), item, level + 1)
                 continue
             entry = keys[sent]
             word = entry.get("null")

@@ -5,7 +5,8 @@ A *codec* is `None` (the value is the same on both sides) or an object whose `as
 * `object`: `keys` by sent name: `key` is our name, `codec` its value's, `absent` says that null means left out
   (`also`: as leaving out does), `null` is the word for a real null, `missing` says that a missing key means null,
   `unsaid` that null cannot be said; `more` is the array that holds undeclared properties;
-  `other` is the codec of undeclared properties; `tag` is a key that only tells alternatives apart.
+  `other` is the codec of undeclared properties, `by` those of the ones that match a pattern;
+  `tag` is a key that only tells alternatives apart.
 * `array`: `items` and, by position, `prefix`.
 * `pairs`: an array of `{key, value}` objects is an object; `by` has the codecs of entries by the patterns of their keys.
    `tuple`: an object is an array.
@@ -61,6 +62,7 @@ def children(codec: dict[str, Any]) -> list[tuple[Any, Any]]:
             places += [(entry, "codec") for entry in codec.get("keys", {}).values()]
             places += [(codec[part], "codec") for part in ("more",) if part in codec]
             places.append((codec, "other"))
+            places += [(entry, "codec") for entry in codec.get("by", ())]
         case "array":
             places += [(codec.get("prefix", []), index) for index in range(len(codec.get("prefix", [])))]
             places.append((codec, "items"))
@@ -141,6 +143,8 @@ def _without(codec: Codec, trivial: set[str]) -> Codec:
                 copy["more"] = {**copy["more"], "codec": _without(copy["more"].get("codec"), trivial)}
             if "other" in copy:
                 copy["other"] = _without(copy["other"], trivial)
+            if "by" in copy:
+                copy["by"] = [{**entry, "codec": _without(entry.get("codec"), trivial)} for entry in copy["by"]]
         case "array":
             if "prefix" in copy:
                 copy["prefix"] = [_without(item, trivial) for item in copy["prefix"]]

@@ -12,6 +12,7 @@ from instrc.jsonvalue import Json, dumps, freeze
 from instrc.targets.forms import Form, listed_values, table
 from instrc.targets.names import legal, unique
 from instrc.targets.notes import joined
+from instrc.targets.positions import ANNOTATIONS, KNOWN
 from instrc.targets.reverse import Codec
 from instrc.targets.rewrites import anything
 
@@ -41,7 +42,11 @@ def choice(fitter: Fitter, forms: list[Form]) -> tuple[dict[str, Any], Codec]:
         return {**scalars[0].body, **({"description": joined(*scalars[0].notes)} if scalars[0].notes else {})}, scalars[0].codec
     for form in forms:
         if isinstance(form.node, dict):
-            fitter.lose(form.node, "type", reason="is one of several, which the target cannot tie to the name of the choice")
+            reason = "is one of several, which the target cannot tie to the name of the choice"
+            fitter.take(form.node, "type", "unenforced", reason)
+            for keyword in form.node:
+                if keyword in KNOWN and keyword not in ANNOTATIONS and keyword != "type":
+                    fitter.take(form.node, keyword, "part", reason, parts=False)
     labels: list[str] = []
     of: dict[str, Any] = {}
     properties: dict[str, Json] = {}

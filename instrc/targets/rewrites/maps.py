@@ -45,7 +45,7 @@ def maps(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, J
     """Say an object none of whose properties is declared."""
     if fitter.dialect.maps == "keep":
         body, codec, notes = kept(fitter, node, level, patterns, rest)
-        form = Form("object", {"type": "object", **body}, {"as": "object", "other": codec} if codec else None, notes)
+        form = Form("object", {"type": "object", **body}, {"as": "object", **codec} if codec else None, notes)
         if not body:  # any object
             form.body["additionalProperties"] = True
         count(fitter, node, form.body, form.notes, more=False)
@@ -120,14 +120,15 @@ def kept(
     keywords = fitter.dialect.keywords
     notes: list[str] = []
     body: dict[str, Any] = {}
-    codecs: list[Codec] = []
+    by: list[dict[str, Json]] = []
+    other: Codec = None
     single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
     if patterns and single and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = fitter.fit(schema, level + 1)
             said[pattern] = False if value is None else value
-            codecs.append(codec)
+            by.append({"pattern": pattern, "codec": codec})
         body["patternProperties"] = said
         if len(patterns) > 1 or node.get("properties"):
             notes.append(fitter.lose(node, "patternProperties"))
@@ -144,8 +145,7 @@ def kept(
                 else False
             )
     if rest is not _ABSENT and rest is not False:
-        value, codec = fitter.fit(rest, level + 1)
-        codecs.append(codec)
+        value, other = fitter.fit(rest, level + 1)
         body["additionalProperties"] = False if value is None else True if value == {} else value
     elif rest is _ABSENT:
         body["additionalProperties"] = True
@@ -159,11 +159,9 @@ def kept(
             body["propertyNames"] = names
         else:
             notes.append(fitter.lose(node, "propertyNames"))
-    busy = [codec for codec in codecs if codec is not None]
-    if len(codecs) > 1 and busy and any(codec != busy[0] for codec in codecs):
-        # which pattern a key falls under cannot be told on the way back, so the values are written as they are not
-        fitter.lose(node, "patternProperties", "narrowed", "holds values that are written in several ways")
-    return body, busy[0] if busy else None, notes
+    if any(entry["codec"] is not None for entry in by):
+        return body, {"other": other, "by": by}, notes
+    return body, {"other": other} if other is not None else None, notes
 
 
 def _lose_rest(fitter: Fitter, node: dict[str, Any], rest: Json) -> None:

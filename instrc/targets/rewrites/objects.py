@@ -200,7 +200,7 @@ class _Shape:
             self.body.update(body)
             self.notes += notes
             if codec is not None:
-                self.extra["other"] = codec
+                self.extra |= codec
                 self.extra["declared"] = list(self.body["properties"])
             return
         if not dialect.closed:
