@@ -204,7 +204,7 @@ def _is_of_the_judge(error: BaseException) -> bool:
     ours = ""
     while step is not None:
         if "instrc" in step.tb_frame.f_code.co_filename or "hunt" in step.tb_frame.f_code.co_filename:
-            ours = step.tb_frame.f_code.co_name
+            ours = step.tb_frame.f_code.co_qualname.partition(".")[0]
         step = step.tb_next
     return type(error).__name__ in {"RecursionError", "PanicException"} and ours in {"_from_answers", "_from_values", "excused"}
 
