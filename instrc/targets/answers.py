@@ -82,6 +82,8 @@ def _value(answer: Json, reply: Reply, is_bare: Callable[[Json], bool], names: f
         reply.envelope = True
         for item in answer:
             part(item, reply)
+    elif isinstance(answer, list) and len(answer) == 1 and isinstance(answer[0], dict) and "error" in answer[0]:
+        _value(answer[0], reply, is_bare, names)  # Gemini's error, in a stream that has nothing else
     elif is_stream(answer):
         _value(whole(answer), reply, is_bare, names)
     elif isinstance(answer, list) and answer and all(_named_call(item, names) for item in answer):

@@ -96,7 +96,10 @@ def _content(content: Json, reply: Reply) -> None:
 
 
 def _error(answer: dict[str, Any], reply: Reply) -> bool:
-    """Read what is sent instead of an answer: by all providers below `error`, by vLLM and Mistral as `object: error`."""
+    """Read what is sent instead of an answer.
+
+    Below `error` by most, as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
+    """
     error = answer.get("error")
     if isinstance(error, str) and not answer.keys() & {"choices", "message", "output"}:
         reply.failure = error
@@ -106,11 +109,18 @@ def _error(answer: dict[str, Any], reply: Reply) -> bool:
         for item in answer.get("output") or ():
             if isinstance(item, dict):
                 part(item, reply)
-    elif answer.get("object") == "error":
+    elif answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
         reply.failure = str(answer.get("message") or "error")
+    elif answer.keys() == {"detail"}:
+        reply.failure = answer["detail"] if isinstance(answer["detail"], str) else dumps(answer["detail"], indent=False)
     else:
         return False
     return True
+
+
+def _is_refused(status: Json) -> bool:
+    """Say whether a number is a status of HTTP that says that nothing was done."""
+    return isinstance(status, int) and 400 <= status < 600
 
 
 def _choices(answer: dict[str, Any], reply: Reply) -> bool:

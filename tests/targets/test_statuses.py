@@ -136,6 +136,9 @@ CASES: dict[str, list[Any]] = {
         responses("failed", error={"code": "server_error", "message": "Sorry"}),
         responses("cancelled"),
         chat("error", content=""),
+        {"status": 422, "message": "Invalid params: object without properties"},
+        {"detail": [{"loc": ["body", "tools"], "msg": "field required", "type": "value_error.missing"}]},
+        [{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Quota"}}],
     ],
     "malformed": [
         gemini("MALFORMED_FUNCTION_CALL", finishMessage="Malformed function call: print(tool("),
