@@ -154,7 +154,7 @@ def size(schema: Json) -> int:
     """Return how many schemas a result has when it is written out, shared ones counted each time."""
     sizes: dict[int, int] = {}
     stack: list[Json] = [schema]
-    pop, push = stack.pop, stack.append
+    pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
     while stack:
         node = stack[-1]
         if id(node) in sizes:
@@ -177,15 +177,13 @@ def size(schema: Json) -> int:
             else:
                 continue
             for child in children:
-                if child.__class__ is dict:
-                    known = sizes.get(id(child))
-                    if known is None:
-                        waiting = True
-                        push(child)
-                    else:
-                        count += known
-                else:
+                if child.__class__ is not dict or holds_none(child):
                     count += 1
+                elif (known := sizes.get(id(child))) is not None:
+                    count += known
+                else:
+                    waiting = True
+                    push(child)
         if not waiting:
             pop()
             sizes[id(node)] = count

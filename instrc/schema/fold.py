@@ -183,7 +183,7 @@ class Folder:
                 return False
             frame = merged
         frame.key = key
-        if not frame.pending and (frame.settle is None or frame.settle.idle):
+        if frame.idle and not frame.pending:
             return self.finish(frame)
         frame.unordered = unordered
         self.open[unordered] = frame

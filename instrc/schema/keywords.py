@@ -320,7 +320,10 @@ ANNOTATIONS_OF_CONTENT = frozenset({"contentEncoding", "contentMediaType", "cont
 
 def description(values: list[Json]) -> Json:
     """Join texts by newlines, equal ones once."""
-    if not all(value.__class__ is str for value in values):
-        return values[-1]
-    lines = list(dict.fromkeys(text for text in values if text))
+    lines: dict[str, None] = {}
+    for value in values:
+        if value.__class__ is not str:
+            return values[-1]
+        if value:
+            lines[value] = None
     return "\n".join(lines)

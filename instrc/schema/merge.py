@@ -42,6 +42,7 @@ def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | No
         units = merger.settle.units
         merger.frame.pending.append((units, len(units), [term]))
         units.append(None)
+    merger.frame.idle = not merger.settle.anything()
     return merger.frame
 
 

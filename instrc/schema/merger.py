@@ -260,6 +260,8 @@ class Merger:
         value, scope = piece.view[keyword], piece.scope
         dirty = self.folder.library.dirty
         container[keyword] = value
+        if id(piece.node) not in dirty:
+            return
         kind = value.__class__
         if kind is dict and keyword not in NAMED:
             self.place_child(container, keyword, [(value, scope)])

@@ -56,10 +56,9 @@ class Settle:
         self.to_fold: list[Json] = []
         """Schemas made on the way that are to be folded then."""
 
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is left to do but to look at the result."""
-        return not (self.apart or self.units or self.new_not or self.once_more or self.may_close)
+    def anything(self) -> bool:
+        """Tell whether more is left to do than to look at the result."""
+        return bool(self.apart or self.units or self.new_not or self.once_more or self.may_close)
 
 
 class Frame:
@@ -74,6 +73,8 @@ class Frame:
     slot: str | int = 0
     pieces: Sequence[Piece] = ()
     settle: Settle | None = None
+    idle = True
+    """Whether there is nothing to settle."""
     after: Callable[[Json], Json] | None = None
     """What makes the result, or a frame to go on with, of a list of parts."""
 

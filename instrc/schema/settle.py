@@ -14,7 +14,7 @@ def settle(frame: Frame) -> Json:
     todo = frame.settle
     if todo is None:
         return out
-    if todo.idle:
+    if frame.idle:
         return False if _impossible(out) else out
     if todo.new_not:
         branches: list[Json] = []
