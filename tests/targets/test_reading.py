@@ -131,3 +131,24 @@ def test_a_value_of_any_type_comes_back() -> None:
         record = lower(schema, target).map
         for value in ("text", "12", 12, None, {"a": [True]}, '{"a":1}', [], "null"):
             assert lift(encode({"v": value}, record), record).value == {"v": value}, (target, value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "whole"),
+    [
+        ("^(a|b)$", True),
+        ("^(?:(a|b)c|d)$", True),
+        (r"^[|$^\]]\|\$$", True),
+        ("^a|b$", False),
+        ("^(a)|(b)$", False),
+        ("(^a)|(^b)", False),
+        ("^a(^b|c)$", False),
+        (r"^a\$", False),
+        ("a", False),
+        ("^a", False),
+    ],
+)
+def test_a_pattern_is_kept_for_an_engine_that_anchors_if_it_is_anchored(pattern: str, *, whole: bool) -> None:
+    payload = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}, "vllm")
+    assert ("pattern" in payload.schema["properties"]["a"]) is whole
+    assert not breaches(payload.payload, "vllm")

@@ -113,6 +113,21 @@ def taken(pattern: str, kind: str) -> bool:
         return True
     if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
         return False
-    return kind == "plain" or (
-        pattern.startswith("^") and pattern.endswith("$") and not pattern.endswith(r"\$") and "|" not in pattern
-    )
+    return kind == "plain" or _anchored(pattern)
+
+
+_ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""Escapes and character classes, in which signs stand for themselves."""
+
+
+def _anchored(pattern: str) -> bool:
+    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
+    bones = _ATOMS.sub("a", pattern)
+    if not bones.startswith("^") or not bones.endswith("$") or {"^", "$"} & set(bones[1:-1]):
+        return False
+    depth = 0
+    for sign in bones:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "|" and depth == 0:
+            return False
+    return True
