@@ -83,3 +83,43 @@ def test_what_another_constraint_made_needless_is_lost_with_that() -> None:
     schema = closed(v={"type": "array", "items": {"type": "integer"}, "maxItems": 1, "uniqueItems": True})
     assert lost(schema, "ollama") >= {("/properties/v", "maxItems"), ("/properties/v", "uniqueItems")}
     assert lost(schema, "openai") == set()
+
+
+def test_declared_properties_that_match_a_pattern_have_its_demands_so_that_nothing_is_lost() -> None:
+    schema = {**closed(ab={"type": "integer"}), "patternProperties": {"^a": {"type": "integer", "minimum": 3}}}
+    assert lost(closed(v=schema), "mistral") == set()
+
+
+def test_a_pattern_of_keys_is_lost_under_the_name_it_has() -> None:
+    schema = {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False}
+    found = lost(closed(v=schema), "gemini")
+    assert ("/properties/v", "patternProperties") in found
+    assert {keyword for _, keyword in found} <= {"patternProperties", "additionalProperties", "type"}
+
+
+ORDINARY = closed(
+    query={"type": "string", "description": "What to look for."},
+    limit={"type": "integer", "minimum": 1, "maximum": 50},
+    order={"type": "string", "enum": ["newest", "oldest"]},
+    mode={"const": "fast"},
+    tags={"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 5},
+    note={"type": ["string", "null"]},
+    pick={"anyOf": [closed(kind={"const": "a"}, x={"type": "number"}), closed(kind={"const": "b"}, when={"type": "boolean"})]},
+)
+
+
+@pytest.mark.parametrize("target", ["jsonschema", "mcp", "anthropic", "mistral", "vllm", "smolagents", "openai"])
+def test_an_ordinary_tool_loses_nothing(target: str) -> None:
+    assert lower(ORDINARY, target).losses == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("anthropic-strict", {("limit", "minimum"), ("limit", "maximum"), ("tags", "maxItems")}),
+        ("gemini", set()),
+        ("gemini-schema", {(place, "additionalProperties") for place in ("", "pick/anyOf/0", "pick/anyOf/1")}),
+    ],
+)
+def test_an_ordinary_tool_loses_what_the_target_has_no_word_for(target: str, expected: set[tuple[str, str]]) -> None:
+    assert lost(ORDINARY, target) == {(f"/properties/{place}" if place else "", keyword) for place, keyword in expected}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from instrc.jsonvalue import Json, dumps
 from instrc.targets.forms import Form
+from instrc.targets.notes import note
 from instrc.targets.reverse import Codec
 from instrc.targets.rewrites.scalars import taken
 
@@ -129,9 +130,7 @@ def kept(
             value, codec = fitter.fit(schema, level + 1)
             said[pattern] = False if value is None else value
             by.append({"pattern": pattern, "codec": codec})
-        body["patternProperties"] = said
-        if len(patterns) > 1 or node.get("properties"):
-            notes.append(fitter.lose(node, "patternProperties"))
+        body["patternProperties"] = said  # declared properties that match the pattern have its demands among their own
     elif patterns:
         notes.append(fitter.lose(node, "patternProperties"))
         _lose_rest(fitter, node, rest)
@@ -179,7 +178,7 @@ def pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, 
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
         fitter.lose(node, "patternProperties")
     for pattern in patterns:
-        if "pattern" not in fitter.dialect.keywords or not taken(pattern, fitter.dialect.patterns):
+        if not _enforced(fitter, pattern):
             fitter.lose(node, "patternProperties")
             _lose_rest(fitter, node, rest)
     if fitter.dialect.unions == "choice" and len(wanted) > 1:
@@ -200,9 +199,18 @@ def pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, 
     return Form("array", {"type": "array", "items": items}, pairs)
 
 
+def _enforced(fitter: Fitter, pattern: str) -> bool:
+    """Say whether a target holds keys to a pattern."""
+    return "pattern" in fitter.dialect.keywords and taken(pattern, fitter.dialect.patterns)
+
+
 def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
     """Return the schema of one entry."""
-    key: Json = {"type": "string"} if pattern is None else {"type": "string", "pattern": pattern}
+    key: Json = {"type": "string"}
+    if pattern is not None and _enforced(fitter, pattern):
+        key["pattern"] = pattern
+    elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
+        key["description"] = note("pattern", pattern)
     if "propertyNames" in node:
         key = {"allOf": [key, node["propertyNames"]]}
     pair = {
