@@ -16,7 +16,7 @@ from instrc.targets.forms import Form, null_form
 from instrc.targets.ledger import Ledger
 from instrc.targets.names import KeyNames, legal, unique
 from instrc.targets.notes import joined, note
-from instrc.targets.positions import ANNOTATIONS, BY_KIND, KNOWN
+from instrc.targets.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ONE
 from instrc.targets.reverse import Codec
 from instrc.targets.rewrites import anything, arrays, literals, objects, scalars, unions
 from instrc.targets.rewrites.meet import both
@@ -34,6 +34,8 @@ _SILENT = frozenset(
     {"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"}
 )
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+_SAID = frozenset({"title", "description", "default", "propertyOrdering"})
+"""Words of a payload that decide nothing."""
 _APPLICATORS = ("not", "if", "then", "else")
 _KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
 
@@ -56,6 +58,7 @@ class Fitter(Ledger):
         self._nested = 0
         self._active: list[Any] = []
         self._named: dict[Any, str] = {}
+        self._wordless: dict[int, tuple[Json, Json]] = {}
 
     # the walk
 
@@ -180,6 +183,24 @@ class Fitter(Ledger):
                 body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
             self.definitions[name] = body
         return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
+
+    def wordless(self, body: Json) -> Json:
+        """Return a schema of the payload without what is said in it: maps repeat it, at each level of nested unions."""
+        if not isinstance(body, dict):
+            return body
+        if id(body) not in self._wordless:
+            result: Schema = {}
+            for keyword, value in body.items():
+                if keyword in _SAID:
+                    continue
+                if keyword in NAMED and isinstance(value, dict):
+                    result[keyword] = {name: self.wordless(child) for name, child in value.items()}
+                elif keyword in MANY:
+                    result[keyword] = [self.wordless(child) for child in value]
+                else:
+                    result[keyword] = self.wordless(value) if keyword in ONE else value
+            self._wordless[id(body)] = (body, result)
+        return self._wordless[id(body)][1]
 
     def under_way(self, form: Form) -> bool:
         """Say whether a reference leads to a definition that is not finished."""

@@ -53,7 +53,7 @@ def finds(schema: Any, target: str, seed: int) -> Iterator[Find]:
         yield Find("rules", target, str(breach))
     if loads(dumps(result.map)) != result.map:
         yield Find("map", target, "the map is no plain JSON")
-    interpreter = Interpreter(result.map)
+    interpreter = Interpreter(result.map, fold=False)  # what is legal needs no mending
     yield from _from_answers(schema, result, target, interpreter, seed)
     yield from _from_values(schema, result, target, interpreter, seed)
 

@@ -58,7 +58,7 @@ def choice(fitter: Fitter, forms: list[Form]) -> tuple[dict[str, Any], Codec]:
             continue
         text = joined(form.text, *form.notes) or f"If the choice is {label}."
         properties[label] = {"description": text, **form.body}
-        of[label] = {"key": label, "codec": form.codec, "when": form.body}
+        of[label] = {"key": label, "codec": form.codec, "when": fitter.wordless(form.body)}
     choice = {"type": "string", "enum": labels, "description": "Which of the other properties is given."}
     return {"type": "object", "properties": {"choice": choice, **properties}, "required": ["choice"]}, {"as": "choice", "of": of}
 

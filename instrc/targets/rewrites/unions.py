@@ -170,14 +170,14 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
             bodies.append({**head, "anyOf": [form.body]})
         else:
             bodies.append({**head, **form.body} if head else form.body)
-    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(others, nulls)
+    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(fitter, others, nulls)
 
 
-def codec_of(others: list[Form], nulls: list[Form]) -> Codec:
+def codec_of(fitter: Fitter, others: list[Form], nulls: list[Form]) -> Codec:
     """Return the codec of a union: nothing if nothing changes in any branch."""
     if all(form.codec is None for form in others):
         return None
-    return {"as": "union", "of": [{"when": form.body, "codec": form.codec} for form in [*others, *nulls]]}
+    return {"as": "union", "of": [{"when": fitter.wordless(form.body), "codec": form.codec} for form in [*others, *nulls]]}
 
 
 def _nullable(fitter: Fitter, form: Form) -> dict[str, Any]:
