@@ -108,7 +108,7 @@ def test_an_interruption_waits_until_all_is_written(tmp_path: Path, monkeypatch:
     replace = Path.replace
 
     def interrupted(self: Path, target: Path) -> Path:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # to this thread: `os.kill` may hand it to any, which tells Python of it later
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", interrupted)
