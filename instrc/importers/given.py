@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Protocol
 
 from instrc.jsontext import JsonSyntaxError, JsonText, read
 from instrc.jsonvalue import Json, loads, pointer
-from instrc.problems.importing import LeftOut, ReadOtherwise
+from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge

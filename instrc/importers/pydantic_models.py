@@ -10,7 +10,8 @@ from instrc.importers.given import Given, of_value, shown
 from instrc.importers.mend import Rules
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
-from instrc.problems.importing import MissingLibrary, NotATool, UnusableTool
+from instrc.problems.imported import UnusableTool
+from instrc.problems.importing import MissingLibrary, NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.walk import Path
 

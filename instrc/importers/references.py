@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from instrc.importers.given import Given
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import ForbiddenReference
+from instrc.problems.references import ForbiddenReference
 from instrc.schema.refs import Library
 from instrc.schema.resources import Scope
 from instrc.schema.walk import Path, subschemas, walk

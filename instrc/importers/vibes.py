@@ -10,7 +10,8 @@ from instrc.importers.given import Given
 from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, Tool, kebab
 from instrc.jsonvalue import Json, dumps
-from instrc.problems.importing import NamelessTool, PropertyWithMeaning, RepeatedTool, ResultsLeftOut
+from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
+from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import plain
 from instrc.schema.walk import Path, rebuild
 from instrc.source import Span

@@ -43,6 +43,11 @@ class Problem:
         return None
 
     @property
+    def characters(self) -> str:
+        """The characters that the problem is about; `?` where there are none."""
+        return self.at.text if self.at and self.at.text else "?"
+
+    @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
         return ()

@@ -95,7 +95,7 @@ class StrayCharacter(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        text = _text(self)
+        text = self.characters
         said = f"`{text}`" if text.isprintable() else f"character U+{ord(text):04X}"
         return f"{said} has no meaning {'in a string as it is' if self.in_string else 'here'}"
 
@@ -103,142 +103,8 @@ class StrayCharacter(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.in_string:
-            return f"write it as `\\u{ord(_text(self)):04x}`"
+            return f"write it as `\\u{ord(self.characters):04x}`"
         return f"write `{self.meant}`" if self.meant else "remove it"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmartQuote(Problem):
-    """A string stands in typographic quotes.
-
-    Word processors and messengers turn straight quotes into curly ones; the notation knows `"` and `'` only.
-
-    ```aug greet.aug
-    “Say hello” | Greet
-    ```
-
-    Write straight quotes: `"Say hello"`.
-    """
-
-    name: ClassVar[str] = "smart-quote"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{_text(self)}` does not begin or end a string"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write a straight quote instead"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateString(Problem):
-    r"""A string stands in backticks.
-
-    There are no templates: what a step reads is said by its arguments, not by its text.
-
-    ```aug greet.aug
-    `Say hello` | Greet
-    ```
-
-    Write `"…"` or `'…'`, with `\n` for a line break.
-    """
-
-    name: ClassVar[str] = "template-string"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "strings do not stand in backticks"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return 'write "…"'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnclosedString(Problem):
-    r"""A string has no end on its line.
-
-    Strings do not go on over line breaks.
-
-    ```aug greet.aug
-    "Say hello | Greet
-    ```
-
-    Close the string with the quote it began with; write `\n` where it should hold a line break.
-    """
-
-    name: ClassVar[str] = "unclosed-string"
-
-    goes_on: bool = False
-    """Whether the closing quote stands on a later line."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this string goes on over the end of its line" if self.goes_on else "this string has no closing quote"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return r"write each line break in it as `\n`" if self.goes_on else "close it with the quote it began with"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadEscape(Problem):
-    r"""A backslash in a string begins no escape.
-
-    The escapes are those of JSON: `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, and `\u` with four hexadecimal digits.
-    `\'` works too.
-
-    ```aug greet.aug
-    "C:\greetings" | Greet
-    ```
-
-    Write `\\` for a backslash.
-    """
-
-    name: ClassVar[str] = "bad-escape"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{_text(self)}` is no escape"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write `\\\\` for a backslash, or `\\u` and four hexadecimal digits"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoneSurrogate(Problem):
-    r"""A string holds half of a surrogate pair.
-
-    Characters beyond U+FFFF are written as two `\u` escapes, a high one and a low one; one alone is no character.
-
-    ```aug greet.aug
-    "Say hello \ud83d" | Greet
-    ```
-
-    Write both halves (`\ud83d\ude00`), or the character itself.
-    """
-
-    name: ClassVar[str] = "lone-surrogate"
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return "this is half a character"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "write both halves of the pair, or the character itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,8 +184,3 @@ class MarkdownFence(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "remove it, and the one that closes it"
-
-
-def _text(problem: Problem) -> str:
-    """Return the characters a problem is about."""
-    return problem.at.text if problem.at and problem.at.text else "?"

@@ -20,7 +20,7 @@ def short(text: str) -> str:
 
 def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
     """Refuse a reference that could lead out of the registry."""
-    from instrc.problems.schemas import ForbiddenReference
+    from instrc.problems.references import ForbiddenReference
 
     return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
 
@@ -34,7 +34,7 @@ def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
 
 def unresolved(reference: str, nearest: tuple[str, ...], at: Span | None) -> CompileError:
     """Refuse a reference that leads nowhere."""
-    from instrc.problems.schemas import UnresolvedReference
+    from instrc.problems.references import UnresolvedReference
 
     return CompileError([UnresolvedReference(at=at, reference=short(reference), nearest=nearest)])
 

@@ -150,7 +150,7 @@ def _tell_circle(folder: Folder, mark: tuple[int, int], way: tuple[Json, ...]) -
             references.append(reference)
         if here == mark:
             if folder.options.report is not None:
-                found = problems.schemas.ReferenceCycle(at=folder.library.at(way[2]), references=tuple(reversed(references)))
+                found = problems.references.ReferenceCycle(at=folder.library.at(way[2]), references=tuple(reversed(references)))
                 if found not in folder.options.report.problems:
                     folder.options.report.add(found)
             return

@@ -258,7 +258,11 @@ class Library:
             pointers = tuple(sorted(place for place, _, _ in found))
             places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
             raise CompileError(
-                [problems.schemas.AmbiguousFragment(at=self.at(holder), reference=reference, pointers=pointers, places=places)],
+                [
+                    problems.references.AmbiguousFragment(
+                        at=self.at(holder), reference=reference, pointers=pointers, places=places
+                    )
+                ],
             )
         raise self.unresolved(reference, holder, (*resource.anchors, *names), name)
 
@@ -331,14 +335,14 @@ class Library:
             from instrc.problems.suggest import nearest  # for problems only
 
             near = nearest(word or reference.partition("#")[2], names)
-        return CompileError([problems.schemas.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+        return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
 
     def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
         """Return the error for a document that is not there."""
         scheme = uri.partition(":")[0].lower() if ":" in uri else ""
         if scheme and scheme not in {"aug", "urn", "tag"}:
             reason = "nothing is fetched and no file is read; only documents that are given count"
-            return CompileError([problems.schemas.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+            return CompileError([problems.references.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
         return self.unresolved(reference, holder)
 
     def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:

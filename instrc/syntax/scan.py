@@ -10,15 +10,8 @@ from __future__ import annotations
 import re
 
 from instrc.problems.problem import Problem
-from instrc.problems.text import (
-    HashComment,
-    MarkdownFence,
-    SmartQuote,
-    StrayCharacter,
-    TemplateString,
-    UnclosedComment,
-    UnclosedString,
-)
+from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
+from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
 from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
 from instrc.syntax.tables import END, Tables

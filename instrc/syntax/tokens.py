@@ -57,7 +57,8 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
     body = source.text[start : token.end - 1]
     if not _SUSPECT.search(body):
         return body
-    from instrc.problems import text as mistakes  # problems are imported where there is one
+    from instrc.problems.strings import BadEscape, LoneSurrogate  # problems are imported where there is one
+    from instrc.problems.text import StrayCharacter
 
     parts: list[str] = []
     for part in _PART.finditer(body):
@@ -72,13 +73,13 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
             case "code" if not 0xD800 <= (code := int(part["code"], 16)) <= 0xDFFF:
                 parts.append(chr(code))
             case "code" | "half":
-                problems.append(mistakes.LoneSurrogate(at=at))
+                problems.append(LoneSurrogate(at=at))
             case "letter" if text[1] in _ESCAPES:
                 parts.append(_ESCAPES[text[1]])
             case "letter":
-                problems.append(mistakes.BadEscape(at=at))
+                problems.append(BadEscape(at=at))
             case "control":
-                problems.append(mistakes.StrayCharacter(at=at, in_string=True))
+                problems.append(StrayCharacter(at=at, in_string=True))
             case _:
                 parts.append(text)
     return "".join(parts)

@@ -11,8 +11,8 @@ from instrc.problems import catalogue
 from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.names import UnknownName
 from instrc.problems.problem import Label
+from instrc.problems.references import AmbiguousFragment
 from instrc.problems.rim import NothingToCheck
-from instrc.problems.schemas import AmbiguousFragment
 from instrc.source import Source
 
 SOURCE = Source("dir/план: 1,2%.aug", 'const a = "😀";\n  Serch(a)\n')

@@ -12,7 +12,7 @@ import pytest
 
 from instrc.problems.files import UnknownVersion
 from instrc.problems.problem import CompileError, Problem
-from instrc.problems.schemas import UnresolvedReference
+from instrc.problems.references import UnresolvedReference
 from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 
