@@ -10,16 +10,16 @@ from typing import Any
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
-from instrc.targets.answers import found
-from instrc.targets.arguments import parsed, unthought
 from instrc.targets.encode import Inexpressible, Interpreter
 from instrc.targets.judge import Violation
 from instrc.targets.lifted import Call, Lifted
 from instrc.targets.lower import META_KEY
 from instrc.targets.mending import meant
-from instrc.targets.reply import Found, Reply
+from instrc.targets.replies.answers import found
+from instrc.targets.replies.arguments import parsed, unthought
+from instrc.targets.replies.reply import Found, Reply
+from instrc.targets.replies.spoken import fenced_value, spoken
 from instrc.targets.reverse import VERSION
-from instrc.targets.spoken import fenced_value, spoken
 
 __all__ = ["Call", "Inexpressible", "Lifted", "encode", "lift"]
 

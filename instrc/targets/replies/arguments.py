@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from instrc.jsonvalue import Json, dumps, loads
-from instrc.targets.reply import Found
+from instrc.targets.replies.reply import Found
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
 """A fence of backticks around all of a text; one that an answer was cut off in has no end."""

@@ -12,10 +12,10 @@ from enum import Enum
 from typing import Any
 
 from instrc.jsonvalue import Json
-from instrc.targets.arguments import parsed, unthought
-from instrc.targets.reply import Found, Reply
-from instrc.targets.responses import is_part, part, response
-from instrc.targets.streams import is_stream, pieces_in, whole
+from instrc.targets.replies.arguments import parsed, unthought
+from instrc.targets.replies.reply import Found, Reply
+from instrc.targets.replies.responses import is_part, part, response
+from instrc.targets.replies.streams import is_stream, pieces_in, whole
 
 _MOST_NESTED = 50
 """Levels below which no object of a library is looked for."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json, loads
-from instrc.targets.arguments import unthought
-from instrc.targets.reply import Found
-from instrc.targets.tagged import named, tagged, value_at
+from instrc.targets.replies.arguments import unthought
+from instrc.targets.replies.reply import Found
+from instrc.targets.replies.tagged import named, tagged, value_at
 
 _LONGEST = 100_000
 """Characters in which objects and calls without marks are searched for."""

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from instrc.jsonvalue import Json, dumps
-from instrc.targets.arguments import parsed
-from instrc.targets.reply import Found, Reply
+from instrc.targets.replies.arguments import parsed
+from instrc.targets.replies.reply import Found, Reply
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking"})
 _CALLS = frozenset({"tool_use", "function_call", "function.call", "custom_tool_call"})

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from instrc.jsonvalue import Json, loads
-from instrc.targets.arguments import ends_early, parsed
-from instrc.targets.reply import Found
+from instrc.targets.replies.arguments import ends_early, parsed
+from instrc.targets.replies.reply import Found
 
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
