@@ -7,11 +7,13 @@ from typing import Any
 from instrc.jsonvalue import Json, freeze, loads
 from instrc.targets.carry import Carrier, folded
 from instrc.targets.forms import kind_of
-from instrc.targets.judge import accepts
+from instrc.targets.judge import Judge
 from instrc.targets.reverse import Codec, wrapped
 from instrc.targets.rewrites.meet import matches
 
 DEEPEST = 200
+_MOST_FOLLOWED = 50
+"""References to references that are followed."""
 _CONTAINERS = frozenset({"object", "array", "pairs", "tuple", "choice", "box"})
 """Codecs of values that are no text, so that a text in their place may be one that was written as JSON twice."""
 
@@ -22,20 +24,19 @@ class Decoder:
     def __init__(self, record: Json, *, fold: bool = True, texts: bool = False) -> None:
         """`fold` mends the case of listed strings where a codec allows it; `texts` reads text where a container should stand."""
         self._codecs: dict[str, Codec] = record.get("codecs") or {}
-        self._definitions: Json = record.get("definitions")
+        self._judge = Judge(record.get("definitions"))
         self._schema: Json = record.get("schema", True)
         self._fold = fold
         self._texts = texts
 
     def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what a value of the payload stands for; what does not look like one is left as it is."""
+        codec = self._seen_through(codec, value)
         if codec is None or value is None or level > DEEPEST:
             return value
         if self._texts and isinstance(value, str) and codec["as"] in _CONTAINERS:
             value = _container(value)
         match codec["as"]:
-            case "ref":
-                return self.decode(self._codecs.get(codec["name"]), value, level + 1)
             case "object":
                 return self._object(codec, value, level) if isinstance(value, dict) else value
             case "array" if isinstance(value, list):
@@ -68,6 +69,14 @@ class Decoder:
                 return Carrier(self._schema, back=back, fold=self._fold and bool(codec.get("fold"))).carry(value, [self._schema])
             case _:
                 return value
+
+    def _seen_through(self, codec: Codec, value: Json) -> Codec:
+        """Return what a reference to a codec stands for: nothing for a null that is sent as itself."""
+        for _ in range(_MOST_FOLLOWED):
+            if codec is None or codec["as"] != "ref":
+                return codec
+            codec = None if value is None and codec.get("null") else self._codecs.get(codec["name"])
+        return None
 
     def _object(self, codec: dict[str, Any], value: dict[str, Json], level: int) -> Json:
         keys, more, tag = codec.get("keys") or {}, codec.get("more"), codec.get("tag")
@@ -129,18 +138,18 @@ class Decoder:
         return value
 
     def _union(self, codec: dict[str, Any], value: Json, level: int) -> Json:
-        fitting = [branch for branch in codec["of"] if accepts(branch["when"], value, self._definitions)]
+        fitting = [branch for branch in codec["of"] if self._judge.accepts(branch["when"], value)]
         if fitting:
-            chosen = next((branch for branch in fitting if _covers(branch["when"], value)), fitting[0])
+            chosen = next((branch for branch in fitting if self._covers(branch["when"], value)), fitting[0])
             return self.decode(chosen.get("codec"), value, level + 1)
         for branch in codec["of"]:  # the case of a value may be all that is wrong
             inner = branch.get("codec")
             if inner is None:
                 continue
-            if accepts(branch["when"], self.normal(inner, value, level + 1), self._definitions):
+            if self._judge.accepts(branch["when"], self.normal(inner, value, level + 1)):
                 return self.decode(inner, value, level + 1)
         kind = kind_of(value)
-        likely = next((branch for branch in codec["of"] if branch.get("codec") and kind == branch["when"].get("type")), None)
+        likely = next((branch for branch in codec["of"] if branch.get("codec") and self._is_of(kind, branch["when"])), None)
         return self.decode(likely.get("codec"), value, level + 1) if likely else value
 
     def _choice(self, codec: dict[str, Any], value: dict[str, Json], level: int) -> Json:
@@ -159,10 +168,16 @@ class Decoder:
         """Return a value as it would be sent if nothing but the case of words were wrong with it."""
         return value
 
+    def _covers(self, schema: Json, value: Json) -> bool:
+        """Say whether a schema declares all keys of an object, which matters where objects cannot be closed."""
+        schema = self._judge.seen_through(schema)
+        declared = schema.get("properties") if isinstance(schema, dict) else None
+        return not isinstance(value, dict) or declared is None or value.keys() <= declared.keys()
 
-def _covers(schema: dict[str, Any], value: Json) -> bool:
-    """Say whether a schema declares all keys of an object, which matters where objects cannot be closed."""
-    return not isinstance(value, dict) or "properties" not in schema or value.keys() <= schema["properties"].keys()
+    def _is_of(self, kind: str, schema: Json) -> bool:
+        """Say whether a schema asks for values of one type."""
+        schema = self._judge.seen_through(schema)
+        return isinstance(schema, dict) and schema.get("type") == kind
 
 
 def other_codec(codec: dict[str, Any], name: str) -> Codec:

@@ -7,7 +7,6 @@ from typing import Any
 from instrc.jsonvalue import Json, dumps, equal, freeze
 from instrc.targets.carry import Carrier
 from instrc.targets.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
-from instrc.targets.judge import accepts
 from instrc.targets.reverse import Codec, wrapped
 
 
@@ -27,11 +26,10 @@ class Interpreter(Decoder):
 
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
+        codec = self._seen_through(codec, value)
         if codec is None or level > DEEPEST or (value is None and codec.get("null")):
             return value
         match codec["as"]:
-            case "ref":
-                return self.encode(self._codecs.get(codec["name"]), value, level + 1)
             case "object" if isinstance(value, dict):
                 return self._object_out(codec, value, level)
             case "array" if isinstance(value, list):
@@ -66,7 +64,7 @@ class Interpreter(Decoder):
                         sent = self.encode(branch.get("codec"), value, level + 1)
                     except Inexpressible:
                         continue
-                    if accepts(branch["when"], sent, self._definitions) and equal(self.decode(codec, sent, level), value):
+                    if self._judge.accepts(branch["when"], sent) and equal(self.decode(codec, sent, level), value):
                         return sent
                 message = "no alternative of the union has words for it"
                 raise Inexpressible(message)
@@ -80,9 +78,8 @@ class Interpreter(Decoder):
                         sent = self.encode(entry.get("codec"), value, level + 1)
                     except Inexpressible:
                         continue
-                    if accepts(entry["when"], sent, self._definitions) and equal(
-                        self.decode(entry.get("codec"), sent, level), value
-                    ):
+                    back = self.decode(entry.get("codec"), sent, level)
+                    if self._judge.accepts(entry["when"], sent) and equal(back, value):
                         return {"choice": label, entry["key"]: sent}
                 message = "no alternative of the union has words for it"
                 raise Inexpressible(message)

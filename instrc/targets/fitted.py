@@ -7,6 +7,7 @@ from instrc.targets.built import SAYING_NOTHING, Built
 from instrc.targets.dialect import Dialect
 from instrc.targets.fit import Fitter
 from instrc.targets.reverse import prune
+from instrc.targets.shared import shared
 
 
 def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None) -> Built:
@@ -34,14 +35,9 @@ def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion:
         codec = {"as": "box", "key": "value", "codec": codec}
         break
     pruned, codecs = prune(codec, fitter.codecs)
-    record: dict[str, Json] = {"codec": pruned}
-    if codecs:
-        record["codecs"] = codecs
+    record = shared(pruned, codecs, {name: fitter.wordless(body) for name, body in fitter.definitions.items()})
     if fitter.definitions:
-        definitions = fitter.definitions
-        schema = {**schema, "$defs": definitions}
-        if codecs:
-            record["definitions"] = definitions
+        schema = {**schema, "$defs": fitter.definitions}
     return Built(schema, record, list(fitter.losses.values()))
 
 

@@ -32,6 +32,9 @@ def _validator(text: str) -> Any:
     return Draft202012Validator(loads(text))
 
 
+_MOST_FOLLOWED = 10
+"""References to references that are followed."""
+
 _MEANT = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """What is raised on purpose; endless recursion may surface as a panic of the validator's own maps, which is no `Exception`."""
 
@@ -48,6 +51,38 @@ def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
         raise
     except BaseException:  # noqa: BLE001  -- patterns Python cannot read, references that lead nowhere, endless recursion
         return True
+
+
+class Judge:
+    """The verdict on values of schemas that refer to common definitions, which are read once for all of them."""
+
+    def __init__(self, definitions: Json) -> None:
+        """`definitions` are schemas by name, and references to them begin with `#/$defs/`; `None` if there are none."""
+        self._definitions: dict[str, Json] = definitions if isinstance(definitions, dict) else {}
+        self._validator: Any = None
+
+    def accepts(self, schema: Json, value: Json) -> bool:
+        """Say whether a value satisfies a schema; a schema that cannot be judged accepts."""
+        if isinstance(schema, bool):
+            return schema
+        try:
+            if self._validator is None:
+                from jsonschema import Draft202012Validator  # as above
+
+                self._validator = Draft202012Validator({"$defs": self._definitions})
+            return bool(self._validator.evolve(schema=schema).is_valid(value))
+        except _MEANT:
+            raise
+        except BaseException:  # noqa: BLE001  -- as for `accepts`
+            return True
+
+    def seen_through(self, schema: Json) -> Json:
+        """Return what a schema that only refers to a definition stands for."""
+        for _ in range(_MOST_FOLLOWED):
+            if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str):
+                break
+            schema = self._definitions.get(ref.removeprefix("#/$defs/"), True)
+        return schema
 
 
 def violations(schema: Json, value: Json, most: int = 50) -> tuple[Violation, ...]:

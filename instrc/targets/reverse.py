@@ -13,16 +13,16 @@ A *codec* is `None` (the value is the same on both sides) or an object whose `as
 * `text`: JSON written into a string; `kinds`, where given, are the types it can be.
   With `null`, there and beside `ref`, null is sent as itself.
 * `values`: literals by what is sent for them; `fold` says that case may differ.
-* `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer.
+* `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer; it may refer to the map's
+  `definitions`.
 * `choice`: the key `choice` names the alternative that another key holds.
 * `box`: the one key of an object, a `tag` aside.  `ref`: a recursive definition of the map's `codecs`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
-
-from instrc.jsonvalue import Json
 
 Codec: TypeAlias = dict[str, Any] | None
 
@@ -86,80 +86,86 @@ def _get(place: tuple[Any, Any]) -> Codec:
     return found
 
 
+def inside(codec: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the codecs directly inside a codec."""
+    yield from (inner for place in children(codec) if (inner := _get(place)) is not None)
+
+
+def each(codecs: Iterable[Codec]) -> Iterator[dict[str, Any]]:
+    """Yield codecs and all that are inside of them; one that stands in several places once."""
+    stack = list(codecs)
+    seen: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node is not None and id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            stack.extend(inside(node))
+
+
+def changed(codecs: Iterable[Codec], change: Callable[[dict[str, Any], dict[str, Any]], Codec]) -> list[Codec]:
+    """Return codecs with each one in them changed, from the inside out; one that stands in several places stays one.
+
+    `change` is given a codec as it was, and a copy with the codecs in it changed already.
+    """
+    roots = list(codecs)
+    done: dict[int, Codec] = {}
+    stack = [(codec, False) for codec in roots]
+    while stack:
+        node, entered = stack.pop()
+        if node is None or id(node) in done:
+            continue
+        if entered:
+            copy = with_inside(node, lambda inner: done[id(inner)])
+            done[id(node)] = change(node, copy)
+        else:
+            stack.append((node, True))
+            stack.extend((inner, False) for inner in inside(node))
+    return [None if codec is None else done[id(codec)] for codec in roots]
+
+
+def with_inside(codec: dict[str, Any], change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """Return a copy of a codec in which something else stands for each codec directly inside."""
+    copy: dict[str, Any] = {}
+    for part, value in codec.items():
+        if part in {"keys", "of"} and isinstance(value, dict):
+            copy[part] = {name: dict(entry) if isinstance(entry, dict) else entry for name, entry in value.items()}
+        elif part in {"of", "by"}:
+            copy[part] = [dict(entry) for entry in value]
+        else:
+            copy[part] = value.copy() if part in {"more", "prefix"} and isinstance(value, dict | list) else value
+    for container, key in children(copy):
+        if (inner := _get((container, key))) is not None:
+            container[key] = change(inner)
+    return copy
+
+
 def prune(codec: Codec, definitions: dict[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
     """Drop references to definitions in which nothing changes; return what is left of the codec and of the definitions."""
     trivial = set(definitions)
-    while True:
-        busy = {name for name in trivial if _does_something(definitions[name], trivial)}
-        if not busy:
-            break
+    while busy := {name for name in trivial if any(_acts(part, trivial) for part in each([definitions[name]]))}:
         trivial -= busy
-    used: dict[str, Codec] = {}
-    result = _without(codec, trivial)
-    pending = [name for name in definitions if name not in trivial]
-    for name in pending:
-        used[name] = _without(definitions[name], trivial)
-    return result, used
+
+    def left(_: dict[str, Any], copy: dict[str, Any]) -> Codec:
+        """Return a codec without what changes nothing; `None` if that is all of it."""
+        if not _acts(copy, trivial) and not any(inside(copy)):
+            return None
+        for entry in copy.get("keys", {}).values() if copy["as"] == "object" else ():
+            if entry.get("codec", True) is None:
+                del entry["codec"]
+        return copy
+
+    names = [name for name in definitions if name not in trivial]
+    result, *used = changed([codec, *(definitions[name] for name in names)], left)
+    return result, dict(zip(names, used, strict=True))
 
 
-def _does_something(codec: Codec, trivial: set[str]) -> bool:
-    """Say whether a codec changes anything if the definitions named `trivial` change nothing."""
-    stack = [codec]
-    while stack:
-        node = stack.pop()
-        if node is None:
-            continue
-        kind = node["as"]
-        if kind == "ref":
-            if node["name"] not in trivial:
-                return True
-        elif kind == "object":
-            if "more" in node or "tag" in node:
-                return True
-            for entry in node.get("keys", {}).values():
-                if entry.keys() - {"codec"}:
-                    return True
-        elif kind not in {"array", "union"}:
-            return True
-        stack.extend(_get(place) for place in children(node))
-    return False
-
-
-def _without(codec: Codec, trivial: set[str]) -> Codec:
-    """Return a codec in which everything that changes nothing is gone."""
-    if codec is None or not _does_something(codec, trivial):
-        return None
-    copy: dict[str, Json] = dict(codec)
-    match copy["as"]:
+def _acts(codec: dict[str, Any], trivial: set[str]) -> bool:
+    """Say whether a codec changes anything, the codecs inside of it aside, if the definitions named `trivial` change nothing."""
+    match codec["as"]:
+        case "ref":
+            return codec["name"] not in trivial
         case "object":
-            keys = {}
-            for sent, entry in copy.get("keys", {}).items():
-                entry = {**entry, "codec": _without(entry.get("codec"), trivial)}  # noqa: PLW2901  -- a pruned copy of it
-                if entry["codec"] is None:
-                    del entry["codec"]
-                keys[sent] = entry
-            copy["keys"] = keys
-            if "more" in copy:
-                copy["more"] = {**copy["more"], "codec": _without(copy["more"].get("codec"), trivial)}
-            if "other" in copy:
-                copy["other"] = _without(copy["other"], trivial)
-            if "by" in copy:
-                copy["by"] = [{**entry, "codec": _without(entry.get("codec"), trivial)} for entry in copy["by"]]
-        case "array":
-            if "prefix" in copy:
-                copy["prefix"] = [_without(item, trivial) for item in copy["prefix"]]
-            if "items" in copy:
-                copy["items"] = _without(copy["items"], trivial)
-        case "pairs" | "tuple":
-            copy["item"] = _without(copy.get("item"), trivial)
-            if "by" in copy:
-                copy["by"] = [{**entry, "codec": _without(entry.get("codec"), trivial)} for entry in copy["by"]]
-        case "union":
-            copy["of"] = [{**branch, "codec": _without(branch.get("codec"), trivial)} for branch in copy["of"]]
-        case "choice":
-            copy["of"] = {label: {**entry, "codec": _without(entry.get("codec"), trivial)} for label, entry in copy["of"].items()}
-        case "box":
-            copy["codec"] = _without(copy.get("codec"), trivial)
-        case _:
-            pass
-    return copy
+            return "more" in codec or "tag" in codec or any(entry.keys() - {"codec"} for entry in codec.get("keys", {}).values())
+        case kind:
+            return kind not in {"array", "union"}

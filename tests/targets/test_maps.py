@@ -1,4 +1,4 @@
-"""Properties that are not declared come back as what they are, whatever else an object holds."""
+"""A map brings values back as what they are, and is no larger than what it stands for asks of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from instrc.jsonvalue import dumps
+from instrc.targets.catalogue import targets
 from instrc.targets.lift import encode, lift
 from instrc.targets.lower import lower
 
@@ -23,3 +25,52 @@ def test_values_are_read_by_the_pattern_that_their_keys_match(target: str) -> No
     value = {"v": {"id": 1, "x-a": [], "x-b": "[]", "b": {'quo"te': [1]}, "c": {'quo"te': {"a": 1}}}}
     assert lift(encode(value, result.map), result.map).value == value
     assert not [loss for loss in result.losses if loss.kind == "narrowed"]
+
+
+NODE: Any = {"$ref": "#/$defs/node"}
+NESTED: Any = {
+    "type": "object",
+    "properties": {"tree": NODE},
+    "required": ["tree"],
+    "additionalProperties": False,
+    "$defs": {
+        "node": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"left": NODE, "right": NODE, "$size": {"type": "integer"}},
+                    "required": ["left"],
+                    "additionalProperties": False,
+                },
+                {"type": "array", "items": NODE},
+                {"type": "object", "patternProperties": {"^x": NODE}, "additionalProperties": NODE},
+                {"enum": [1, "leaf", None]},
+            ]
+        }
+    },
+}
+"""Unions in unions, and maps whose entries are of two kinds, both without end."""
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_map_of_unions_in_unions_is_at_most_twice_as_large_as_payload_and_schema(target: str) -> None:
+    result = lower(NESTED, target)
+    assert len(dumps(result.map)) <= 2 * (len(dumps(result.payload)) + len(dumps(NESTED)))
+
+
+@pytest.mark.parametrize("target", targets())
+def test_parts_that_a_map_says_once_are_read_wherever_they_stand(target: str) -> None:
+    result = lower(NESTED, target)
+    left: Any = {"left": [{"xa": "leaf", "b": [1]}, {"left": 1, "right": ["leaf", {"left": "leaf", "$size": 2}]}]}
+    value = {"tree": [left, {"left": left, "right": [[left]], "$size": 1}]}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+def test_a_map_holds_only_definitions_that_tell_alternatives_apart() -> None:
+    chain = {"type": "object", "properties": {"next": NODE, "$size": {"type": "integer"}}, "required": ["$size"]}
+    result = lower({**NESTED, "$defs": {"node": chain}}, "openai")
+    assert "$defs" in result.schema
+    assert "codecs" in result.map
+    assert "definitions" not in result.map
+    asked = dumps([lower(NESTED, "openai").map[member] for member in ("codec", "codecs", "definitions")])
+    assert all(f"#/$defs/{name}" in asked for name in lower(NESTED, "openai").map["definitions"])
