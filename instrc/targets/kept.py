@@ -61,20 +61,26 @@ def kept(flat: Json, aimed: Dialect) -> Built:
 
 def _of_names(flat: Json) -> Iterator[Loss]:
     """Yield what is lost of the keywords that look at names, when some are sent under another one."""
-    for place, keyword, value in constraints(flat):
+    held = list(constraints(flat))
+    patterned = {place for place, keyword, _ in held if keyword == "patternProperties"}
+    for place, keyword, value in held:
         if keyword == "propertyNames":
             yield Loss(place, keyword, value, "unenforced", "is left out, because keys are sent under other names")
             yield Loss(place, keyword, value, "narrowed", "is left out, which inside of a negation narrows")
         elif keyword == "patternProperties":
             yield Loss(place, keyword, value, "unenforced", "does not see the names of keys that are sent under others")
             yield Loss(place, keyword, value, "narrowed", "sees other names where keys are sent under them")
+        elif keyword in _OF_THE_REST and place in patterned:
+            yield Loss(place, keyword, value, "unenforced", "looks at other names where keys are sent under them")
         else:
             continue
-        for below, part, item in constraints(value if keyword == "propertyNames" else {"properties": value}, falsity=True):
+        inside = value if keyword == "propertyNames" else {"properties": value if keyword == "patternProperties" else {"": value}}
+        for below, part, item in constraints(inside, falsity=True):
             if below or keyword == "propertyNames":
                 yield Loss(place, part, item, "part", f"is part of {keyword}")
 
 
+_OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 
 

@@ -123,3 +123,25 @@ def test_an_ordinary_tool_loses_nothing(target: str) -> None:
 )
 def test_an_ordinary_tool_loses_what_the_target_has_no_word_for(target: str, expected: set[tuple[str, str]]) -> None:
     assert lost(ORDINARY, target) == {(f"/properties/{place}" if place else "", keyword) for place, keyword in expected}
+
+
+def test_what_a_condition_would_mark_as_evaluated_cannot_be_sent_and_that_is_told() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "unevaluatedProperties": False,
+        "if": {"properties": {"name": {"const": "all"}}, "additionalProperties": True},
+    }
+    narrowed = {loss.keyword for loss in lower(schema, "mistral").losses if loss.kind == "narrowed"}
+    assert narrowed == {"unevaluatedProperties"}
+
+
+def test_what_is_said_of_other_keys_than_a_pattern_finds_is_lost_where_keys_are_renamed() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"$cost": {"type": "number"}},
+        "patternProperties": {"^[a-z]+$": {}},
+        "additionalProperties": {"type": "boolean"},
+    }
+    assert lost(schema, "anthropic") >= {("", "patternProperties"), ("", "additionalProperties"), ("", "type")}

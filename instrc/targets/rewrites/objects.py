@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ABSENT: Any = None
 """No word on properties that are not declared: JSON has no such schema."""
 _MORE = "additional_properties"
+_MARKING = frozenset({"if", "dependentSchemas", "allOf", "anyOf", "oneOf"})
+"""Keywords whose schemas may mark properties as evaluated, in an instance that satisfies them."""
 
 
 def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
@@ -37,6 +39,8 @@ def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
     if fitter.too_deep(level):
         return anything.written(fitter, fitter.made({**node, "type": "object"}, node), fitter.beyond(level))
     rest = node.get("additionalProperties", node.get("unevaluatedProperties", _ABSENT))
+    if rest is not _ABSENT and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
+        fitter.lose(node, "unevaluatedProperties", "narrowed", "is taken for all that is not declared, whatever marks it")
     declared = node.get("properties") or {}
     required = [name for name in dict.fromkeys(node.get("required") or ()) if isinstance(name, str)]
     names = [*declared, *(name for name in required if name not in declared)]
