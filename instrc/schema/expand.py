@@ -61,10 +61,8 @@ def expand(
                 found.applied.append((node, scope))
                 continue
             node, scope = folder.mixed[mark], folder.flat
-            if node.__class__ is not dict:
-                if node is False:
-                    return None
-                continue
+            if node is False:
+                return None
             mark = (id(node), id(scope))
         if mark in seen:
             if way is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import problems
@@ -137,11 +138,8 @@ def _with_head(schema: dict[str, Json], result: Json, folder: Folder, *, modern:
     definitions = folder.definitions.used(result)
     if not words and not definitions:
         return result
-    front = {}
-    for keyword in schema:
-        if keyword not in words:
-            break
-        front[keyword] = words.pop(keyword)
+    first = list(takewhile(words.__contains__, schema))
+    front = {keyword: words.pop(keyword) for keyword in first}
     out = {**front, **result, **words}
     if id(result) in folder.origins:
         folder.origins[id(out)] = (out, folder.origins[id(result)][1])

@@ -196,7 +196,7 @@ class Folder:
             self.open.pop(frame.unordered, None)
             return frame.after(out)
         if frame.settle is not None:
-            out = settle(frame)
+            out = settle(frame, frame.settle)
             if frame.settle.apart or frame.settle.units:
                 self.may_settle = True
             if self.options.trace and out.__class__ is dict:
@@ -204,7 +204,7 @@ class Folder:
             if out.__class__ is dict and (
                 frame.settle.once_more or (frame.settle.may_close and out.get("additionalProperties") is False)
             ):
-                return self.once_more(out, frame)
+                return self.once_more(out, frame, frame.settle.to_fold)
             if frame.settle.refused:
                 report_refusal(self, frame.pieces, frame.settle.refused)
         self.open.pop(frame.unordered, None)
@@ -213,11 +213,10 @@ class Folder:
         self.done[frame.key] = out
         return out
 
-    def once_more(self, out: dict[str, Json], frame: Frame) -> Frame:
-        """Return the frame that folds a result again, since it has turned out to be closed."""
-        if frame.settle is not None:
-            self.alive += frame.settle.to_fold
-            self.library.dirty.update(map(id, frame.settle.to_fold))
+    def once_more(self, out: dict[str, Json], frame: Frame, parts: list[Json]) -> Frame:
+        """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
+        self.alive += parts
+        self.library.dirty.update(map(id, parts))
         self.alive.append(out)
         self.library.dirty.add(id(out))
         again: list[Json] = [None]

@@ -140,10 +140,8 @@ class _Comparison:
         return any(name in mine and name in theirs and self.excludes(mine[name], theirs[name], depth + 1) for name in wanted)
 
 
-def types_in(schema: Json) -> tuple[str, ...] | None:
+def types_in(schema: dict[str, Json]) -> tuple[str, ...] | None:
     """Return the types that a schema allows at most; `None` if it does not say."""
-    if schema.__class__ is not dict:
-        return None
     if "type" in schema:
         return types_of(schema["type"])
     values = _values(schema)

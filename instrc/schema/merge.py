@@ -27,7 +27,7 @@ def merge(folder: Folder, terms: list[Term], expansion: Expansion) -> Frame | No
             )
         if not single <= fold:
             fold |= single
-        elif expansion.units and (unit := to_open(folder, expansion, opened)) is not None:
+        elif expansion.units and (unit := to_open(folder, expansion)) is not None:
             opened |= {unit}
         else:
             break

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json
 from instrc.schema.keywords import unique
-from instrc.schema.pieces import Frame
+from instrc.schema.pieces import Frame, Settle
 from instrc.schema.residue import Residue
 
 
-def settle(frame: Frame) -> Json:
+def settle(frame: Frame, todo: Settle) -> Json:
     """Return the finished schema of a frame, or `False` if its parts have shown that nothing satisfies it."""
     out: dict[str, Json] = frame.out
-    todo = frame.settle
-    if todo is None:
-        return out
     if frame.idle:
         return False if _impossible(out) else out
     if todo.new_not:
@@ -44,8 +41,7 @@ def settle(frame: Frame) -> Json:
     for unit in todo.units:
         if unit is False:
             return False
-        if unit is not True:
-            rest.append(unit)
+        rest.append(unit)
     if len(rest) > 1:
         rest = unique(rest)
     if rest:

@@ -148,8 +148,6 @@ def _lifted(schema: dict[str, Json], names: Iterable[str], always: int) -> dict[
 
 def _lift(node: Json, names: tuple[str, ...], always: int) -> Json:
     """Lift one schema whose in-place parts are lifted."""
-    if node.__class__ is not dict:
-        return node
     changes: dict[str, Json] = {}
     if node.get("additionalProperties", True) is not True or node.get("unevaluatedProperties", True) is not True:
         known = _map(node.get("properties"))

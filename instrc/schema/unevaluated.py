@@ -29,13 +29,11 @@ _BRANCHES = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "el
 """Keywords whose schemas are about the same instance, and make known what they look at."""
 
 
-def to_open(folder: Folder, expansion: Expansion, opened: frozenset[int]) -> int | None:
+def to_open(folder: Folder, expansion: Expansion) -> int | None:
     """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
     library = folder.library
     views = [piece.view for piece in expansion.pieces]
     for node, scope in expansion.units:
-        if id(node) in opened:
-            continue
         scope = library.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
         view = library.view(node, scope)
         certain, possible = evaluated(library, node, scope)
@@ -126,13 +124,13 @@ class Watched:
         self.items: set[int] = set()
         self.everything = len(library.documents) > 1
         """Whether it is not known, so that all schemas are taken for watched."""
-        if library.unevaluated and library.main is not None:
-            stack = [(library.main.root, library.enter(library.main, library.no_anchors))]
-            while stack and not self.everything:
-                node, scope = stack.pop()
-                scope = library.below(node, scope)
-                self._look(library, node, scope)
-                stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
+        main = library.main
+        stack = [(main.root, library.enter(main, library.no_anchors))] if main is not None else []
+        while stack and not self.everything:
+            node, scope = stack.pop()
+            scope = library.below(node, scope)
+            self._look(library, node, scope)
+            stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
 
     def _look(self, library: Library, node: dict[str, Json], scope: Scope) -> None:
         """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""

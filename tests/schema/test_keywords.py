@@ -169,6 +169,14 @@ def test_what_many_places_ask_for_beside_a_name_is_united_at_once() -> None:
     assert JOINS["dependentRequired"]([*asked, {"a": "b"}]) is APART
 
 
+def test_many_bounds_are_joined_at_once() -> None:
+    assert JOINS["minimum"]([1, 3, 2.5]) == 3
+    assert JOINS["maxLength"]([2, 1, 3]) == 1
+    for keyword in ("minimum", "maxLength"):
+        assert JOINS[keyword]([1, "2", 3]) is APART
+        assert JOINS[keyword]([1, True, 3]) is APART
+
+
 def test_many_lists_of_names_are_united_at_once() -> None:
     assert JOINS["required"]([["b", "a"], ["a", 3, "c"], ["d"]]) == ["b", "a", "c", "d"]
     assert JOINS["required"]([["a"], "b"]) is APART

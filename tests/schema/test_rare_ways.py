@@ -40,6 +40,16 @@ def test_a_reference_to_a_schema_that_is_flat_already_is_that_schema() -> None:
     assert back == flat
 
 
+def test_a_reference_to_an_object_that_stands_at_two_places_is_what_that_has_become() -> None:
+    shared = {"allOf": [{"minimum": 1}, {"maximum": 2}]}
+    flat = flatten({"properties": {"x": shared, "y": shared, "z": {"$ref": "#/properties/x"}}})
+    assert flat == {"properties": {key: {"minimum": 1, "maximum": 2} for key in ("x", "y", "z")}}
+
+
+def test_bounds_of_which_one_is_malformed_both_stay() -> None:
+    assert flatten({"allOf": [{"minimum": "a"}, {"exclusiveMinimum": 1}]}) == {"minimum": "a", "exclusiveMinimum": 1}
+
+
 def test_a_repetition_beyond_all_counting_is_not_called_broken() -> None:
     assert broken("a{99999999999999999999}") is None
 

@@ -249,6 +249,25 @@ def test_what_leads_nowhere_is_a_problem(schema: Any, name: str) -> None:
     assert all(problem.message for problem in error.value.problems)
 
 
+def test_a_circle_that_is_come_to_twice_is_reported_once() -> None:
+    report = Report()
+    circle = {"$ref": "#/$defs/a", "type": "string"}
+    flatten(
+        {
+            "properties": {"x": {"$ref": "#/$defs/a", "minimum": 1}, "y": {"$ref": "#/$defs/a", "minimum": 2}},
+            "$defs": {"a": circle},
+        },
+        report=report,
+    )
+    assert [problem.name for problem in report.problems] == ["reference-cycle"]
+
+
+def test_a_recursion_whose_reference_has_no_name_is_named_by_its_title() -> None:
+    inner = {"$id": "https://e.com/", "properties": {"n": {"$ref": "#", "title": "A node"}}}
+    flat = flatten({"properties": {"x": inner}})
+    assert list(flat["$defs"]) == ["A_node"]
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -67,6 +67,10 @@ GONE: dict[str, tuple[list[Any], Any]] = {
         [{"if": A, "then": B, "else": C}, {"if": A, "then": {"minLength": 1}}],
         {"if": A, "then": {"maxLength": 2, "minLength": 1}, "else": C},
     ),
+    "conditions that ask the same and decide one way only": (
+        [{"if": A, "then": B}, {"if": A, "then": {"minLength": 1}}],
+        {"if": A, "then": {"maxLength": 2, "minLength": 1}},
+    ),
     "containing anything is a length": (
         [{"contains": True, "maxContains": 4}, {"contains": A, "minContains": 2}, {"minItems": 3}],
         {"contains": A, "minContains": 2, "minItems": 3, "maxItems": 4},

@@ -305,3 +305,8 @@ def test_thousands_of_nested_mixins_do_no_harm() -> None:
     for _ in range(600):
         schema = {"$ref": "aug:/lib/inner_Mixin:2", "properties": {"default": schema}}
     assert list(flatten(schema, LIBRARY)["properties"]) == ["first", "x", "y", "header", "last"]
+
+
+def test_properties_that_meet_in_a_slot_hold_together_without_a_report_too() -> None:
+    mixin = {"properties": {"a": {"minimum": 1}, "default": {}}}
+    assert splice(mixin, {"properties": {"a": {"maximum": 2}}}) == {"properties": {"a": {"minimum": 1, "maximum": 2}}}

@@ -121,6 +121,14 @@ def test_what_a_mixin_and_what_it_is_applied_to_say_have_their_places() -> None:
     }
 
 
+def test_a_mixin_that_is_applied_twice_has_its_places_once() -> None:
+    mixin = {"type": "object", "properties": {"_why": {}, "default": {}}}
+    schema = {"allOf": [{"$ref": "aug:m_Mixin"}, {"$ref": "aug:m_Mixin"}, {"properties": {"default": {"minProperties": 1}}}]}
+    found = traced(schema, {"aug:m_Mixin": mixin})
+    assert found["/type"] == ["aug:m_Mixin#/type"]
+    assert found["/minProperties"] == ["#/allOf/2/properties/default/minProperties"]
+
+
 @examples(20)
 @given(st.integers(0, 2**48))
 def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:

@@ -65,6 +65,11 @@ MERGED: dict[str, tuple[Any, Any, Any]] = {
         {"properties": {"b": True}, **CHOICE, "unevaluatedProperties": {"type": "integer"}},
         {"properties": {"b": {"minimum": 1}, "c": {"type": "integer"}}, "additionalProperties": False, **CHOICE},
     ),
+    "what may be seen is none of what a closed schema names": (
+        {"properties": {"b": {"minimum": 1}}, "patternProperties": {"^x": {"minimum": 2}}, "additionalProperties": False},
+        {"properties": {"b": True}, **PLAIN},
+        {"properties": {"b": {"minimum": 1}}, "additionalProperties": False, **CHOICE},
+    ),
     "there are no properties": (
         {"type": "string", "patternProperties": {"a": {"minimum": 1}}},
         PLAIN,
