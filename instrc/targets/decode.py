@@ -28,6 +28,9 @@ class Decoder:
         self._schema: Json = record.get("schema", True)
         self._fold = fold
         self._texts = texts
+        self._read: dict[tuple[int, int], tuple[Codec, Json, Json]] = {}
+        """Objects and lists that were read as unions, with what they stand for: to try each alternative of unions in unions
+        would double the work at each level."""
 
     def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what a value of the payload stands for; what does not look like one is left as it is."""
@@ -138,6 +141,15 @@ class Decoder:
         return value
 
     def _union(self, codec: dict[str, Any], value: Json, level: int) -> Json:
+        known = self._read.get((id(codec), id(value)))
+        if known is not None:
+            return known[2]
+        result = self._chosen(codec, value, level)
+        if isinstance(value, dict | list):
+            self._read[id(codec), id(value)] = codec, value, result  # both are kept, so that no other comes to their place
+        return result
+
+    def _chosen(self, codec: dict[str, Any], value: Json, level: int) -> Json:
         fitting = [branch for branch in codec["of"] if self._judge.accepts(branch["when"], value)]
         if fitting:
             chosen = next((branch for branch in fitting if self._covers(branch["when"], value)), fitting[0])

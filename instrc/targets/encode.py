@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from instrc.jsonvalue import Json, dumps, equal, freeze
@@ -16,6 +18,12 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
 
 class Interpreter(Decoder):
     """The codecs of one map, both ways."""
+
+    def __init__(self, record: Json, *, fold: bool = True, texts: bool = False) -> None:
+        """Take a map, as a `Decoder` does."""
+        super().__init__(record, fold=fold, texts=texts)
+        self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
+        """Objects and lists that were written as unions, with the words for them, if any."""
 
     def normal(self, codec: Codec, value: Json, level: int) -> Json:
         """Return a value as it would be sent if nothing but the case of words were wrong with it."""
@@ -58,31 +66,8 @@ class Interpreter(Decoder):
                     if freeze(meant) == sought:
                         return sent
                 return value
-            case "union":
-                for branch in codec["of"]:
-                    try:
-                        sent = self.encode(branch.get("codec"), value, level + 1)
-                    except Inexpressible:
-                        continue
-                    if self._judge.accepts(branch["when"], sent) and equal(self.decode(codec, sent, level), value):
-                        return sent
-                message = "no alternative of the union has words for it"
-                raise Inexpressible(message)
-            case "choice":
-                for label, entry in codec["of"].items():
-                    if entry.get("null"):
-                        if value is None:
-                            return {"choice": label}
-                        continue
-                    try:
-                        sent = self.encode(entry.get("codec"), value, level + 1)
-                    except Inexpressible:
-                        continue
-                    back = self.decode(entry.get("codec"), sent, level)
-                    if self._judge.accepts(entry["when"], sent) and equal(back, value):
-                        return {"choice": label, entry["key"]: sent}
-                message = "no alternative of the union has words for it"
-                raise Inexpressible(message)
+            case "union" | "choice":
+                return self._alternative(codec, value, level)
             case "box":
                 tag = codec.get("tag")
                 head = {} if tag is None else {tag["key"]: tag["value"]}
@@ -92,6 +77,35 @@ class Interpreter(Decoder):
                 return Carrier(self._schema, lambda name: names.get(name, name)).carry(value, [self._schema])
             case _:
                 return value
+
+    def _alternative(self, codec: dict[str, Any], value: Json, level: int) -> Json:
+        """Write a value as the first alternative that has words for it; objects and lists once each, failures as well."""
+        known = self._written.get((id(codec), id(value)))
+        if known is None:
+            known = codec, value, list(islice(self._alternatives(codec, value, level), 1))
+            if isinstance(value, dict | list):
+                self._written[id(codec), id(value)] = known
+        if not known[2]:
+            message = "no alternative of the union has words for it"
+            raise Inexpressible(message)
+        return known[2][0]
+
+    def _alternatives(self, codec: dict[str, Any], value: Json, level: int) -> Iterator[Json]:
+        """Yield what a value is written as, for each alternative by which it comes back."""
+        named = codec["as"] == "choice"
+        for label, entry in codec["of"].items() if named else enumerate(codec["of"]):
+            if entry.get("null"):
+                if value is None:
+                    yield {"choice": label}
+                continue
+            try:
+                sent = self.encode(entry.get("codec"), value, level + 1)
+            except Inexpressible:
+                continue
+            if not self._judge.accepts(entry["when"], sent):
+                continue
+            if equal(self.decode(entry.get("codec") if named else codec, sent, level), value):
+                yield {"choice": label, entry["key"]: sent} if named else sent
 
     def _object_out(self, codec: dict[str, Any], value: dict[str, Json], level: int) -> Json:
         keys, more, tag = codec.get("keys") or {}, codec.get("more"), codec.get("tag")

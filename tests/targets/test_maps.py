@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from instrc.jsonvalue import dumps
+from instrc.jsonvalue import dumps, loads
 from instrc.targets.catalogue import targets
+from instrc.targets.judge import Judge
 from instrc.targets.lift import encode, lift
 from instrc.targets.lower import lower
 
@@ -74,3 +75,22 @@ def test_a_map_holds_only_definitions_that_tell_alternatives_apart() -> None:
     assert "definitions" not in result.map
     asked = dumps([lower(NESTED, "openai").map[member] for member in ("codec", "codecs", "definitions")])
     assert all(f"#/$defs/{name}" in asked for name in lower(NESTED, "openai").map["definitions"])
+
+
+def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    accepts = Judge.accepts
+    monkeypatch.setattr(Judge, "accepts", lambda self, schema, value: (asked.append(value), accepts(self, schema, value))[1])
+    branches = [branch for branch in NESTED["$defs"]["node"]["anyOf"] if "patternProperties" not in branch]
+    result = lower({**NESTED, "$defs": {"node": {"anyOf": branches}}}, "openai")
+
+    def questions(levels: int) -> int:
+        value: Any = "leaf"
+        for _ in range(levels):
+            value = [{"left": value}]
+        answer = loads(dumps(encode({"tree": value}, result.map)).replace('"leaf"', '"wrong"'))
+        asked.clear()
+        assert lift(answer, result.map).status == "invalid"
+        return len(asked)
+
+    assert 0 < questions(10) <= 5 * questions(5)
