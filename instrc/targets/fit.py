@@ -27,6 +27,8 @@ _MOST_NESTED = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 _MOST_UNROLLED = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
+_MOST_DEFINED = 500
+"""Definitions of a payload; what else is recursive is written as JSON text."""
 
 Schema = dict[str, Any]
 
@@ -170,14 +172,14 @@ class Fitter(Ledger):
         """Return a reference to a definition of the payload, which is made on first sight."""
         name = self._named.get(key)
         if name is None:
+            if len(self._named) >= _MOST_DEFINED:
+                return anything.written(self, target, "needs more definitions than can be kept apart")
             word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
             from instrc.targets.dialects.words import DEFINITION_NAME
 
             name = unique(legal(word, DEFINITION_NAME, "part"), set(self._named.values()), DEFINITION_NAME.most)
             self._named[key] = name
             self.definitions[name] = self.codecs[name] = None
-            if len(self._named) > 500:
-                return anything.written(self, target, "needs more definitions than can be kept apart")
             body, self.codecs[name] = self.fit(target, 1)
             if body is None:  # too late to say that there is no such value: the reference may be in use
                 body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])

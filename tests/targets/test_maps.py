@@ -94,3 +94,17 @@ def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monke
         return len(asked)
 
     assert 0 < questions(10) <= 5 * questions(5)
+
+
+def test_definitions_that_are_too_many_to_be_kept_are_written_as_text() -> None:
+    nodes = {
+        f"d{n}": {
+            "type": "object",
+            "properties": {"next": {"$ref": f"#/$defs/d{(n + 1) % 520}"}, "same": {"$ref": f"#/$defs/d{n}"}},
+        }
+        for n in range(520)
+    }
+    root: Any = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in nodes}, "$defs": nodes}
+    definitions = lower(root, "mistral").schema["$defs"]
+    assert len(definitions) == 500
+    assert all(isinstance(schema, dict) for schema in definitions.values())
