@@ -80,7 +80,12 @@ def test_a_map_holds_only_definitions_that_tell_alternatives_apart() -> None:
 def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     accepts = Judge.accepts
-    monkeypatch.setattr(Judge, "accepts", lambda self, schema, value: (asked.append(value), accepts(self, schema, value))[1])
+
+    def counted(self: Judge, schema: Any, value: Any) -> bool:
+        asked.append(value)
+        return accepts(self, schema, value)
+
+    monkeypatch.setattr(Judge, "accepts", counted)
     branches = [branch for branch in NESTED["$defs"]["node"]["anyOf"] if "patternProperties" not in branch]
     result = lower({**NESTED, "$defs": {"node": {"anyOf": branches}}}, "openai")
 
