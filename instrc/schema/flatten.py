@@ -14,7 +14,7 @@ from instrc.schema.dialects import LATEST_URI, known
 from instrc.schema.fold import Folder, Options, too_large
 from instrc.schema.refs import Library, Locate, kind_of
 from instrc.schema.resources import Scope
-from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
+from instrc.schema.walk import HOLDERS, held
 
 if TYPE_CHECKING:
     from instrc.schema.provenance import Flat
@@ -162,19 +162,7 @@ def size(schema: Json) -> int:
         for keyword, value in node.items():
             if keyword not in HOLDERS:
                 continue
-            kind = value.__class__
-            if kind is dict:
-                if keyword in NAMED:
-                    children = value.values()
-                elif keyword in ONE:
-                    children = (value,)
-                else:
-                    continue
-            elif kind is list and keyword in MANY:
-                children = value
-            else:
-                continue
-            for child in children:
+            for child in held(keyword, value):
                 if child.__class__ is not dict or holds_none(child):
                     count += 1
                 elif (known := sizes.get(id(child))) is not None:

@@ -8,7 +8,7 @@ from instrc.jsonvalue import Json
 from instrc.schema.dialects import RECURSIVE, known, modern
 from instrc.schema.resources import Resource
 from instrc.schema.uris import is_mixin, join
-from instrc.schema.walk import HOLDERS, MANY, NAMED, ONE
+from instrc.schema.walk import HOLDERS, held
 
 if TYPE_CHECKING:
     from instrc.schema.refs import Library  # it calls us with itself
@@ -62,24 +62,12 @@ def index(library: Library, root: Json, resource: Resource) -> None:
         for keyword, value in node.items():
             if keyword not in HOLDERS:
                 continue
-            kind = value.__class__
-            if kind is dict:
-                if keyword in NAMED:
-                    below = value.values()
-                elif keyword in ONE:
-                    below = (value,)
-                else:
-                    continue
-            elif kind is list and keyword in MANY:
-                below = value
-                if keyword == "allOf":
-                    library.to_fold = True
-                    dirty_at.append(place)
-            else:
-                below = ()
+            if keyword == "allOf" and value.__class__ is list:
+                library.to_fold = True
+                dirty_at.append(place)
             if keyword in _UNEVALUATED:
                 library.unevaluated = True
-            for child in below:
+            for child in held(keyword, value):
                 if child.__class__ is dict:
                     if old or not tells_nothing(child) or id(child) in indexed:
                         push((child, within, place))

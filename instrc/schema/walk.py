@@ -7,7 +7,7 @@ All walks keep their own stack: depth costs memory, never a crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
@@ -42,6 +42,14 @@ DATA = frozenset({"const", "enum", "default", "examples", "example"})
 
 IN_PLACE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
 """Keywords whose schemas are about the same instance as the schema that holds them."""
+
+
+def held(keyword: str, value: Json) -> Iterable[Json]:
+    """Return what stands where a keyword holds schemas; nothing for other keywords and for values they cannot have."""
+    kind = value.__class__
+    if kind is dict:
+        return value.values() if keyword in NAMED else (value,) if keyword in ONE else ()
+    return value if kind is list and keyword in MANY else ()
 
 
 def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Path, Json]]:
