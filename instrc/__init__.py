@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
+    from instrc.api import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
     from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
-    from instrc.library import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
     from instrc.schema.flatten import flatten
@@ -61,9 +61,9 @@ _HOMES = {
     "Report": "instrc.problems.report",
     "Source": "instrc.source",
     "Span": "instrc.source",
-    "artefacts": "instrc.library",
-    "check": "instrc.library",
-    "compile": "instrc.library",
+    "artefacts": "instrc.api",
+    "check": "instrc.api",
+    "compile": "instrc.api",
     "Flat": "instrc.schema.provenance",
     "flatten": "instrc.schema.flatten",
     "split": "instrc.schema.split",

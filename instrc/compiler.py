@@ -14,10 +14,10 @@ from instrc.passes.loops import bound_all_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
-from instrc.registry.vibe import Vibe
 from instrc.source import Source
 from instrc.syntax.parse import parse
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
 
 
 def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:

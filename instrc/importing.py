@@ -161,7 +161,7 @@ def _read(path: str, report: Report) -> Source | None:
 
 def _checked(imported: Imported) -> Imported:
     """Leave out the vibes that the check refuses: a registry is no place for broken ones."""
-    from instrc.registry.registry import Registry
+    from instrc.vibes.registry import Registry
 
     registry = Registry()
     sound: list[ImportedVibe] = []
@@ -193,7 +193,7 @@ def _fault(vibe: ImportedVibe, registry: Any) -> Problem | None:
     from instrc.compiler import compile_vibe
     from instrc.ir.options import Options
     from instrc.passes.review import review
-    from instrc.registry.vibe import Vibe
+    from instrc.vibes.vibe import Vibe
 
     found = Report()
     written = Vibe(f"aug:{vibe.name}", vibe.name, Source(vibe.path, dumps(vibe.document)), vibe.document, "")

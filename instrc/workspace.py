@@ -13,13 +13,13 @@ from instrc import problems
 from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.registry.discover import Surroundings
 from instrc.source import Source
+from instrc.vibes.discover import Surroundings
 
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
     from instrc.ir.options import Options
-    from instrc.registry.registry import Registry
+    from instrc.vibes.registry import Registry
 
 VIBE_ENDING = ".json"
 """Of a vibe file; what ends otherwise is a program."""

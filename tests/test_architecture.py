@@ -16,11 +16,11 @@ FLOORS: dict[str, int] = {
             ["source", "jsonvalue", "naming", "resources", "version"],
             ["problems"],
             ["ir"],
-            ["registry", "schema", "syntax"],
+            ["schema", "syntax", "vibes"],
             ["emit", "importers", "passes", "runtime", "targets"],
             ["compiler", "files"],
             ["importing", "workspace"],
-            ["cli", "library"],
+            ["api", "cli"],
             ["__init__", "__main__"],
         ]
     )

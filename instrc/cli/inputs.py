@@ -10,8 +10,8 @@ from instrc.files import name_of, read_bytes, readable
 from instrc.jsontext import JsonSyntaxError, read
 from instrc.jsonvalue import Json, loads
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
 from instrc.source import Source, Span
+from instrc.vibes.registry import Registry
 
 MAX_BYTES = 64 * 1024 * 1024
 

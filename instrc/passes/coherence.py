@@ -13,13 +13,13 @@ from instrc.passes.requirements import missing_names
 from instrc.passes.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
-from instrc.registry.vibe import Vibe
 from instrc.schema.refs import Library, Locate
 from instrc.schema.resources import Scope
 from instrc.schema.uris import join
 from instrc.schema.walk import Path, subschemas, walk
 from instrc.source import Span
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
 
 _MOST_ERRORS = 20
 _JUDGED_DEPTH = 100

@@ -11,10 +11,10 @@ from instrc.ir.options import LIMIT
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
 from instrc.source import Span
+from instrc.vibes.registry import Registry
 
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""

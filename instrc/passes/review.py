@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from instrc.jsonvalue import Json, pointer
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
-from instrc.registry.roots import ENDING
-from instrc.registry.vibe import Vibe
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import LATEST, problems_of
+from instrc.vibes.registry import Registry
+from instrc.vibes.roots import ENDING
+from instrc.vibes.vibe import Vibe
 
 
 def review(vibe: Vibe, registry: Registry, report: Report) -> None:

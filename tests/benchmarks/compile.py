@@ -58,8 +58,8 @@ def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     from instrc.ir.options import Options
     from instrc.jsonvalue import dumps
     from instrc.problems.report import Report
-    from instrc.registry.registry import Registry
     from instrc.source import Source
+    from instrc.vibes.registry import Registry
 
     text = SHAPES[shape](steps)
 

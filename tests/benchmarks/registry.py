@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from instrc.problems.suggest import nearest
-from instrc.registry.registry import Registry
+from instrc.vibes.registry import Registry
 
 SCHEMA = '{"title": "An instruction", "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}\n'
 

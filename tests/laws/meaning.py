@@ -19,8 +19,8 @@ from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
 from instrc.source import Source
+from instrc.vibes.registry import Registry
 
 
 def _object(*names: str, **more: Json) -> Json:

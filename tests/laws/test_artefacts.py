@@ -21,9 +21,9 @@ from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
 from instrc.passes.sequence import shortest_sequence
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
 from instrc.schema.strip import ENGINE, strip
+from instrc.vibes.registry import Registry
 
 QUICK = examples(150)
 
@@ -241,7 +241,7 @@ def test_bytes_do_not_depend_on_the_seed_of_hashes(folder: Path, known: Registry
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
-        "from instrc.registry.registry import Registry\n"
+        "from instrc.vibes.registry import Registry\n"
         "from instrc.jsonvalue import dumps\n"
         "from meaning import compiled\n"
         "for text in sys.stdin.read().strip().splitlines():\n"

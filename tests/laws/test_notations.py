@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from meaning import Chain, Step, Tree, compiled, places, registry, same, trees, write
 
-from instrc.registry.registry import Registry
+from instrc.vibes.registry import Registry
 
 QUICK = examples(150)
 

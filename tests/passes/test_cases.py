@@ -14,8 +14,8 @@ from instrc.ir.options import Options
 from instrc.jsonvalue import dumps, loads
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
 from instrc.source import Source
+from instrc.vibes.registry import Registry
 
 HERE = Path(__file__).parent
 CASES = [case for path in sorted((HERE / "cases").glob("*.md")) for case in cases_of(path)]

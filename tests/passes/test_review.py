@@ -14,7 +14,7 @@ from instrc.passes.review import review
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties
-from instrc.registry.registry import Registry
+from instrc.vibes.registry import Registry
 
 Check = Callable[..., list[Problem]]
 TEXT = {"type": "string"}

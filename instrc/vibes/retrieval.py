@@ -21,7 +21,7 @@ from instrc.problems.problem import CompileError
 if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
 
-    from instrc.registry.registry import Registry
+    from instrc.vibes.registry import Registry
 
 _DIALECT = referencing.jsonschema.DRAFT202012
 _attrs: Any = referencing

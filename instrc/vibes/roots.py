@@ -14,7 +14,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from instrc.problems.suggest import plain
-from instrc.registry.uri import AugUri, Version, version_of
+from instrc.vibes.uri import AugUri, Version, version_of
 
 ENDING = ".vibe.json"
 

@@ -18,11 +18,11 @@ from instrc import resources
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
-from instrc.registry.refusals import forbidden, invalid_vibe, unknown_version, unresolved
-from instrc.registry.roots import Entry, LeadsOutsideError, Root, newest, read_name
-from instrc.registry.uri import SCHEME, AugUri, Version, parse, version_of
-from instrc.registry.vibe import MAX_BYTES, Vibe, parse_vibe
 from instrc.source import Source, Span
+from instrc.vibes.refusals import forbidden, invalid_vibe, unknown_version, unresolved
+from instrc.vibes.roots import Entry, LeadsOutsideError, Root, newest, read_name
+from instrc.vibes.uri import SCHEME, AugUri, Version, parse, version_of
+from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
@@ -117,7 +117,7 @@ class Registry:
 
     def reference_registry(self) -> referencing.Registry[Json]:
         """Return the same vibes for `jsonschema` validators, read as they are asked for."""
-        from instrc.registry.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
+        from instrc.vibes.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
 
         return retrieving(self)
 

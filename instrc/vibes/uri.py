@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from unicodedata import normalize
 
-from instrc.registry.refusals import forbidden, malformed, short
 from instrc.source import Span
+from instrc.vibes.refusals import forbidden, malformed, short
 
 SCHEME = "aug:"
 Version: TypeAlias = tuple[int, ...]

@@ -13,8 +13,8 @@ import pytest
 from instrc.problems.files import UnknownVersion
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.references import UnresolvedReference
-from instrc.registry.registry import Registry
 from instrc.schema.flatten import flatten
+from instrc.vibes.registry import Registry
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'

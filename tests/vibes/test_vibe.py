@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import CompileError, Problem
-from instrc.registry.registry import Registry
-from instrc.registry.vibe import Vibe, parse_vibe
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe, parse_vibe
 
 Files = Callable[[str, dict[str, str]], Path]
 

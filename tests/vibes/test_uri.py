@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import CompileError
-from instrc.registry.uri import AugUri, parse, version_of
+from instrc.vibes.uri import AugUri, parse, version_of
 
 
 @pytest.mark.parametrize(

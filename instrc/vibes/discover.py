@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from instrc.problems.problem import CompileError
-from instrc.registry.registry import Registry
-from instrc.registry.settings import Settings, read_settings
-from instrc.registry.vibe import MAX_BYTES
 from instrc.source import Source
+from instrc.vibes.registry import Registry
+from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.vibe import MAX_BYTES
 
 
 class Surroundings:

@@ -9,8 +9,8 @@ import pytest
 
 from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
-from instrc.registry.discover import Surroundings, discover
-from instrc.registry.settings import Settings, read_settings
+from instrc.vibes.discover import Surroundings, discover
+from instrc.vibes.settings import Settings, read_settings
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'

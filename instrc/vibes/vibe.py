@@ -12,8 +12,8 @@ from threading import Lock
 from instrc.jsontext import JsonSyntaxError, JsonText, read
 from instrc.jsonvalue import Json, loads
 from instrc.problems.problem import CompileError
-from instrc.registry.refusals import invalid_vibe, too_large
 from instrc.source import Source, Span
+from instrc.vibes.refusals import invalid_vibe, too_large
 
 MAX_BYTES = 1024 * 1024
 _ONLY_IN_SCHEMAS = frozenset(

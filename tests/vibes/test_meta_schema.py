@@ -13,7 +13,7 @@ from instrc import resources
 from instrc.passes.review import review
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.registry.registry import Registry
+from instrc.vibes.registry import Registry
 
 META = json.loads(resources.read("schemas", "meta/vibe.schema.json"))
 FORM = {"invalid-vibe", "invalid-schema", "forbidden-reference", "malformed-reference"}
