@@ -192,7 +192,7 @@ def _fault(vibe: ImportedVibe, registry: Any) -> Problem | None:
     """Return what the check says of a vibe, or what keeps it from being composed."""
     from instrc.compiler import compile_vibe
     from instrc.ir.options import Options
-    from instrc.passes.review import review
+    from instrc.lint.review import review
     from instrc.vibes.vibe import Vibe
 
     found = Report()

@@ -87,7 +87,7 @@ class Workspace:
         return compiler.compile_source(source, registry, self._options(place, wishes), report, stem=stem)
 
     def _review(self, path: str, report: Report) -> None:
-        from instrc.passes.review import review  # brings the judge of schemas
+        from instrc.lint.review import review  # brings the judge of schemas
 
         if readable(path, report):
             registry = self._surroundings.registry(Path(path))

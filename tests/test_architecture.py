@@ -17,7 +17,7 @@ FLOORS: dict[str, int] = {
             ["problems"],
             ["ir"],
             ["schema", "syntax", "vibes"],
-            ["emit", "importers", "passes", "runtime", "targets"],
+            ["emit", "importers", "lint", "passes", "runtime", "targets"],
             ["compiler", "files"],
             ["importing", "workspace"],
             ["api", "cli"],

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from instrc import resources
-from instrc.passes.review import review
+from instrc.lint.review import review
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.vibes.registry import Registry

@@ -22,7 +22,7 @@ def review(vibe: Vibe, registry: Registry, report: Report) -> None:
     report.problems.extend(unsound)
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
-    from instrc.passes.coherence import incoherences  # most vibes do without it
+    from instrc.lint.coherence import incoherences  # most vibes do without it
 
     incoherences(vibe, registry, report)
 

@@ -8,9 +8,9 @@ from itertools import islice
 
 from instrc import problems
 from instrc.jsonvalue import Json, pointer
-from instrc.passes.reads import Process
-from instrc.passes.requirements import missing_names
-from instrc.passes.shapes import Shapes
+from instrc.lint.dataflow import Dataflow
+from instrc.lint.requirements import missing_names
+from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.refs import Library, Locate
@@ -91,7 +91,7 @@ def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
         return
     places = {id(node): path for path, node in nodes}
     inputs = tuple(vibe.input) if isinstance(vibe.input, dict) else ()
-    for fault in Process(vibe.schema, scope, shapes, set(places), inputs).faults():
+    for fault in Dataflow(vibe.schema, scope, shapes, set(places), inputs).faults():
         holder, below, path = fault.read
         at = vibe.span(pointer((*places[holder], *below)))
         if fault.kind == "dangling":

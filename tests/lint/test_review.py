@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from instrc.passes.review import review
+from instrc.lint.review import review
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.vibes import DanglingReference, ForwardReference, InvalidSolution, MissingFromProperties

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.passes.shapes import Part, Shape, Shapes
+from instrc.lint.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import Scope
 from instrc.schema.walk import Path
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
     """The `id` of the schema that a path leads to, if it leads forward."""
 
 
-class Process:
+class Dataflow:
     """The steps of a schema by their keys; `inputs` are names that a path may begin with beside `prompt`."""
 
     def __init__(self, schema: Json, scope: Scope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
