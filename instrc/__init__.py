@@ -11,15 +11,15 @@ from instrc.version import __version__
 
 if TYPE_CHECKING:
     from instrc.api import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
+    from instrc.flattening.flatten import flatten
+    from instrc.flattening.provenance import Flat
+    from instrc.flattening.split import split
+    from instrc.flattening.strip import strip
+    from instrc.flattening.subsumes import subsumes
     from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
-    from instrc.schema.flatten import flatten
-    from instrc.schema.provenance import Flat
-    from instrc.schema.split import split
-    from instrc.schema.strip import strip
-    from instrc.schema.subsumes import subsumes
     from instrc.source import Source, Span
     from instrc.targets.dialect import Dialect
     from instrc.targets.lift import Lifted, lift
@@ -64,11 +64,11 @@ _HOMES = {
     "artefacts": "instrc.api",
     "check": "instrc.api",
     "compile": "instrc.api",
-    "Flat": "instrc.schema.provenance",
-    "flatten": "instrc.schema.flatten",
-    "split": "instrc.schema.split",
-    "strip": "instrc.schema.strip",
-    "subsumes": "instrc.schema.subsumes",
+    "Flat": "instrc.flattening.provenance",
+    "flatten": "instrc.flattening.flatten",
+    "split": "instrc.flattening.split",
+    "strip": "instrc.flattening.strip",
+    "subsumes": "instrc.flattening.subsumes",
     "Dialect": "instrc.targets.dialect",
     "Lifted": "instrc.targets.lift",
     "Lowering": "instrc.targets.lower",

@@ -16,11 +16,13 @@ FLOORS: dict[str, int] = {
             ["source", "jsonvalue", "naming", "resources", "version"],
             ["problems"],
             ["ir"],
-            ["schema", "syntax", "vibes"],
-            ["emit", "importers", "lint", "passes", "runtime", "targets"],
+            ["schema"],
+            ["flattening", "syntax", "vibes"],
+            ["codecs", "dialects", "passes"],
+            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "plans", "targets"],
             ["compiler", "files"],
-            ["importing", "workspace"],
-            ["api", "cli"],
+            ["importing", "runtime", "workspace"],
+            ["api", "cli", "lsp", "mcp"],
             ["__init__", "__main__"],
         ]
     )
@@ -32,7 +34,7 @@ FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
 def part(module: str) -> str:
-    """Return the part that a module inside the package belongs to: `schema` for `instrc.schema.flatten`."""
+    """Return the part that a module inside the package belongs to: `schema` for `instrc.flattening.flatten`."""
     name = module.split(".")[1] if "." in module else "__init__"
     return ONE_PART.get(name, name)
 

@@ -39,7 +39,7 @@ class Export(NamedTuple):
 
 def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
     """Read the sets of `--strip`: words, several in one with commas between them."""
-    from instrc.schema.strip import KINDS
+    from instrc.flattening.strip import KINDS
 
     kinds = frozenset(word for each in said for word in each.replace(",", " ").split())
     if unknown := sorted(kinds - KINDS):
@@ -64,7 +64,7 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
 
 def _without(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     """Strip each document; a direct call is no schema, only its tool is."""
-    from instrc.schema.strip import strip
+    from instrc.flattening.strip import strip
 
     stripped: dict[Kind, Json] = {
         kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else strip(document, unwanted)

@@ -16,7 +16,7 @@ from instrc.problems.report import Report
 from instrc.workspace import Workspace
 
 if TYPE_CHECKING:
-    from instrc.schema.provenance import Flat
+    from instrc.flattening.provenance import Flat
 
 
 def command(
@@ -37,7 +37,7 @@ def command(
         workspace = Workspace(root or (), shared or ())
         given = read_schema(file, workspace.registry(file), report)
         if given is not None:
-            from instrc.schema.flatten import flatten  # the algebra is not small
+            from instrc.flattening.flatten import flatten  # the algebra is not small
 
             documents, base = workspace.registry(file).documents, given.base
             if trace:

@@ -28,8 +28,8 @@ def command(
         registry = Workspace().registry(schema)
         given, filled = read_schema(schema, registry, report), read_json(answer, report)
         if given is not None and filled is not None:
-            from instrc.schema.flatten import flatten  # after the files are known to be read
-            from instrc.schema.split import split
+            from instrc.flattening.flatten import flatten  # after the files are known to be read
+            from instrc.flattening.split import split
 
             flat = flatten(given.value, registry.documents, base=given.base, report=report, locate=given.locate)
             write(f"{dumps(split(filled.value, flat))}\n")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from instrc.emit.definitions import Definitions
 from instrc.emit.render import Part, Renderer
+from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.graph import Argument, Unit
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.process import CHUNK, CONTEXT, NOTHING
 from instrc.jsonvalue import Json
-from instrc.schema.strip import strip
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

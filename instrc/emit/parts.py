@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from instrc.emit.nullable import nullable
+from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json
-from instrc.schema.flatten import flatten
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
 

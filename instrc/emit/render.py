@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 from instrc.emit.definitions import Definitions
 from instrc.emit.nullable import nullable
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
+from instrc.flattening.flatten import flatten
 from instrc.ir.graph import Argument, Block, Constant, Group, Path, Placed, Step, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
-from instrc.schema.flatten import flatten
 
 Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""

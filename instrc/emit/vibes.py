@@ -11,11 +11,11 @@ from instrc.emit.definitions import Definitions
 from instrc.emit.emit import document
 from instrc.emit.nullable import nullable
 from instrc.emit.render import suffixed
+from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import contexts_of, entry_of, executor_of
 from instrc.jsonvalue import Json, dumps, loads
 from instrc.naming import snake
-from instrc.schema.strip import strip
 
 
 def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import unquote
 
+from instrc.flattening.definitions import ascii_name
 from instrc.importers.given import File, Given
 from instrc.importers.mend import Rules, mend
 from instrc.importers.references import settle_references
 from instrc.importers.soundness import made_sound
 from instrc.jsonvalue import Json, at, tokens
 from instrc.problems.problem import CompileError
-from instrc.schema.definitions import ascii_name
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
 from instrc.schema.walk import Path, is_schema
 

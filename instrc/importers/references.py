@@ -9,8 +9,8 @@ from instrc.importers.given import Given
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.references import ForbiddenReference
-from instrc.schema.refs import Library
 from instrc.schema.resources import Scope
+from instrc.schema.store import SchemaStore
 from instrc.schema.walk import Path, subschemas, walk
 
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -28,7 +28,7 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
         for _, node in nodes:
             if node.get("$ref").__class__ is str and node["$ref"].startswith(identity):
                 node["$ref"] = node["$ref"].removeprefix(identity) or "#"
-    library = Library(nullable=True)
+    library = SchemaStore(nullable=True)
     scope = library.add("aug:imported", schema)
     targets: dict[int, dict[str, Json]] = {}
     for step, node, within in _scoped(schema, scope, library):
@@ -46,7 +46,7 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
     _open_circles(nodes, targets, path, given)
 
 
-def _scoped(schema: Json, scope: Scope, library: Library) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
+def _scoped(schema: Json, scope: Scope, library: SchemaStore) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
     """Yield the schemas of a document that are objects, with the scope that each is read in."""
     stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
     while stack:

@@ -13,8 +13,8 @@ from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.schema.refs import Library, Locate
 from instrc.schema.resources import Scope
+from instrc.schema.store import Locate, SchemaStore
 from instrc.schema.uris import join
 from instrc.schema.walk import Path, subschemas, walk
 from instrc.source import Span
@@ -28,7 +28,7 @@ _JUDGED_DEPTH = 100
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
     """Take down what in a vibe leads nowhere or contradicts itself."""
-    library = Library(registry.documents, nullable=True, locate=_locate(vibe, registry))
+    library = SchemaStore(registry.documents, nullable=True, locate=_locate(vibe, registry))
     try:
         scope = library.add(vibe.uri, vibe.schema)
     except CompileError as error:  # the dialect is not known
@@ -48,7 +48,7 @@ def _locate(vibe: Vibe, registry: Registry) -> Locate:
     return lambda uri, place: vibe.span(place) if uri == vibe.uri else registry.locate(uri, place)
 
 
-def _references(vibe: Vibe, registry: Registry, library: Library, scope: Scope) -> Iterator[Problem]:
+def _references(vibe: Vibe, registry: Registry, library: SchemaStore, scope: Scope) -> Iterator[Problem]:
     """Yield what is wrong with the references of a vibe, each occurrence by itself."""
     if not library.to_fold:
         return
@@ -66,7 +66,7 @@ def _references(vibe: Vibe, registry: Registry, library: Library, scope: Scope) 
                     yield from (replace(problem, at=problem.at or at) for problem in error.problems)
 
 
-def _scoped(schema: Json, scope: Scope, library: Library) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
+def _scoped(schema: Json, scope: Scope, library: SchemaStore) -> Iterator[tuple[Path, dict[str, Json], Scope]]:
     """Yield the schemas of a document that are objects, with the scope that each is read in, in written order."""
     stack: list[tuple[Path, Json, Scope]] = [((), schema, scope)]
     while stack:
@@ -108,7 +108,7 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
     """Compose the whole schema, as compiling would, and hold the solution against it."""
     if not folds and not vibe.has_solution:
         return
-    from instrc.schema.flatten import flatten  # a plain schema needs no composing
+    from instrc.flattening.flatten import flatten  # a plain schema needs no composing
 
     composing = Report()
     flat: Json = False

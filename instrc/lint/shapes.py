@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.schema.refs import Library
 from instrc.schema.resources import Scope
+from instrc.schema.store import SchemaStore
 
 _LISTS = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("if", "then", "else")
@@ -60,7 +60,7 @@ class Shape:
 class Shapes:
     """The shapes of one document of a library."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: SchemaStore) -> None:
         self.library = library
 
     def of(self, parts: list[Part]) -> Shape:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from instrc import problems
+from instrc.flattening.slots import splice
 from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, Unit
 from instrc.jsonvalue import Json
 from instrc.passes.identity import Identities
@@ -16,7 +17,6 @@ from instrc.passes.objects import admits_objects
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.slots import splice
 from instrc.source import Span
 
 ABOUT = ("title", "description")

@@ -6,12 +6,12 @@ from collections import ChainMap
 from dataclasses import replace
 
 from instrc import problems
+from instrc.flattening.flatten import flatten
 from instrc.ir.graph import Instruction
 from instrc.ir.options import LIMIT
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
-from instrc.schema.flatten import flatten
 from instrc.schema.walk import refers
 from instrc.source import Span
 from instrc.vibes.registry import Registry

@@ -11,7 +11,7 @@ from instrc.schema.uris import is_mixin, join
 from instrc.schema.walk import HOLDERS, held
 
 if TYPE_CHECKING:
-    from instrc.schema.refs import Library  # it calls us with itself
+    from instrc.schema.store import SchemaStore  # it calls us with itself
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -21,12 +21,12 @@ _TELLING = HOLDERS | _SPECIAL
 """Keywords without any of which a schema of today's dialect has nothing to note."""
 
 
-def index(library: Library, root: Json, resource: Resource) -> None:
+def index(store: SchemaStore, root: Json, resource: Resource) -> None:
     """Note resources and anchors at and below a schema, and what has something to change."""
-    indexed = library.indexed
+    indexed = store.indexed
     if root.__class__ is not dict or id(root) in indexed:
         return
-    home = library.main.root if library.main is not None else None  # it alone keeps its identity
+    home = store.main.root if store.main is not None else None  # it alone keeps its identity
     plain = 0
     dirty_at: list[int] = []
     order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
@@ -37,8 +37,8 @@ def index(library: Library, root: Json, resource: Resource) -> None:
         node, within, above = pop()
         key = id(node)
         if key in indexed:
-            library.aliased = True
-            if key in library.dirty:
+            store.aliased = True
+            if key in store.needs_flattening:
                 dirty_at.append(above)
             else:
                 further.setdefault(key, []).append(above)
@@ -47,11 +47,11 @@ def index(library: Library, root: Json, resource: Resource) -> None:
         place = len(order)
         order.append((key, above))
         if not _SPECIAL.isdisjoint(node):
-            within = identify(library, node, within, is_root=above < 0 and node is within.root)
+            within = identify(store, node, within, is_root=above < 0 and node is within.root)
             if is_mixin(node.get("$ref")):
-                library.mixins = True
+                store.mixins = True
             if not _REFERENCES.isdisjoint(node):
-                library.to_fold = True
+                store.to_fold = True
                 dirty_at.append(place)
             elif node is not home and not _IDENTIFIERS.isdisjoint(node):
                 dirty_at.append(place)
@@ -63,10 +63,10 @@ def index(library: Library, root: Json, resource: Resource) -> None:
             if keyword not in HOLDERS:
                 continue
             if keyword == "allOf" and value.__class__ is list:
-                library.to_fold = True
+                store.to_fold = True
                 dirty_at.append(place)
             if keyword in _UNEVALUATED:
-                library.unevaluated = True
+                store.unevaluated = True
             for child in held(keyword, value):
                 if child.__class__ is dict:
                     if old or not tells_nothing(child) or id(child) in indexed:
@@ -74,25 +74,25 @@ def index(library: Library, root: Json, resource: Resource) -> None:
                     else:  # most schemas are leaves
                         note_down(id(child))
                         plain += 1
-    library.count += len(order) + plain
-    mark(library.dirty, dirty_at, order, further)
+    store.count += len(order) + plain
+    mark(store.needs_flattening, dirty_at, order, further)
 
 
-def mark(dirty: set[int], dirty_at: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
+def mark(needs_flattening: set[int], dirty_at: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
     """Mark the schemas at some places, and all that hold them."""
     while dirty_at:
         place = dirty_at.pop()
         while place >= 0:
             key, above = order[place]
-            if key in dirty:
+            if key in needs_flattening:
                 break
-            dirty.add(key)
+            needs_flattening.add(key)
             if key in further:
                 dirty_at += further[key]
             place = above
 
 
-def identify(library: Library, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
+def identify(store: SchemaStore, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
     """Take down identifiers of a schema; return the resource that what is below it belongs to."""
     year = within.dialect.year
     named = node.get("$schema")
@@ -109,15 +109,15 @@ def identify(library: Library, node: dict[str, Json], within: Resource, *, is_ro
         else:
             base, _, fragment = own.partition("#")
             uri = join(within.uri, base)
-            dialect = within.dialect if named is None or is_root else library.dialect(named)
+            dialect = within.dialect if named is None or is_root else store.dialect(named)
             if is_root:
                 if uri != within.uri:
                     within.uri = uri
-                    library.resources.setdefault(uri, within)
+                    store.resources.setdefault(uri, within)
             else:
                 resource = Resource(uri, node, within.document, dialect)
-                library.resources.setdefault(uri, resource)
-                library.nested[id(node)] = resource
+                store.resources.setdefault(uri, resource)
+                store.nested[id(node)] = resource
             if fragment and year < 2019:
                 resource.anchors.setdefault(fragment, node)
     year = resource.dialect.year

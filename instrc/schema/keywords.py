@@ -1,7 +1,7 @@
 """The laws of keywords: what two occurrences of one keyword say together.
 
 `LAWS` is a table of tiny functions.  Each gets two values and returns the one that means both,
-or `NOTHING` if no instance satisfies both, or `APART` if there is no exact law, so that the second occurrence
+or `UNSATISFIABLE` if no instance satisfies both, or `NO_LAW` if there is no exact law, so that the second occurrence
 has to stay a branch of its own.  Keywords that act in groups (properties, items, contains, conditions)
 are not here but in the modules named after them.
 """
@@ -27,8 +27,8 @@ class _Verdict:
         return self.name
 
 
-NOTHING = _Verdict("NOTHING")
-APART = _Verdict("APART")
+UNSATISFIABLE = _Verdict("UNSATISFIABLE")
+NO_LAW = _Verdict("NO_LAW")
 Law: TypeAlias = Callable[[Json, Json], Json]
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -70,7 +70,7 @@ def type_(left: Json, right: Json) -> Json:
     """Intersect types, knowing that every integer is a number."""
     a, b = types_of(left), types_of(right)
     if a is None or b is None:
-        return APART
+        return NO_LAW
     kept = [
         "integer" if name == "number" and "number" not in b else name
         for name in a
@@ -78,7 +78,7 @@ def type_(left: Json, right: Json) -> Json:
     ]
     kept = list(dict.fromkeys(kept))
     if not kept:
-        return NOTHING
+        return UNSATISFIABLE
     if tuple(kept) == a:
         return left
     return kept[0] if len(kept) == 1 else kept
@@ -87,12 +87,12 @@ def type_(left: Json, right: Json) -> Json:
 def enum(left: Json, right: Json) -> Json:
     """Keep what is in both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
-        return APART
+        return NO_LAW
     key_of = Keys()
     keys = {key_of(value) for value in right}
     kept = [value for value in left if key_of(value) in keys]
     if not kept:
-        return NOTHING
+        return UNSATISFIABLE
     return left if len(kept) == len(left) else kept
 
 
@@ -146,20 +146,20 @@ def unique(values: Iterable[Json]) -> list[Json]:
 
 def const(left: Json, right: Json) -> Json:
     """Keep a constant that is twice the same."""
-    return left if equal(left, right) else NOTHING
+    return left if equal(left, right) else UNSATISFIABLE
 
 
 def greater(left: Json, right: Json) -> Json:
     """Keep the greater of two lower bounds."""
     if not is_number(left) or not is_number(right):
-        return APART
+        return NO_LAW
     return max(left, right)
 
 
 def lesser(left: Json, right: Json) -> Json:
     """Keep the lesser of two upper bounds."""
     if not is_number(left) or not is_number(right):
-        return APART
+        return NO_LAW
     return min(left, right)
 
 
@@ -169,15 +169,15 @@ def multiple_of(left: Json, right: Json) -> Json:
     Steps such as 0.1, which no binary float is, are told by each judge in its own way: those stay apart.
     """
     if not is_number(left) or not is_number(right) or left <= 0 or right <= 0:
-        return APART
+        return NO_LAW
     if left == right:
         return left
     (a, b), (c, d) = left.as_integer_ratio(), right.as_integer_ratio()
     if max(b, d) > 1024:
-        return APART
+        return NO_LAW
     numerator, denominator = a * c // gcd(a, c), gcd(b, d)
     if numerator > _EXACT:
-        return APART
+        return NO_LAW
     least: int | float = numerator if denominator == 1 else numerator / denominator  # in lowest terms, as both fractions are
     return left if least == left else right if least == right else least
 
@@ -185,19 +185,19 @@ def multiple_of(left: Json, right: Json) -> Json:
 def unique_items(left: Json, right: Json) -> Json:
     """Ask for uniqueness if either does."""
     if left.__class__ is not bool or right.__class__ is not bool:
-        return APART
+        return NO_LAW
     return left or right
 
 
 def same(left: Json, right: Json) -> Json:
     """Keep a value that is twice the same; two different ones cannot share a keyword."""
-    return left if equal(left, right) else APART
+    return left if equal(left, right) else NO_LAW
 
 
 def required(left: Json, right: Json) -> Json:
     """Unite names in order of appearance."""
     if left.__class__ is not list or right.__class__ is not list:
-        return APART
+        return NO_LAW
     both = list(dict.fromkeys(_names(left) + _names(right)))
     return left if both == left else both
 
@@ -205,7 +205,7 @@ def required(left: Json, right: Json) -> Json:
 def required_by_all(lists: list[Json]) -> Json:
     """Unite many lists of names at once."""
     if not all(names.__class__ is list for names in lists):
-        return APART
+        return NO_LAW
     return list(dict.fromkeys([name for names in lists for name in names if name.__class__ is str]))
 
 
@@ -217,7 +217,7 @@ def dependent_required(left: Json, right: Json) -> Json:
 def dependent_required_by_all(maps: list[Json]) -> Json:
     """Unite the names that each name asks for in many places at once."""
     if not all(map(_lists_by_name, maps)):
-        return APART
+        return NO_LAW
     lists: dict[str, list[Json]] = {}
     for asked in maps:
         for name, names in asked.items():
@@ -259,12 +259,12 @@ LAWS: dict[str, Law] = {
 
 def greatest(values: list[Json]) -> Json:
     """Keep the greatest of many lower bounds."""
-    return max(values) if _NUMBERS.issuperset(map(type, values)) else APART
+    return max(values) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
 
 
 def least(values: list[Json]) -> Json:
     """Keep the least of many upper bounds."""
-    return min(values) if _NUMBERS.issuperset(map(type, values)) else APART
+    return min(values) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
 
 
 _NUMBERS = frozenset({int, float})

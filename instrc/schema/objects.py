@@ -30,12 +30,12 @@ class Group:
     closed: bool = False
     """Whether `extra` is `false`."""
     origin: int = -1
-    """The piece that closes."""
+    """The conjunct that closes."""
 
 
 @dataclass(slots=True)
 class Lost:
-    """A property that a closed schema forbids: its name, the piece that closes, and the property's schema."""
+    """A property that a closed schema forbids: its name, the conjunct that closes, and the property's schema."""
 
     name: str
     closer: int

@@ -5,8 +5,8 @@ from __future__ import annotations
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
-from instrc.schema.refs import Library
 from instrc.schema.resources import Resource, Scope
+from instrc.schema.store import SchemaStore
 from instrc.schema.uris import unescaped
 from instrc.schema.walk import subschemas
 
@@ -22,18 +22,18 @@ def upgrade(schema: Json, *, nullable: bool = False) -> Json:
     """
     if schema.__class__ is not dict:
         return schema
-    library = Library(nullable=nullable)
-    scope = library.add("", schema)
-    if not any(resource.dialect.old for resource in (scope.resource, *library.nested.values())):
+    store = SchemaStore(nullable=nullable)
+    scope = store.add("", schema)
+    if not any(resource.dialect.old for resource in (scope.resource, *store.nested.values())):
         return schema
-    return _Upgrade(library, schema, scope).document()
+    return _Upgrade(store, schema, scope).document()
 
 
 class _Upgrade:
     """The rewriting of one document."""
 
-    def __init__(self, library: Library, schema: Json, scope: Scope) -> None:
-        self.library = library
+    def __init__(self, store: SchemaStore, schema: Json, scope: Scope) -> None:
+        self.store = store
         self.root = schema
         self.scope = scope
         self.renamed: dict[int, dict[str, Json]] = {}
@@ -48,12 +48,12 @@ class _Upgrade:
             node, scope, path = stack.pop()
             if node.__class__ is not dict or id(node) in self.places:
                 continue
-            below = self.library.below(node, scope)
+            below = self.store.below(node, scope)
             if below is not scope:
                 scope, path = below, ()
             self.places[id(node)] = (scope.resource, path)
             order.append((node, scope))
-            view = self.renamed[id(node)] = self.named_anew(self.library.view(node, scope), node, scope)
+            view = self.renamed[id(node)] = self.named_anew(self.store.view(node, scope), node, scope)
             stack.extend((child, scope, (*path, *step)) for step, child in subschemas(view))
         done: dict[int, Json] = {}
         for node, scope in reversed(order):
@@ -109,7 +109,7 @@ class _Upgrade:
         if not fragment.startswith("/"):
             return reference
         try:
-            target, _ = self.library.find(reference, scope.resource, None)
+            target, _ = self.store.find(reference, scope.resource, None)
         except CompileError:
             return reference  # it leads out of the document or nowhere: as before
         place = self.places.get(id(target))

@@ -44,6 +44,10 @@ IN_PLACE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "els
 """Keywords whose schemas are about the same instance as the schema that holds them."""
 
 
+TRIVIAL: tuple[Json, ...] = (True, {})
+"""Schemas that everything satisfies."""
+
+
 def held(keyword: str, value: Json) -> Iterable[Json]:
     """Return what stands where a keyword holds schemas; nothing for other keywords and for values they cannot have."""
     kind = value.__class__

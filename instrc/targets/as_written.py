@@ -11,7 +11,7 @@ from instrc.targets.losses import Loss
 from instrc.targets.positions import constraints, mentions
 
 if TYPE_CHECKING:
-    from instrc.schema.provenance import Flat
+    from instrc.flattening.provenance import Flat
 
 _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
 """What flattening turns keywords into: a loss of the one is a loss of the other."""
@@ -43,7 +43,7 @@ def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
 
 def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
     """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand."""
-    from instrc.schema.flatten import flatten
+    from instrc.flattening.flatten import flatten
 
     traced: Flat | None = None
     for loss in losses:

@@ -40,7 +40,7 @@ class Call:
 
     @cached_property
     def _parts(self) -> dict[str, Json]:
-        from instrc.schema.split import split
+        from instrc.flattening.split import split
 
         return dict(split(self.value))
 

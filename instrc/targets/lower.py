@@ -78,7 +78,7 @@ def lower(
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
     """
     aimed = dialect(target)
-    from instrc.schema.flatten import flatten
+    from instrc.flattening.flatten import flatten
 
     readable, losses = read(schema)
     flat = flatten(readable, documents)

@@ -16,13 +16,13 @@ from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
 
 from instrc.compiler import compile_vibe
+from instrc.flattening.flatten import flatten
+from instrc.flattening.strip import ENGINE, strip
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
 from instrc.passes.sequence import shortest_sequence
 from instrc.problems.report import Report
-from instrc.schema.flatten import flatten
-from instrc.schema.strip import ENGINE, strip
 from instrc.vibes.registry import Registry
 
 QUICK = examples(150)

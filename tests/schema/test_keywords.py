@@ -10,10 +10,10 @@ import pytest
 
 from instrc.jsonvalue import equal
 from instrc.schema.keywords import (
-    APART,
     JOINS,
     LAWS,
-    NOTHING,
+    NO_LAW,
+    UNSATISFIABLE,
     Keys,
     both_bounds,
     description,
@@ -28,8 +28,8 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("type", "string", "string", "string"),
     ("type", "integer", "number", "integer"),
     ("type", "number", "integer", "integer"),
-    ("type", "string", "number", NOTHING),
-    ("type", ["array", "boolean"], ["integer", "number"], NOTHING),
+    ("type", "string", "number", UNSATISFIABLE),
+    ("type", ["array", "boolean"], ["integer", "number"], UNSATISFIABLE),
     ("type", ["array", "string"], "string", "string"),
     ("type", ["integer", "null"], ["number", "string"], "integer"),
     ("type", ["number", "null"], ["integer", "null"], ["integer", "null"]),
@@ -40,33 +40,33 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("type", ["string", "null"], "null", "null"),
     ("type", "null", ["string", "null"], "null"),
     ("type", ["boolean"], "boolean", ["boolean"]),
-    ("type", "text", "string", APART),
-    ("type", "string", 3, APART),
-    ("type", [3], "string", APART),
-    ("type", "string", ["string", "text"], APART),
+    ("type", "text", "string", NO_LAW),
+    ("type", "string", 3, NO_LAW),
+    ("type", [3], "string", NO_LAW),
+    ("type", "string", ["string", "text"], NO_LAW),
     ("enum", [1, 2], [2.0, 3], [2]),
     ("enum", [1, "a"], [True, "a"], ["a"]),
     ("enum", [{"a": 1, "b": 2}], [{"b": 2, "a": 1.0}], [{"a": 1, "b": 2}]),
-    ("enum", [1], [2], NOTHING),
-    ("enum", [0], [False], NOTHING),
-    ("enum", 1, [2], APART),
-    ("enum", [2], 1, APART),
+    ("enum", [1], [2], UNSATISFIABLE),
+    ("enum", [0], [False], UNSATISFIABLE),
+    ("enum", 1, [2], NO_LAW),
+    ("enum", [2], 1, NO_LAW),
     ("const", 1, 1.0, 1),
-    ("const", 1, True, NOTHING),
+    ("const", 1, True, UNSATISFIABLE),
     ("const", None, None, None),
-    ("const", [], {}, NOTHING),
+    ("const", [], {}, UNSATISFIABLE),
     ("minimum", 1, 2, 2),
     ("minimum", 2, 1, 2),
     ("minimum", 2, 2.0, 2),
-    ("minimum", 2, "3", APART),
-    ("minimum", None, 3, APART),
-    ("minimum", True, 3, APART),
+    ("minimum", 2, "3", NO_LAW),
+    ("minimum", None, 3, NO_LAW),
+    ("minimum", True, 3, NO_LAW),
     ("exclusiveMinimum", 1, 2, 2),
     ("maximum", 1, 2, 1),
     ("maximum", 2, 1, 1),
     ("maximum", 1, 1.0, 1),
-    ("maximum", 1, "a", APART),
-    ("maximum", "a", 1, APART),
+    ("maximum", 1, "a", NO_LAW),
+    ("maximum", "a", 1, NO_LAW),
     ("exclusiveMaximum", 3, 2, 2),
     ("multipleOf", 2, 3, 6),
     ("multipleOf", 4, 6, 12),
@@ -79,24 +79,24 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("multipleOf", 0.5, 1.5, 1.5),
     ("multipleOf", 2, 2.0, 2),
     ("multipleOf", 0.1, 0.1, 0.1),
-    ("multipleOf", 0.1, 0.3, APART),
-    ("multipleOf", 0.1, 1, APART),
-    ("multipleOf", 1, 0.1, APART),
+    ("multipleOf", 0.1, 0.3, NO_LAW),
+    ("multipleOf", 0.1, 1, NO_LAW),
+    ("multipleOf", 1, 0.1, NO_LAW),
     ("multipleOf", 1 / 1024, 1, 1),
-    ("multipleOf", 1 / 2048, 1, APART),
+    ("multipleOf", 1 / 2048, 1, NO_LAW),
     ("multipleOf", 2**53, 1, 2**53),
-    ("multipleOf", 2**53, 3, APART),
-    ("multipleOf", 2**52 + 1, 3, APART),
-    ("multipleOf", 0, 1, APART),
-    ("multipleOf", 1, 0, APART),
-    ("multipleOf", -2, 3, APART),
-    ("multipleOf", "2", 3, APART),
-    ("multipleOf", 2, "3", APART),
+    ("multipleOf", 2**53, 3, NO_LAW),
+    ("multipleOf", 2**52 + 1, 3, NO_LAW),
+    ("multipleOf", 0, 1, NO_LAW),
+    ("multipleOf", 1, 0, NO_LAW),
+    ("multipleOf", -2, 3, NO_LAW),
+    ("multipleOf", "2", 3, NO_LAW),
+    ("multipleOf", 2, "3", NO_LAW),
     ("pattern", "a", "a", "a"),
-    ("pattern", "a", "b", APART),
+    ("pattern", "a", "b", NO_LAW),
     ("format", "date", "date", "date"),
-    ("format", "date", "email", APART),
-    ("$ref", "#/$defs/a", "#/$defs/b", APART),
+    ("format", "date", "email", NO_LAW),
+    ("$ref", "#/$defs/a", "#/$defs/b", NO_LAW),
     ("minLength", 1, 2, 2),
     ("maxLength", 1, 2, 1),
     ("minItems", 1, 2, 2),
@@ -106,24 +106,24 @@ ROWS: list[tuple[str, Any, Any, Any]] = [
     ("uniqueItems", True, False, True),
     ("uniqueItems", False, True, True),
     ("uniqueItems", False, False, False),
-    ("uniqueItems", True, 1, APART),
-    ("uniqueItems", 1, True, APART),
+    ("uniqueItems", True, 1, NO_LAW),
+    ("uniqueItems", 1, True, NO_LAW),
     ("required", ["b", "a"], ["a", "c"], ["b", "a", "c"]),
     ("required", ["a"], ["a"], ["a"]),
     ("required", ["a", 3], [None], ["a"]),
-    ("required", "a", ["b"], APART),
-    ("required", ["b"], "a", APART),
+    ("required", "a", ["b"], NO_LAW),
+    ("required", ["b"], "a", NO_LAW),
     ("dependentRequired", {"a": ["b"]}, {"a": ["c"], "d": ["e"]}, {"a": ["b", "c"], "d": ["e"]}),
-    ("dependentRequired", {"a": "b"}, {"a": ["c"]}, APART),
-    ("dependentRequired", {"a": ["b"]}, {"a": "c"}, APART),
-    ("dependentRequired", [], {"a": ["c"]}, APART),
+    ("dependentRequired", {"a": "b"}, {"a": ["c"]}, NO_LAW),
+    ("dependentRequired", {"a": ["b"]}, {"a": "c"}, NO_LAW),
+    ("dependentRequired", [], {"a": ["c"]}, NO_LAW),
 ]
 
 
 @pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
 def test_two_occurrences_say_together(keyword: str, left: Any, right: Any, both: Any) -> None:
     said = LAWS[keyword](left, right)
-    if both is NOTHING or both is APART:
+    if both is UNSATISFIABLE or both is NO_LAW:
         assert said is both
     else:
         assert repr(said) == repr(both)
@@ -132,7 +132,7 @@ def test_two_occurrences_say_together(keyword: str, left: Any, right: Any, both:
 @pytest.mark.parametrize(("keyword", "left", "right", "both"), ROWS)
 def test_the_other_order_says_the_same(keyword: str, left: Any, right: Any, both: Any) -> None:
     said = LAWS[keyword](right, left)
-    if both is NOTHING or both is APART:
+    if both is UNSATISFIABLE or both is NO_LAW:
         assert said is both
     elif keyword == "type":
         names = types_of(both)
@@ -166,20 +166,20 @@ def test_what_many_places_ask_for_beside_a_name_is_united_at_once() -> None:
     asked = [{"a": ["b"]}, {"c": ["d", "d"]}, {"a": ["e", "b"]}, {"a": ["f"]}]
     assert JOINS["dependentRequired"](asked) == {"a": ["b", "e", "f"], "c": ["d", "d"]}
     assert asked[0] == {"a": ["b"]}
-    assert JOINS["dependentRequired"]([*asked, {"a": "b"}]) is APART
+    assert JOINS["dependentRequired"]([*asked, {"a": "b"}]) is NO_LAW
 
 
 def test_many_bounds_are_joined_at_once() -> None:
     assert JOINS["minimum"]([1, 3, 2.5]) == 3
     assert JOINS["maxLength"]([2, 1, 3]) == 1
     for keyword in ("minimum", "maxLength"):
-        assert JOINS[keyword]([1, "2", 3]) is APART
-        assert JOINS[keyword]([1, True, 3]) is APART
+        assert JOINS[keyword]([1, "2", 3]) is NO_LAW
+        assert JOINS[keyword]([1, True, 3]) is NO_LAW
 
 
 def test_many_lists_of_names_are_united_at_once() -> None:
     assert JOINS["required"]([["b", "a"], ["a", 3, "c"], ["d"]]) == ["b", "a", "c", "d"]
-    assert JOINS["required"]([["a"], "b"]) is APART
+    assert JOINS["required"]([["a"], "b"]) is NO_LAW
 
 
 @pytest.mark.parametrize(
@@ -292,5 +292,5 @@ def test_keys_and_comparisons_of_shared_parts_are_found_at_once() -> None:
 
 
 def test_verdicts_have_names() -> None:
-    assert repr(NOTHING) == "NOTHING"
-    assert repr(APART) == "APART"
+    assert repr(UNSATISFIABLE) == "UNSATISFIABLE"
+    assert repr(NO_LAW) == "NO_LAW"

@@ -1,0 +1,1 @@
+"""Flatten schemas: follow references, fold conjunctions, and what is built on that."""

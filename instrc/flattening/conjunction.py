@@ -1,0 +1,95 @@
+"""The nouns of folding: terms, the conjuncts they expand to, and the frames in which results grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.schema.resources import Scope
+
+Term: TypeAlias = tuple[Json, Scope]
+Key: TypeAlias = tuple[object, ...]
+
+STRIPPED = frozenset(
+    {"$id", "$anchor", "$dynamicAnchor", "$schema", "$defs", "definitions", "$vocabulary", "$recursiveAnchor", "$recursiveRef"}
+)
+"""Keywords that only serve references, which are gone afterwards."""
+
+
+class Conjunct:
+    """One schema of a conjunction, without `allOf` and references."""
+
+    __slots__ = ("depth", "mark", "node", "scope", "view")
+
+    def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int, mark: tuple[int, int]) -> None:
+        self.node = node
+        self.view = view
+        self.scope = scope
+        self.depth = depth
+        self.mark = mark
+        """What it is known by: the `id`s of the schema and of its scope."""
+
+
+class Finalization:
+    """What is left to do for a merged schema once its parts are done; mostly nothing."""
+
+    new_not = False
+    """Whether `not` has been put together here."""
+    watched_properties = False
+    watched_items = False
+    """Whether an `unevaluated…` looks at what is marked as evaluated here."""
+    refold = False
+    """Whether the schema has to be folded again, since something has turned out to hold always."""
+    refused = ""
+    """The keyword of which nothing is left."""
+    may_close = False
+    """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
+
+    def __init__(self) -> None:
+        self.apart: dict[str, list[dict[str, Json]]] = {}
+        """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+        self.units: list[Json] = []
+        """Schemas that must stay branches."""
+        self.to_fold: list[Json] = []
+        """Schemas made on the way that are to be folded then."""
+
+    def anything(self) -> bool:
+        """Tell whether more is left to do than to look at the result."""
+        return bool(self.apart or self.units or self.new_not or self.refold or self.may_close)
+
+
+class Frame:
+    """A conjunction whose parts are being done: the schema that grows, and what it waits for."""
+
+    at = 0
+    """How many of its parts have been begun."""
+    key: Key = ()
+    unordered: frozenset[object] = frozenset()
+    name: str | None = None
+    container: Json = None
+    slot: str | int = 0
+    conjuncts: Sequence[Conjunct] = ()
+    todo: Finalization | None = None
+    idle = True
+    """Whether there is nothing to settle."""
+    after: Callable[[Json], Json] | None = None
+    """What makes the result, or a frame to go on with, of a list of parts."""
+
+    def __init__(self, out: Json) -> None:
+        self.out = out
+        self.pending: list[tuple[Json, str | int, list[Term]]] = []
+
+
+class Expansion:
+    """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
+
+    __slots__ = ("applied", "conjuncts", "units", "written")
+
+    def __init__(self) -> None:
+        self.conjuncts: list[Conjunct] = []
+        self.written: list[tuple[int, Iterable[str]]] = []
+        self.units: list[Term] = []
+        """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+        self.applied: list[Term] = []
+        """Schemas that apply mixins and have to be done first."""

@@ -1,0 +1,185 @@
+"""Flatten a JSON Schema: resolve references and fold `allOf`, so that exactly the same instances are accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import TYPE_CHECKING, Literal, overload
+
+from instrc import problems
+from instrc.flattening.flattener import Flattener, Options, too_large
+from instrc.jsonvalue import Json, equal
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.schema.dialects import LATEST_URI, known
+from instrc.schema.resources import Scope
+from instrc.schema.store import Locate, SchemaStore, kind_of
+from instrc.schema.walk import HOLDERS, held
+
+if TYPE_CHECKING:
+    from instrc.flattening.provenance import Flat
+
+
+@overload
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[False] = False,
+    distribute: int = 0,
+    limit: int = 1_000_000,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+) -> Json: ...
+
+
+@overload
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: Literal[True],
+    distribute: int = 0,
+    limit: int = 1_000_000,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+) -> Flat: ...
+
+
+def flatten(
+    schema: Json,
+    documents: Mapping[str, Json] | None = None,
+    *,
+    base: str = "",
+    trace: bool = False,
+    distribute: int = 0,
+    limit: int = 1_000_000,
+    report: Report | None = None,
+    locate: Locate | None = None,
+    nullable: bool = False,
+) -> Json:
+    """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
+
+    `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
+    `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
+    result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
+    With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
+
+    A schema that has nothing to resolve and nothing to fold is returned as it is, the same object.
+    A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
+    Raise a `CompileError` for references that lead nowhere, unknown dialects and results over the limit.
+    """
+    if schema.__class__ is not dict:
+        if schema.__class__ is bool:
+            return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema
+        raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
+    store = SchemaStore(documents, nullable=nullable, locate=locate)
+    scope = store.add(base, schema)
+    if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):
+        return _traced(schema, schema, Flattener(store, Options())) if trace else schema
+    flattener = Flattener(store, Options(distribute=distribute, limit=limit, report=report, trace=trace))
+    result = _folded(schema, flattener, scope)
+    flat = _traced(result, schema, flattener) if trace else None
+    for _ in range(_MOST_PASSES if flattener.may_simplify and store.count + flattener.frames < _LARGE else 0):
+        # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
+        store = SchemaStore()
+        scope = store.add("", result)
+        if not store.to_fold:
+            break
+        flattener = Flattener(store, Options(distribute=distribute, limit=limit, trace=trace))
+        again = _folded(result, flattener, scope)
+        if equal(again, result):
+            break
+        if flat is not None:
+            flat = flat.then(_traced(again, result, flattener))
+        result = again
+    return flat if trace else result
+
+
+_MOST_PASSES = 3
+_LARGE = 20_000
+"""Schemas over which one pass has to do."""
+
+
+def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope) -> Json:
+    """Return the result of one pass."""
+    result = flattener.run([(schema, scope)])
+    modern = not scope.resource.dialect.old and ("$schema" not in schema or known(schema["$schema"]) is not None)
+    result = _with_head(schema, result, flattener, modern=modern)
+    if not _fits(result, flattener, flattener.options.limit):
+        raise too_large(flattener.options.limit)
+    return result
+
+
+def _traced(result: Json, schema: Json, flattener: Flattener) -> Flat:
+    from instrc.flattening.provenance import Flat, origins  # needed to trace only
+
+    return Flat(result, origins(result, schema, flattener.store, flattener.origins))
+
+
+def _with_head(schema: dict[str, Json], result: Json, flattener: Flattener, *, modern: bool) -> Json:
+    """Return a result with the identity of the root, and its definitions."""
+    if result.__class__ is not dict:
+        return result
+    words: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword == "$schema":
+            words[keyword] = value if modern else LATEST_URI
+        elif keyword == "$id" and value.__class__ is str:
+            base = value.partition("#")[0]  # before 2019-09 it may hold an anchor
+            if base:
+                words[keyword] = base
+        elif keyword == "$vocabulary" and modern:
+            words[keyword] = value
+    definitions = flattener.definitions.used(result)
+    if not words and not definitions:
+        return result
+    first = list(takewhile(words.__contains__, schema))
+    front = {keyword: words.pop(keyword) for keyword in first}
+    out = {**front, **result, **words}
+    if id(result) in flattener.origins:
+        flattener.origins[id(out)] = (out, flattener.origins[id(result)][1])
+    if definitions:
+        out["$defs"] = definitions
+    return out
+
+
+def size(schema: Json) -> int:
+    """Return how many schemas a result has when it is written out, shared ones counted each time."""
+    sizes: dict[int, int] = {}
+    stack: list[Json] = [schema]
+    pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
+    while stack:
+        node = stack[-1]
+        if id(node) in sizes:
+            pop()
+            continue
+        count, waiting = 1, False
+        for keyword, value in node.items():
+            if keyword not in HOLDERS:
+                continue
+            for child in held(keyword, value):
+                if child.__class__ is not dict or holds_none(child):
+                    count += 1
+                elif (known := sizes.get(id(child))) is not None:
+                    count += known
+                else:
+                    waiting = True
+                    push(child)
+        if not waiting:
+            pop()
+            sizes[id(node)] = count
+    return sizes[id(schema)]
+
+
+def _fits(result: Json, flattener: Flattener, limit: int) -> bool:
+    """Tell whether a result is within the limit, counting only if something in it may be there several times."""
+    if result.__class__ is not dict:
+        return True
+    if not (flattener.shared or flattener.store.aliased) and flattener.store.count + flattener.frames <= limit:
+        return True
+    return size(result) <= limit

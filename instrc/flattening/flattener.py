@@ -1,0 +1,297 @@
+"""Fold schemas that must hold together into one, for every schema of a document, without recursion.
+
+A *conjunction* is a list of terms: schemas with the scopes to read them in.  It is expanded (`allOf` and references
+followed, in written order) to *conjuncts* that have neither, and the conjuncts are merged keyword by keyword.
+What stands below becomes conjunctions of its own, done before its holder is finished.
+
+The conjuncts of a conjunction are its identity.  One that is met again while it is still open is a recursion and becomes
+a definition; one that is done is shared, not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from instrc import problems
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Frame, Key, Term
+from instrc.flattening.contradictions import report_refusal
+from instrc.flattening.definitions import Definitions
+from instrc.flattening.expand import expand
+from instrc.flattening.finalize import finalize
+from instrc.flattening.merge import merge
+from instrc.flattening.mixing import Applied, application, mixing
+from instrc.flattening.unevaluated import Watched
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.schema.dialects import FLAT
+from instrc.schema.resources import Document, Resource, Scope
+from instrc.schema.store import SchemaStore
+from instrc.schema.uris import is_mixin
+from instrc.schema.walk import MANY, NAMED, ONE
+
+
+@dataclass(slots=True)
+class Options:
+    """What a caller may choose."""
+
+    distribute: int = 0
+    limit: int = 1_000_000
+    report: Report | None = None
+    trace: bool = False
+
+
+class Flattener:
+    """One run over a document."""
+
+    def __init__(self, store: SchemaStore, options: Options) -> None:
+        self.store = store
+        self.options = options
+        self.done: dict[Key, Json] = {}
+        self.single: dict[tuple[int, int], Json] = {}
+        self.open: dict[frozenset[object], Frame] = {}
+        self.definitions = Definitions()
+        self.frames = 0
+        self.may_simplify = False
+        """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
+        self.shared = False
+        """Whether some schema may stand in the result more than once."""
+        nowhere: Json = {}
+        self.flat = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
+        """The scope of results that are merged once more."""
+        self.mixed: dict[tuple[int, int], Json] = {}
+        """What schemas that apply mixins have become."""
+        self.alive: list[Json] = []
+        """Schemas made on the way, kept because things are known by identity."""
+        self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
+        """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
+
+    @cached_property
+    def watched(self) -> Watched:
+        """Which schemas are watched by `unevaluated…` around them."""
+        return Watched(self.store)
+
+    def run(self, terms: list[Term]) -> Json:
+        """Return the flat schema of a conjunction."""
+        box: list[Json] = [None]
+        first = self.begin(terms)
+        if first.__class__ is not Frame:
+            return first
+        first.container = box
+        self.definitions.root = first
+        stack: list[Frame] = [first]
+        while stack:
+            frame = stack[-1]
+            pending = frame.pending
+            at = frame.at
+            if at < len(pending):
+                frame.at = at + 1
+                container, slot, below = pending[at]
+                result = self.begin(below)
+                if result.__class__ is Frame:
+                    result.container = container
+                    result.slot = slot
+                    stack.append(result)
+                else:
+                    container[slot] = result
+                continue
+            stack.pop()
+            result = self.finish(frame)
+            if result.__class__ is Frame:
+                result.container = frame.container
+                result.slot = frame.slot
+                stack.append(result)
+            else:
+                frame.container[frame.slot] = result
+        return box[0]
+
+    def begin(self, terms: list[Term]) -> Json:
+        """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
+        written = terms
+        alone: tuple[int, int] | None = None
+        if len(terms) == 1:
+            if terms[0].__class__ is Applied:
+                return application(self, terms[0])
+            node, scope = terms[0]
+            store = self.store
+            if node.__class__ is not dict or id(node) not in store.needs_flattening:
+                return node
+            alone = (id(node), id(scope))
+            if alone in self.single:
+                self.shared = True
+                return self.single[alone]
+            hops = 0
+            while len(node) == 1 and "$ref" in node and node["$ref"].__class__ is str and scope.resource.dialect.references:
+                if store.mixins and is_mixin(node["$ref"]):
+                    break
+                node, scope = store.resolve(node["$ref"], store.below(node, scope), node)
+                if node.__class__ is not dict or id(node) not in store.needs_flattening:
+                    self.single[alone] = node
+                    self.shared = True
+                    return node
+                hops += 1
+                if hops > 100:
+                    break  # perhaps a circle: the thorough way tells
+            here = (id(node), id(scope))
+            if hops:
+                self.shared = True
+            if hops and here in self.single:
+                return self.single[here]
+            terms = [(node, scope)]
+        expansion = expand(self, terms)
+        if expansion is None:
+            return False
+        if expansion.applied:
+            return mixing(self, terms, expansion.applied)
+        conjuncts = expansion.conjuncts
+        if not conjuncts and not expansion.units:
+            return True
+        if (
+            len(conjuncts) == 1
+            and not expansion.units
+            and conjuncts[0].view is conjuncts[0].node
+            and id(conjuncts[0].node) not in self.store.needs_flattening
+        ):
+            return conjuncts[0].node
+        key: Key = tuple([conjunct.mark for conjunct in conjuncts])
+        if expansion.units:
+            if not conjuncts and len(expansion.units) == 1:
+                return self.begin(expansion.units) if terms != expansion.units else False
+            key = (*key, *[("unit", id(node), id(scope)) for node, scope in expansion.units])
+        if key in self.done:
+            self.shared = True
+            result = self.done[key]
+            if alone is not None:
+                self.single[alone] = result
+            return result
+        unordered = frozenset(key)
+        holder = self.open.get(unordered)
+        if holder is not None:
+            self.may_simplify = True
+            return self.definitions.recursion(holder, written)
+        self.frames += 1
+        if self.frames > self.options.limit:
+            raise too_large(self.options.limit)
+        if len(conjuncts) == 1 and not expansion.units:
+            frame = self.alone(conjuncts[0])
+        else:
+            merged = merge(self, terms, expansion)
+            if merged is None:
+                self.done[key] = False
+                return False
+            frame = merged
+        frame.key = key
+        if frame.idle and not frame.pending:
+            return self.finish(frame)
+        frame.unordered = unordered
+        self.open[unordered] = frame
+        return frame
+
+    def finish(self, frame: Frame) -> Json:
+        """Return the result of a frame whose parts are done, or a frame to go on with."""
+        out = frame.out
+        if frame.after is not None:
+            self.open.pop(frame.unordered, None)
+            return frame.after(out)
+        if frame.todo is not None:
+            out = finalize(frame, frame.todo)
+            if frame.todo.apart or frame.todo.units:
+                self.may_simplify = True
+            if self.options.trace and out.__class__ is dict:
+                self.record(out, frame)
+            if out.__class__ is dict and (
+                frame.todo.refold or (frame.todo.may_close and out.get("additionalProperties") is False)
+            ):
+                return self.refold(out, frame, frame.todo.to_fold)
+            if frame.todo.refused:
+                report_refusal(self, frame.conjuncts, frame.todo.refused)
+        self.open.pop(frame.unordered, None)
+        if frame.name is not None:
+            out = self.definitions.define(frame.name, out)
+        self.done[frame.key] = out
+        return out
+
+    def refold(self, out: dict[str, Json], frame: Frame, parts: list[Json]) -> Frame:
+        """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
+        self.alive += parts
+        self.store.needs_flattening.update(map(id, parts))
+        self.alive.append(out)
+        self.store.needs_flattening.add(id(out))
+        again: list[Json] = [None]
+        more = Frame(again)
+        more.pending.append((again, 0, [(out, self.flat)]))
+        more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
+        more.after = partial(self.close, more)
+        return more
+
+    def close(self, frame: Frame, results: list[Json]) -> Json:
+        """Keep what has been folded again as the result of its conjunction."""
+        out = results[0]
+        if frame.name is not None:
+            out = self.definitions.define(frame.name, out)
+        self.done[frame.key] = out
+        return out
+
+    def record(self, out: dict[str, Json], frame: Frame) -> None:
+        """Take down, for `trace`, which conjuncts each keyword of a merged schema comes from."""
+        found: dict[str, list[tuple[Conjunct, str]]] = {}
+        for keyword in out:
+            words = [keyword]
+            if keyword in {"additionalProperties", "items"} or (keyword == "prefixItems"):
+                words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
+            found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
+        self.origins[id(out)] = (out, found)
+        for branch in out.get("allOf", ()):
+            if branch.__class__ is dict and id(branch) not in self.origins:
+                own = {
+                    keyword: [(conjunct, keyword) for conjunct in frame.conjuncts if keyword in conjunct.view]
+                    for keyword in branch
+                }
+                self.origins[id(branch)] = (branch, own)
+
+    def alone(self, conjunct: Conjunct) -> Frame:
+        """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
+        view, scope = conjunct.view, conjunct.scope
+        references = scope.resource.dialect.references
+        needs_flattening = self.store.needs_flattening
+        out: dict[str, Json] = {}
+        frame = Frame(out)
+        pending = frame.pending
+        for keyword, value in view.items():
+            if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
+                continue
+            out[keyword] = value
+            kind = value.__class__
+            if kind is dict:
+                if keyword in NAMED:
+                    changed: dict[str, Json] | None = None
+                    for name, child in value.items():
+                        if child.__class__ is dict and id(child) in needs_flattening:
+                            if changed is None:
+                                out[keyword] = changed = value.copy()
+                            pending.append((changed, name, [(child, self.store.below(child, scope))]))
+                elif keyword in ONE and id(value) in needs_flattening:
+                    pending.append((out, keyword, [(value, self.store.below(value, scope))]))
+            elif kind is list and keyword in MANY:
+                items: list[Json] | None = None
+                for index, child in enumerate(value):
+                    if child.__class__ is dict and id(child) in needs_flattening:
+                        if items is None:
+                            out[keyword] = items = value.copy()
+                        pending.append((items, index, [(child, self.store.below(child, scope))]))
+        if self.options.trace:
+            self.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
+        return frame
+
+
+def too_large(limit: int) -> CompileError:
+    """Return the error for a result over the limit."""
+    return CompileError([problems.schemas.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+
+
+def conjoin(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
+    """Return the conjunction of flat schemas; references in them stay as they are."""
+    flattener = Flattener(SchemaStore(), Options(report=report))
+    return flattener.run([(schema, flattener.flat) for schema in schemas])

@@ -1,0 +1,69 @@
+"""Merge a conjunction: decide what may be merged, and have it done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Frame, Term
+from instrc.flattening.expand import expand
+from instrc.flattening.merger import Merger
+from instrc.flattening.unevaluated import to_open
+from instrc.jsonvalue import Json
+
+if TYPE_CHECKING:
+    from instrc.flattening.flattener import Flattener  # it calls us with itself
+
+
+def merge(flattener: Flattener, terms: list[Term], expansion: Expansion) -> Frame | None:
+    """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
+    fold: frozenset[str] = frozenset()
+    opened: frozenset[int] = frozenset()
+    while True:
+        groups = group(expansion)
+        single: frozenset[str] = frozenset()
+        if "anyOf" in groups or "oneOf" in groups:
+            single = frozenset(
+                keyword for keyword in ("anyOf", "oneOf") if _some_single(keyword, expansion.conjuncts, groups.get(keyword))
+            )
+        if not single <= fold:
+            fold |= single
+        elif expansion.units and (unit := to_open(flattener, expansion)) is not None:
+            opened |= {unit}
+        else:
+            break
+        again = expand(flattener, terms, fold=fold, opened=opened)
+        if again is None:
+            return None
+        expansion = again
+    merger = Merger(flattener, expansion.conjuncts, groups)
+    if not merger.merge():
+        return None
+    for term in expansion.units:
+        units = merger.todo.units
+        merger.frame.pending.append((units, len(units), [term]))
+        units.append(None)
+    merger.frame.idle = not merger.todo.anything()
+    return merger.frame
+
+
+def group(expansion: Expansion) -> dict[str, list[int]]:
+    """Return the places of the conjuncts that have each keyword, keywords by first appearance."""
+    groups: dict[str, list[int]] = {}
+    for place, keywords in expansion.written:
+        for keyword in keywords:
+            if keyword in groups:
+                groups[keyword].append(place)
+            elif keyword not in STRIPPED:
+                groups[keyword] = [place]
+    return groups
+
+
+def _some_single(keyword: str, conjuncts: list[Conjunct], places: list[int] | None) -> bool:
+    """Tell whether one of several `anyOf` or `oneOf` has a single branch, which may as well be merged."""
+    if places is None or len(places) < 2:
+        return False
+    return any(_is_single(conjuncts[place].view[keyword]) for place in places)
+
+
+def _is_single(value: Json) -> bool:
+    return value.__class__ is list and len(value) == 1

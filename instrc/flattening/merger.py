@@ -1,0 +1,422 @@
+"""Merge the keywords of several conjuncts into one schema.
+
+Laws for single keywords come from the table in `keywords`; groups of keywords have modules or methods of their own.
+What has no exact law goes into further branches, which end up in a residual `allOf`.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from instrc.flattening import groups
+from instrc.flattening.conjunction import Conjunct, Finalization, Frame, Term
+from instrc.flattening.contradictions import report_contradiction
+from instrc.flattening.evaluated import evaluated, marks_nothing
+from instrc.flattening.unevaluated import items_void, matters, properties_void
+from instrc.jsonvalue import Json, equal
+from instrc.schema.keywords import (
+    ANNOTATIONS_OF_CONTENT,
+    JOINS,
+    LAWS,
+    NO_LAW,
+    UNSATISFIABLE,
+    both_bounds,
+    description,
+    empty_range,
+    has_type,
+    same,
+    types_of,
+    unique,
+)
+from instrc.schema.walk import MANY, NAMED, TRIVIAL
+
+if TYPE_CHECKING:
+    from instrc.flattening.flattener import Flattener  # it calls us with itself
+
+_BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+_FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
+"""Keywords that mean something beside their leader only: `if`, `contains`."""
+_REMEMBERED = 8
+"""Lists that a further one is compared with."""
+
+
+class Merger:
+    """The merging of one conjunction."""
+
+    watched_properties = False
+    watched_items = False
+    """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
+
+    def __init__(self, flattener: Flattener, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
+        self.flattener = flattener
+        self.conjuncts = conjuncts
+        self.groups = groups
+        self.out: dict[str, Json] = {}
+        self.frame = frame = Frame(self.out)
+        self.todo = frame.todo = Finalization()
+        self.pending = frame.pending
+        frame.conjuncts = conjuncts
+
+    def merge(self) -> bool:
+        """Fill the frame; false if nothing satisfies the conjunction."""
+        out, by_keyword, conjuncts = self.out, self.groups, self.conjuncts
+        if self.flattener.store.unevaluated:
+            self.watch()
+        simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
+        simple_items = (
+            "unevaluatedItems" not in by_keyword
+            and not groups.ITEMS.isdisjoint(by_keyword)
+            and (len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1)
+        )
+        properties = items = content = False
+        for keyword, places in by_keyword.items():
+            law = LAWS.get(keyword)
+            if law is not None:
+                first = conjuncts[places[0]].view[keyword]
+                if len(places) == 1:
+                    out[keyword] = first
+                elif not self.by_law(keyword, places):
+                    return False
+            elif keyword in groups.PROPERTIES:
+                if simple_properties:
+                    self.named(keyword, places)
+                else:
+                    out[keyword] = None
+                    properties = True
+            elif keyword in groups.ITEMS:
+                if simple_items:
+                    self.carry(out, keyword, conjuncts[places[0]])
+                else:
+                    out[keyword] = None
+                    items = True
+            elif keyword in _BY_KEYWORD:
+                _BY_KEYWORD[keyword](self, keyword, places)
+            elif keyword in _FOLLOWERS:
+                pass
+            elif keyword in ANNOTATIONS_OF_CONTENT:
+                if not content:
+                    content = True
+                    self.content()
+            else:
+                out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
+        if properties:
+            groups.properties(self)
+        if items:
+            groups.items(self)
+        if len(self.pending) > 1 and (properties or items):
+            self.in_written_order()
+        return self.reconcile()
+
+    def in_written_order(self) -> None:
+        """Have the parts done in the order in which they will stand, as they would be if they were read again."""
+        out = self.out
+        rank: dict[int | str, int] = {}
+        for place, (keyword, value) in enumerate(out.items()):
+            rank[keyword] = place
+            if value.__class__ is dict or value.__class__ is list:
+                rank[id(value)] = place
+        last = len(out)
+        self.pending.sort(key=lambda part: rank.get(part[1] if part[0] is out else id(part[0]), last))
+
+    def watch(self) -> None:
+        """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        views = [conjunct.view for conjunct in self.conjuncts]
+        store = self.flattener.store
+        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
+                if not matters(conjunct.view, keyword):
+                    continue
+                value = conjunct.view[keyword]
+                certain, possible = evaluated(store, conjunct.node, conjunct.scope)
+                if keyword == "unevaluatedItems":
+                    self.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                else:
+                    self.watched_properties |= not (
+                        certain.covers_properties(possible) or properties_void(views, certain, possible, value)
+                    )
+        watched, indexed = self.flattener.watched, store.indexed
+        for conjunct in self.conjuncts:
+            unknown = watched.everything or id(conjunct.node) not in indexed
+            self.watched_properties |= unknown or id(conjunct.node) in watched.properties
+            self.watched_items |= unknown or id(conjunct.node) in watched.items
+        self.todo.watched_properties, self.todo.watched_items = self.watched_properties, self.watched_items
+
+    def by_law(self, keyword: str, places: list[int]) -> bool:
+        """Merge a keyword by its law; what stays apart becomes further branches."""
+        if keyword in JOINS:
+            joined = JOINS[keyword]([self.conjuncts[place].view[keyword] for place in places])
+            if joined is not NO_LAW:
+                self.out[keyword] = joined
+                return True
+        law = LAWS[keyword]
+        if law is same:
+            return self.unlike(keyword, places)
+        kept: list[Json] = []
+        since: list[int] = []
+        seen: set[str] = set()
+        lists: list[Json] = []  # of names of types
+        for place in places:
+            value = self.conjuncts[place].view[keyword]
+            if value.__class__ is str:
+                if value in seen:
+                    continue  # the hundredth branch seldom says what none before has said
+                seen.add(value)
+            elif keyword == "type" and value.__class__ is list:
+                if value in lists:
+                    continue
+                if types_of(value) is not None and len(lists) < _REMEMBERED:
+                    lists.append(value)
+            for index, other in enumerate(kept):
+                if other is value:
+                    break
+                result = law(other, value)
+                if result is UNSATISFIABLE:
+                    report_contradiction(
+                        self.flattener, (self.conjuncts[since[index]], keyword), (self.conjuncts[place], keyword)
+                    )
+                    return False
+                if result is not NO_LAW:
+                    if result is not other:
+                        since[index] = place
+                    kept[index] = result
+                    break
+            else:
+                kept.append(value)
+                since.append(place)
+        self.out[keyword] = kept[0]
+        if len(kept) > 1:
+            self.todo.apart[keyword] = [{keyword: value} for value in kept[1:]]
+        return True
+
+    def unlike(self, keyword: str, places: list[int]) -> bool:
+        """Keep different values of a keyword that has room for one in branches of their own."""
+        first, *others = unique(self.conjuncts[place].view[keyword] for place in places)
+        self.out[keyword] = first
+        if others:
+            self.todo.apart[keyword] = [{keyword: value} for value in others]
+        return True
+
+    def place_child(self, container: Json, slot: str | int, terms: list[Term]) -> None:
+        """Put the schema of a conjunction into its place, now if it is known, else later."""
+        if len(terms) == 1:
+            node = terms[0][0]
+            if node.__class__ is not dict or id(node) not in self.flattener.store.needs_flattening:
+                container[slot] = node
+                return
+        container[slot] = None
+        self.pending.append((container, slot, terms))
+
+    def description(self, keyword: str, places: list[int]) -> None:
+        """Join descriptions."""
+        self.out[keyword] = description([self.conjuncts[place].view[keyword] for place in places])
+
+    def title(self, keyword: str, places: list[int]) -> None:
+        """Keep the outermost title, the last of several that are equally far out."""
+        conjuncts = self.conjuncts
+        outermost = min(conjuncts[place].depth for place in places)
+        self.out[keyword] = next(
+            conjuncts[place].view[keyword] for place in reversed(places) if conjuncts[place].depth == outermost
+        )
+
+    def one_schema(self, keyword: str, places: list[int]) -> None:
+        """Let all schemas of a keyword hold together."""
+        self.place_child(
+            self.out, keyword, [(self.conjuncts[place].view[keyword], self.conjuncts[place].scope) for place in places]
+        )
+
+    def named(self, keyword: str, places: list[int]) -> None:
+        """Let the schemas of each name hold together."""
+        if len(places) == 1:
+            self.carry(self.out, keyword, self.conjuncts[places[0]])
+            return
+        by_name: dict[str, list[Term]] = {}
+        lists = False
+        for place in places:
+            conjunct = self.conjuncts[place]
+            value, scope = conjunct.view[keyword], conjunct.scope
+            if value.__class__ is not dict:
+                self.set_apart(keyword, places)
+                return
+            for name, schema in value.items():
+                if name in by_name:
+                    by_name[name].append((schema, scope))
+                else:
+                    by_name[name] = [(schema, scope)]
+                lists |= schema.__class__ is list
+        if lists and any(len(found) > 1 and any(schema.__class__ is list for schema, _ in found) for found in by_name.values()):
+            self.set_apart(keyword, places)  # `dependencies` of old may hold lists
+            return
+        together: dict[str, Json] = {}
+        self.out[keyword] = together
+        for name, terms in by_name.items():
+            self.place_child(together, name, terms)
+
+    def set_apart(self, keyword: str, places: list[int]) -> None:
+        """Keep the first occurrence of a keyword here and each further one in a branch of its own."""
+        for number, place in enumerate(places):
+            container = self.out
+            if number:
+                container = {}
+                self.todo.apart.setdefault(keyword, []).append(container)
+            self.carry(container, keyword, self.conjuncts[place])
+
+    def carry(self, container: dict[str, Json], keyword: str, conjunct: Conjunct) -> None:
+        """Take over a keyword of one conjunct with the schemas it holds."""
+        value, scope = conjunct.view[keyword], conjunct.scope
+        needs_flattening = self.flattener.store.needs_flattening
+        container[keyword] = value
+        if id(conjunct.node) not in needs_flattening:
+            return
+        kind = value.__class__
+        if kind is dict and keyword not in NAMED:
+            self.place_child(container, keyword, [(value, scope)])
+        elif kind is dict or (kind is list and keyword in MANY):
+            parts = value.items() if kind is dict else enumerate(value)
+            below = [(slot, schema) for slot, schema in parts if schema.__class__ is dict and id(schema) in needs_flattening]
+            if below:
+                container[keyword] = copied = value.copy()
+                for slot, schema in below:
+                    self.pending.append((copied, slot, [(schema, scope)]))
+
+    def alternatives(self, keyword: str, places: list[int]) -> None:
+        """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
+        limit = self.flattener.options.distribute
+        lists = [self.conjuncts[place].view[keyword] for place in places]
+        if keyword == "anyOf" and limit and len(places) > 1 and all(value.__class__ is list for value in lists):
+            size = 1
+            for value in lists:
+                size *= len(value)
+            if size <= limit:
+                self.flattener.shared = True
+                pairs = [
+                    [(schema, self.conjuncts[place].scope) for schema in value]
+                    for place, value in zip(places, lists, strict=True)
+                ]
+                branches: list[Json] = []
+                for chosen in product(*pairs):
+                    branches.append(None)
+                    self.place_child(branches, len(branches) - 1, list(chosen))
+                self.out[keyword] = branches
+                return
+        self.set_apart(keyword, places)
+
+    def negations(self, keyword: str, places: list[int]) -> None:
+        """Take negations together: neither A nor B is not any of A and B."""
+        if len(places) == 1:
+            self.one_schema(keyword, places)
+            return
+        branches: list[Json] = []
+        for place in places:
+            value, scope = self.conjuncts[place].view[keyword], self.conjuncts[place].scope
+            inside = value["anyOf"] if value.__class__ is dict and len(value) == 1 and "anyOf" in value else [value]
+            for schema in inside if inside.__class__ is list else [value]:
+                branches.append(None)
+                self.place_child(branches, len(branches) - 1, [(schema, scope)])
+        self.out[keyword] = {"anyOf": branches}
+        self.todo.new_not = True
+
+    def conditions(self, _keyword: str, places: list[int]) -> None:
+        """Keep each `if` with its own `then` and `else`; one without both says nothing."""
+        container: dict[str, Json] = self.out
+        for place in places:
+            conjunct = self.conjuncts[place]
+            follow = [word for word in ("then", "else") if word in conjunct.view and conjunct.view[word] not in TRIVIAL]
+            seen = self.watched_properties or self.watched_items
+            if not follow and (not seen or marks_nothing(conjunct.view["if"])):
+                continue
+            for word in conjunct.view:
+                if word == "if" or word in {"then", "else"}:
+                    self.place_child(container, word, [(conjunct.view[word], conjunct.scope)])
+            container = {}
+            self.todo.apart.setdefault("if", []).append(container)
+        if "if" in self.todo.apart:
+            self.todo.apart["if"].pop()
+
+    def contains(self, _keyword: str, places: list[int]) -> None:
+        """Keep each `contains` with its own bounds; one that may be absent says nothing."""
+        container: dict[str, Json] = self.out
+        for place in places:
+            conjunct = self.conjuncts[place]
+            view = conjunct.view
+            least = view.get("minContains")
+            if least == 0 and least is not False and "maxContains" not in view and not self.watched_items:
+                continue
+            for word in view:
+                if word == "contains":
+                    self.place_child(container, word, [(view[word], conjunct.scope)])
+                elif word in {"minContains", "maxContains"}:
+                    container[word] = view[word]
+            container = {}
+            self.todo.apart.setdefault("contains", []).append(container)
+        if "contains" in self.todo.apart:
+            self.todo.apart["contains"].pop()
+
+    def content(self) -> None:
+        """Take what is said about encoded content from the last place that says any of it."""
+        last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in self.groups.get(keyword, ()))
+        conjunct = self.conjuncts[last]
+        for keyword in conjunct.view:
+            if keyword == "contentSchema":
+                self.place_child(self.out, keyword, [(conjunct.view[keyword], conjunct.scope)])
+            elif keyword in ANNOTATIONS_OF_CONTENT:
+                self.out[keyword] = conjunct.view[keyword]
+
+    def reconcile(self) -> bool:
+        """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+        out = self.out
+        if "const" in out and "enum" in out and out["enum"].__class__ is list:
+            if not any(equal(out["const"], value) for value in out["enum"]):
+                self.contradiction("const", "enum")
+                return False
+            del out["enum"]
+        names = types_of(out["type"]) if "type" in out else None
+        if names is not None:
+            if "const" in out and not has_type(out["const"], names):
+                self.contradiction("type", "const")
+                return False
+            if out.get("enum").__class__ is list and out["enum"]:
+                values = [value for value in out["enum"] if has_type(value, names)]
+                if not values:
+                    self.contradiction("type", "enum")
+                    return False
+                if len(values) < len(out["enum"]):
+                    out["enum"] = values
+        for inclusive, exclusive in _BOUNDS:
+            if exclusive in out and inclusive in out:
+                redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
+                if redundant is not None:
+                    del out[inclusive if redundant == "inclusive" else exclusive]
+        if names is not None and (bounds := empty_range(out)):
+            self.contradiction(*bounds)
+            return False
+        wanted = out.get("required")
+        if wanted.__class__ is list and len(wanted) > 1 and out.get("properties").__class__ is dict:
+            rank = {name: index for index, name in enumerate(out["properties"])}
+            last = len(rank)
+            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)
+            if ordered != wanted:
+                out["required"] = ordered
+        return True
+
+    def contradiction(self, left: str, right: str) -> None:
+        """Report two keywords that leave nothing, each from the conjunct that has it last."""
+        report_contradiction(
+            self.flattener,
+            (self.conjuncts[self.groups[left][-1]], left),
+            (self.conjuncts[self.groups[right][-1]], right),
+        )
+
+
+_BY_KEYWORD = {
+    "description": Merger.description,
+    "title": Merger.title,
+    "propertyNames": Merger.one_schema,
+    "dependentSchemas": Merger.named,
+    "dependencies": Merger.named,
+    "anyOf": Merger.alternatives,
+    "oneOf": Merger.alternatives,
+    "not": Merger.negations,
+    "if": Merger.conditions,
+    "contains": Merger.contains,
+}

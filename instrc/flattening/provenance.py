@@ -1,0 +1,130 @@
+"""Say for every keyword of a flat schema where it was written."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from instrc.flattening.conjunction import Conjunct
+from instrc.jsonvalue import Json, pointer
+from instrc.schema.store import SchemaStore
+from instrc.schema.walk import subschemas
+
+Recorded: TypeAlias = dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]]
+"""By the `id` of a schema of the result: the schema itself, and the conjuncts and keywords each of its keywords comes from."""
+
+
+class Origin(NamedTuple):
+    """Where a keyword was written: the URI of the document (empty for the schema itself) and the JSON Pointer in it."""
+
+    uri: str
+    pointer: str
+
+    def __str__(self) -> str:
+        return f"{self.uri}#{self.pointer}"
+
+
+class Flat(NamedTuple):
+    """A flat schema, and for each of its keywords by JSON Pointer the places it comes from, in written order."""
+
+    schema: Json
+    origins: dict[str, tuple[Origin, ...]]
+
+    def then(self, later: Flat) -> Flat:
+        """Return what a later pass has made of this schema, with the origins that it has here."""
+        found = {
+            place: tuple(dict.fromkeys(first for origin in origins for first in self.origins.get(origin.pointer, ())))
+            for place, origins in later.origins.items()
+        }
+        return Flat(later.schema, found)
+
+
+_FORMERLY = {
+    "prefixItems": ("items",),
+    "items": ("additionalItems",),
+    "dependentRequired": ("dependencies",),
+    "dependentSchemas": ("dependencies",),
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "type": ("nullable",),
+    "additionalProperties": ("unevaluatedProperties",),
+}
+"""What a keyword may have been written as."""
+
+
+def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) -> dict[str, tuple[Origin, ...]]:
+    """Return where each keyword of a result comes from; `root` is the schema that was flattened.
+
+    Keywords that were made on the way (`$defs`, a reference to a definition) have no origin.
+    """
+    places = _places(store)
+    found: dict[str, tuple[Origin, ...]] = {}
+    stack: list[tuple[Json, tuple[str | int, ...]]] = [(schema, ())]
+    while stack:
+        node, path = stack.pop()
+        if node.__class__ is not dict:
+            continue
+        _, by_keyword = recorded.get(id(node), (None, {}))
+        own = places.get(id(node))
+        for keyword in node:
+            here = pointer((*path, keyword))
+            if keyword in by_keyword:
+                found[here] = _written(by_keyword[keyword], places, recorded)
+            elif own is not None:
+                found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
+            elif not path and keyword in root and keyword != "$defs":
+                found[here] = (_origin(root, keyword, places),)
+            else:
+                found[here] = ()
+        stack.extend((child, (*path, *step)) for step, child in reversed(list(subschemas(node))))
+    return found
+
+
+def _written(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
+    """Return where the keywords of conjuncts were written, looking through results that were folded again."""
+    found: dict[Origin, None] = {}
+    stack = conjuncts[::-1]
+    seen: set[tuple[int, str]] = set()
+    while stack:
+        conjunct, word = stack.pop()
+        if (id(conjunct.node), word) in seen:
+            continue
+        seen.add((id(conjunct.node), word))
+        if id(conjunct.node) in places:
+            found[_origin(conjunct.node, word, places)] = None
+        else:
+            _, by_keyword = recorded.get(id(conjunct.node), (None, {}))
+            stack += by_keyword.get(word, [])[::-1]
+    return tuple(found)
+
+
+def _origin(node: Json, keyword: str, places: dict[int, Origin]) -> Origin:
+    """Return the place of a keyword of an original schema, by the name it has there."""
+    uri, path = places[id(node)]
+    word = (
+        keyword
+        if keyword in node
+        else next((old for old in (*_FORMERLY.get(keyword, ()), keyword.removeprefix("x-")) if old in node), keyword)
+    )
+    return Origin(uri, path + pointer((word,)))
+
+
+def _places(store: SchemaStore) -> dict[int, Origin]:
+    """Return where each object of the documents stands, by its `id`; the first place if there are several."""
+    places: dict[int, Origin] = {}
+    for document in store.documents:
+        stack: list[tuple[Json, str]] = [(document.root, "")]
+        while stack:
+            value, path = stack.pop()
+            if value.__class__ is dict:
+                if id(value) in places:
+                    continue
+                places[id(value)] = Origin(document.uri, path)
+                parts = list(value.items())
+            else:
+                parts = list(enumerate(value))
+            stack.extend(
+                (child, path + pointer((key,)))
+                for key, child in reversed(parts)
+                if child.__class__ is dict or child.__class__ is list
+            )
+    return places

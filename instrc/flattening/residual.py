@@ -1,0 +1,225 @@
+"""Leave out of a merged schema what would stay apart but is said anyway, cannot be, or can be said in the schema itself.
+
+A group is a keyword that has room for one value only (`anyOf`, `oneOf`, `if`, `contains`, …) with those that mean something
+beside it.  The first group of a kind stands in the schema, further ones become branches of its `allOf`.
+Every law here is exact.  What may mark properties or items as evaluated goes only where nobody looks at such marks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from typing import TypeAlias
+
+from instrc.flattening.evaluated import marks_nothing
+from instrc.jsonvalue import Json
+from instrc.schema.keywords import LAWS, NO_LAW, Keys
+from instrc.schema.relations import SPEAKS_OF, disjoint, implies, types_in
+from instrc.schema.walk import TRIVIAL
+
+Group: TypeAlias = dict[str, Json]
+
+_WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
+"""Groups of several keywords, by the one that leads."""
+_MOST = 200
+"""Branches that are compared each with each."""
+_MOST_CONTAINED = 50
+"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
+
+
+class ResidualAllOf:
+    """The groups of one kind in a schema that is about to be finished."""
+
+    def __init__(self, out: Group, keyword: str, others: list[Group], *, unseen_properties: bool, unseen_items: bool) -> None:
+        self.out = out
+        self.keyword = keyword
+        self.words = _WORDS.get(keyword) or tuple(others[0])
+        self.around = {word: value for word, value in out.items() if word not in self.words}
+        """What the schema says besides."""
+        self.main = {word: value for word, value in out.items() if word in self.words}
+        self.groups = [self.main, *others]
+        self.unseen_items = unseen_items
+        self.unseen_marks = unseen_properties and unseen_items
+        """Whether nobody looks at what is marked as evaluated."""
+        self.further: list[Json] = []
+        """Schemas that have turned out to hold always."""
+        self.made: list[Group] = []
+        """Schemas that have to be folded."""
+        self.impossible = False
+        self.key_of = Keys()
+
+    def reduce(self) -> None:
+        """Leave out what can be left out."""
+        names = types_in(self.around)
+        if names is not None:
+            idle = {word for word, types in SPEAKS_OF.items() if types.isdisjoint(names)}
+            self.groups[1:] = [group for group in self.groups[1:] if not group.keys() <= idle]
+        self.groups = list({self.key_of(group): group for group in reversed(self.groups)}.values())[::-1]
+        if len(self.groups) > 1 and self.keyword in _REDUCED:
+            _REDUCED[self.keyword](self)
+
+    def write(self, rest: list[Group]) -> None:
+        """Put the first group into the schema, and spread the others over branches."""
+        first = self.groups[0] if self.groups else {}
+        if first is not self.main:
+            items = [item for word, value in self.out.items() for item in self._instead(word, value, first)]
+            self.out.clear()
+            self.out.update(items)
+        for level, group in enumerate(self.groups[1:]):
+            if level == len(rest):
+                rest.append({})
+            rest[level].update(group)
+
+    def _instead(self, word: str, value: Json, group: Group) -> list[tuple[str, Json]]:
+        """Return what stands in the schema for one of its keywords if its group is another one."""
+        if word not in self.main:
+            return [(word, value)]
+        return list(group.items()) if word == next(iter(self.main)) else []
+
+    def _unseen(self, schemas: list[Json]) -> bool:
+        """Tell whether some schemas may go as far as marks are concerned."""
+        return self.unseen_marks or all(map(marks_nothing, schemas))
+
+    def absorb(self, says: Callable[[Group, Group], bool]) -> None:
+        """Leave out groups that another one says too."""
+        kept: list[Group] = []
+        for group in self.groups:
+            if not any(says(other, group) for other in kept):
+                kept = [*(other for other in kept if not says(group, other)), group]
+        self.groups = kept
+
+    def any_of(self) -> None:
+        """Leave out what cannot be chosen, and choices that are made or leave everything open."""
+        if not self._comparable("anyOf"):
+            return
+        kept: list[Group] = []
+        for group in self.groups:
+            branches = [branch for branch in group["anyOf"] if not disjoint(self.around, branch)]
+            if not branches:
+                self.impossible = True
+            elif len(branches) == 1:
+                self.further += branches
+            elif not self._unseen(branches) or not any(implies(self.around, branch) for branch in branches):
+                kept.append(group if len(branches) == len(group["anyOf"]) else {"anyOf": branches})
+        self.groups = kept
+        self.absorb(
+            lambda one, other: (
+                self._unseen(other["anyOf"]) and all(any(implies(b, c) for c in other["anyOf"]) for b in one["anyOf"])
+            )
+        )
+        self._move("oneOf")
+
+    def one_of(self) -> None:
+        """Leave out what cannot be chosen, and choices that are made; find that there is too much to choose."""
+        if not self._comparable("oneOf"):
+            return
+        kept: dict[object, Group] = {}
+        for group in self.groups:
+            branches = [branch for branch in group["oneOf"] if not disjoint(self.around, branch)]
+            if not branches or sum(implies(self.around, branch) for branch in branches) > 1:
+                self.impossible = True
+            elif len(branches) == 1:
+                self.further += branches
+            else:
+                found = group if len(branches) == len(group["oneOf"]) else {"oneOf": branches}
+                kept.setdefault(frozenset(Counter(map(self.key_of, branches)).items()), found)
+        self.groups = list(kept.values())
+        self._move("anyOf")
+
+    def _comparable(self, keyword: str) -> bool:
+        """Tell whether the groups are lists, and not too long."""
+        return all(group[keyword].__class__ is list for group in self.groups) and (
+            sum(len(group[keyword]) for group in self.groups) <= _MOST
+        )
+
+    def _move(self, other: str) -> None:
+        """Write a choice of which at most one can be made under the other of `anyOf` and `oneOf`, if that is free."""
+        if len(self.groups) < 2 or other in self.out:
+            return
+        for group in self.groups:
+            if all(disjoint(one, two) for one, two in combinations(group[self.keyword], 2)):
+                self.groups = [one for one in self.groups if one is not group]
+                self.out[other] = group[self.keyword]
+                return
+
+    def conditions(self) -> None:
+        """Leave out conditions that decide nothing or are decided, and ask each question once."""
+        kept: dict[object, Group] = {}
+        for group in self.groups:
+            condition = group["if"]
+            unseen = self._unseen([condition])
+            if unseen and implies(self.around, condition):
+                self.further += [group["then"]] if "then" in group else []
+            elif disjoint(self.around, condition):
+                self.further += [group["else"]] if "else" in group else []
+            elif not unseen or any(group.get(word, True) not in TRIVIAL for word in ("then", "else")):
+                key = self.key_of(condition)
+                kept[key] = self._both(kept[key], group) if key in kept else group
+        self.groups = list(kept.values())
+
+    def _both(self, one: Group, other: Group) -> Group:
+        """Return a condition with what two of the same `if` decide."""
+        both = {"if": one["if"]}
+        for word in ("then", "else"):
+            decided = [group[word] for group in (one, other) if word in group]
+            if len(decided) > 1:
+                both[word] = {"allOf": decided}
+                self.made.append(both[word])
+            elif decided:
+                both[word] = decided[0]
+        return both
+
+    def contains(self) -> None:
+        """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
+        if not all(_count(group.get("minContains", 1)) and _count(group.get("maxContains", 0)) for group in self.groups):
+            return
+        kept: dict[object, Group] = {}
+        for group in self.groups:
+            key = self.key_of(group["contains"])
+            if group["contains"] in TRIVIAL and self.unseen_items and self._by_length(group):
+                continue
+            kept[key] = _stricter(kept[key], group) if key in kept else group
+        self.groups = list(kept.values())
+        if self.unseen_items and len(self.groups) <= _MOST_CONTAINED:
+            self.absorb(
+                lambda one, other: (
+                    one.get("minContains", 1) >= other.get("minContains", 1)
+                    and "maxContains" not in other
+                    and implies(one["contains"], other["contains"])
+                )
+            )
+
+    def _by_length(self, group: Group) -> bool:
+        """Say by the length of a list how many items of any kind it contains, if that can be said."""
+        sizes: Group = {"minItems": group.get("minContains", 1)}
+        if "maxContains" in group:
+            sizes["maxItems"] = group["maxContains"]
+        both = {word: LAWS[word](self.out[word], size) if word in self.out else size for word, size in sizes.items()}
+        if NO_LAW in both.values():
+            return False
+        self.out.update(both)
+        return True
+
+
+_REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
+    "anyOf": ResidualAllOf.any_of,
+    "oneOf": ResidualAllOf.one_of,
+    "if": ResidualAllOf.conditions,
+    "contains": ResidualAllOf.contains,
+}
+
+
+def _count(value: Json) -> bool:
+    return value.__class__ is int and value >= 0
+
+
+def _stricter(one: Group, other: Group) -> Group:
+    """Return a group with the bounds of two that contain the same."""
+    both = dict(one)
+    if "minContains" in one or "minContains" in other:
+        both["minContains"] = max(one.get("minContains", 1), other.get("minContains", 1))
+    limits = [group["maxContains"] for group in (one, other) if "maxContains" in group]
+    if limits:
+        both["maxContains"] = min(limits)
+    return both

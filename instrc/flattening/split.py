@@ -1,0 +1,169 @@
+"""Divide an answer into output, thoughts and metrics: what `strip` does to the schema, done to an answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypedDict
+
+from instrc.flattening.strip import is_meta
+from instrc.jsonvalue import Json
+
+
+class Split(TypedDict):
+    """An answer divided: the output proper, and thoughts and metrics by path."""
+
+    output: Json
+    thoughts: dict[str, Json]
+    metrics: dict[str, Json]
+
+
+def split(answer: Json, schema: Json = None) -> Split:
+    """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
+
+    Keys that begin with `_` are thoughts, with `$` metrics.  With a `schema` only those count that it declares as properties
+    where they stand: a `_key` in a free-form map is data.  Without one the names decide.
+
+    A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
+    has these escaped by a backslash (the empty key is a lone backslash).
+    What is inside a thought or metric stays in it and is not divided further.
+    """
+    found = Split(output=None, thoughts={}, metrics={})
+    root = _root(schema)
+    box: list[Json] = [None]
+    stack = [_Place(answer, "", [root] if root is not None else None, box, 0)]
+    while stack:
+        here = stack.pop()
+        value = here.value
+        if value.__class__ is dict:
+            out: dict[str, Json] = {}
+            here.container[here.slot] = out
+            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            below = []
+            for key, item in value.items():
+                path = f"{here.path}.{escaped(key)}" if here.path else escaped(key)
+                if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
+                    (found["thoughts"] if key[0] == "_" else found["metrics"])[path] = item
+                    continue
+                out[key] = item
+                if item.__class__ is dict or item.__class__ is list:
+                    below.append(_Place(item, path, None if seen is None else seen.for_key(key), out, key))
+            stack.extend(reversed(below))
+        elif value.__class__ is list:
+            items: list[Json] = value.copy()
+            here.container[here.slot] = items
+            seen = None if here.schemas is None else _applicable(here.schemas, schema)
+            stack.extend(
+                _Place(
+                    item,
+                    f"{here.path}.{index}" if here.path else str(index),
+                    None if seen is None else seen.for_index(index),
+                    items,
+                    index,
+                )
+                for index, item in reversed(list(enumerate(value)))
+                if item.__class__ is dict or item.__class__ is list
+            )
+        else:
+            here.container[here.slot] = value
+    found["output"] = box[0]
+    return found
+
+
+def escaped(key: str) -> str:
+    """Return a key as it stands in a path."""
+    if not key:
+        return "\\"
+    return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key
+
+
+class _Place(NamedTuple):
+    """A value still to be divided: where it goes, and the schemas that may apply to it (`None` if there are none to go by)."""
+
+    value: Json
+    path: str
+    schemas: list[Json] | None
+    container: Json
+    slot: str | int
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the schemas at one place say about keys and items, alternatives included."""
+
+    properties: list[dict[str, Json]] = field(default_factory=list)
+    patterns: list[dict[str, Json]] = field(default_factory=list)
+    extra: list[Json] = field(default_factory=list)
+    prefixes: list[list[Json]] = field(default_factory=list)
+    items: list[Json] = field(default_factory=list)
+
+    def for_key(self, key: str) -> list[Json]:
+        """Return the schemas that may apply to the value of a key."""
+        schemas = [properties[key] for properties in self.properties if key in properties]
+        for patterns in self.patterns:
+            schemas += [schema for regex, schema in patterns.items() if _found(regex, key)]
+        return schemas + self.extra
+
+    def for_index(self, index: int) -> list[Json]:
+        """Return the schemas that may apply to an item."""
+        return [prefix[index] for prefix in self.prefixes if index < len(prefix)] + self.items
+
+
+def _applicable(schemas: list[Json], root: Json) -> _Seen:
+    """Gather what schemas say, through references and every in-place alternative."""
+    seen = _Seen()
+    stack = list(reversed(schemas))
+    done: set[int] = set()
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict or id(node) in done:
+            continue
+        done.add(id(node))
+        for keyword, value in node.items():
+            kind = value.__class__
+            if kind is dict:
+                if keyword == "properties":
+                    seen.properties.append(value)
+                elif keyword == "patternProperties":
+                    seen.patterns.append(value)
+                elif keyword in {"additionalProperties", "unevaluatedProperties"}:
+                    seen.extra.append(value)
+                elif keyword in {"items", "unevaluatedItems", "contains"}:
+                    seen.items.append(value)
+                elif keyword in {"if", "then", "else"}:
+                    stack.append(value)
+                elif keyword == "dependentSchemas":
+                    stack.extend(value.values())
+            elif kind is list:
+                if keyword in {"prefixItems", "items"}:
+                    seen.prefixes.append(value)
+                elif keyword in {"allOf", "anyOf", "oneOf"}:
+                    stack.extend(value)
+            elif keyword == "$ref" and kind is str:
+                stack.append(_target(value, root))
+    return seen
+
+
+def _root(schema: Json) -> Json:
+    if schema is None:
+        return None
+    return schema if schema.__class__ is dict else {}
+
+
+def _target(reference: str, root: Json) -> Json:
+    """Return what a reference within a flat schema leads to, or `True` if it is no such reference."""
+    from instrc.jsonvalue import at
+
+    if not reference.startswith("#"):
+        return True
+    try:
+        return at(root, reference[1:])
+    except (LookupError, ValueError):
+        return True
+
+
+def _found(regex: str, key: str) -> bool:
+    try:
+        return re.search(regex, key) is not None
+    except re.error:
+        return False

@@ -1,0 +1,66 @@
+"""Tell whether one schema accepts everything that another accepts, as far as `jsonschema-rs` can decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from instrc import problems
+from instrc.flattening.flatten import flatten
+from instrc.flattening.instances import instances
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+
+
+@dataclass(frozen=True, slots=True)
+class Subsumption:
+    """Whether one schema accepts all that another does, and an instance that shows it if not."""
+
+    verdict: Literal["yes", "no", "unknown"]
+    witness: Json = None
+    """With `no`: an instance that the second schema accepts and the first rejects."""
+
+
+def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
+    """Return whether `a` accepts every instance that `b` accepts.
+
+    `yes` is proven; `no` comes with a witness that has been tried on both; everything else is `unknown`.
+    Both schemas are flattened first, with `documents` for their references.
+    Raise a `CompileError` if `jsonschema-rs` (the extra `subsume`) is not installed, or a schema cannot be read.
+    """
+    engine = _engine()
+    wide, narrow = flatten(a, documents), flatten(b, documents)
+    if wide is narrow or wide is True or narrow is False:
+        return Subsumption("yes")
+    try:
+        verdict = engine.canonicalize(wide).covers(engine.canonicalize(narrow))
+    except Exception:  # noqa: BLE001  -- what the engine cannot put into its form it cannot decide, for whatever reason
+        verdict = None
+    if verdict == engine.canonical.Containment.YES:
+        return Subsumption("yes")
+    try:
+        accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
+    except Exception:  # noqa: BLE001  -- no judge, no witness
+        return Subsumption("unknown")
+    for instance in instances(narrow, wide):
+        if accepts_narrow(instance) and not accepts_wide(instance):
+            return Subsumption("no", instance)
+    return Subsumption("unknown")
+
+
+def _judge(engine: Any, schema: Json) -> Any:
+    dialect = schema.get("$schema") if schema.__class__ is dict else None
+    if dialect is not None:
+        return engine.validator_for(schema).is_valid
+    return engine.Draft202012Validator(schema).is_valid
+
+
+def _engine() -> Any:
+    try:
+        import jsonschema_rs  # an optional extra
+    except ImportError:
+        raise CompileError(
+            [problems.schemas.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+        ) from None
+    return jsonschema_rs

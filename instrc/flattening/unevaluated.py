@@ -1,0 +1,218 @@
+"""Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
+
+Where what they see depends on the instance they stay as they are, and nothing may come to stand beside them that makes them
+see more.  So a schema that has them can be merged with others if these forbid all that it is uncertain about (`…_void`),
+if they look only at what it sees anyway, or at properties that it never sees, which then have to satisfy `unevaluated…`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from instrc.flattening.conjunction import Conjunct, Expansion
+from instrc.flattening.evaluated import Evaluated, evaluated
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.schema.keywords import is_number, types_of
+from instrc.schema.objects import matches
+from instrc.schema.relations import implies
+from instrc.schema.resources import Scope
+from instrc.schema.store import SchemaStore
+from instrc.schema.walk import TRIVIAL, subschemas
+
+if TYPE_CHECKING:
+    from instrc.flattening.flattener import Flattener  # it calls those that call us
+
+PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
+_BRANCHES = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "oneOf", "then"})
+"""Keywords whose schemas are about the same instance, and make known what they look at."""
+
+
+def to_open(flattener: Flattener, expansion: Expansion) -> int | None:
+    """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
+    store = flattener.store
+    views = [conjunct.view for conjunct in expansion.conjuncts]
+    for node, scope in expansion.units:
+        scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
+        view = store.view(node, scope)
+        certain, possible = evaluated(store, node, scope)
+        others: list[tuple[Json, Scope, dict[str, Json] | None]] = [
+            (conjunct.node, conjunct.scope, conjunct.view) for conjunct in expansion.conjuncts
+        ]
+        others += [(other, where, None) for other, where in expansion.units if other is not node]
+        all_views = [*views, view]
+        properties = matters(view, PROPERTIES) and not properties_void(all_views, certain, possible, view[PROPERTIES])
+        items = matters(view, ITEMS) and not items_void(store, all_views, certain, view[ITEMS])
+        for other, where, beside in others:
+            sure, perhaps = evaluated(store, other, where, skip_own=False, conjunct=beside is not None)
+            if properties and not _keeps_properties(certain, possible, sure, perhaps, beside):
+                break
+            if items and not _keeps_items(certain, sure, perhaps, beside):
+                break
+        else:
+            return id(node)
+    return None
+
+
+def matters(view: dict[str, Json], keyword: str) -> bool:
+    """Tell whether a schema has an `unevaluated…` that says something."""
+    return keyword in view and view[keyword] not in TRIVIAL
+
+
+def properties_void(views: Iterable[dict[str, Json]], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+    """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
+    views = list(views)
+    return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
+
+
+def _closes(view: dict[str, Json], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+    """Tell whether one schema forbids every such property."""
+    listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
+    if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
+        return False
+    if patterns:
+        if value is not False or certain.patterns or possible.patterns or possible.all_properties:
+            return False
+        unsure = possible.names.keys() - certain.names.keys()
+        if any(matches(regex, name) is not False for regex in patterns for name in unsure):
+            return False
+    return all(seen(certain, possible, name) is not None for name in listed)
+
+
+def items_void(store: SchemaStore, views: Iterable[dict[str, Json]], certain: Evaluated, value: Json) -> bool:
+    """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to, or ask the same of them."""
+    views = list(views)
+    if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
+        return True
+    for view in views:
+        prefix = view.get("prefixItems", [])
+        if "items" in view and prefix.__class__ is list:
+            asked = [*prefix[certain.items :], view["items"]]
+            if not any(id(schema) in store.needs_flattening for schema in (*asked, value)) and all(
+                implies(one, value) for one in asked
+            ):
+                return True
+    return False
+
+
+def seen(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
+    """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
+    found = [matches(regex, name) for regex in certain.patterns]
+    if certain.all_properties or name in certain.names or True in found:
+        return True
+    if possible.all_properties or name in possible.names or None in found:
+        return None
+    return False if all(matches(regex, name) is False for regex in possible.patterns) else None
+
+
+def never_seen(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluated) -> list[str]:
+    """Return the properties that conjuncts list and `unevaluatedProperties` of one of them never sees."""
+    names = dict.fromkeys(name for conjunct in conjuncts for name in _names(conjunct.view) or ())
+    return [name for name in names if seen(certain, possible, name) is False]
+
+
+class Watched:
+    """Which schemas stand, directly or not, among the branches of one whose `unevaluated…` depends on the instance.
+
+    In these nothing may go that only marks something as evaluated.
+    """
+
+    __slots__ = ("everything", "items", "properties")
+
+    def __init__(self, store: SchemaStore) -> None:
+        self.properties: set[int] = set()
+        """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
+        self.items: set[int] = set()
+        self.everything = len(store.documents) > 1
+        """Whether it is not known, so that all schemas are taken for watched."""
+        main = store.main
+        stack = [(main.root, store.enter(main, store.no_anchors))] if main is not None else []
+        while stack and not self.everything:
+            node, scope = stack.pop()
+            scope = store.below(node, scope)
+            self._look(store, node, scope)
+            stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
+
+    def _look(self, store: SchemaStore, node: dict[str, Json], scope: Scope) -> None:
+        """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
+        view = store.view(node, scope)
+        if "$dynamicRef" in view or "$recursiveRef" in view:
+            self.everything = True
+        properties, items = matters(view, PROPERTIES), matters(view, ITEMS)
+        if self.everything or not (properties or items):
+            return
+        try:
+            certain, possible = evaluated(store, node, scope)
+            if properties and not certain.covers_properties(possible):
+                _mark(store, node, scope, self.properties)
+            if items and not certain.covers_items(possible):
+                _mark(store, node, scope, self.items)
+        except CompileError:  # a reference leads nowhere: if it matters, it is told elsewhere
+            self.everything = True
+
+
+def _mark(store: SchemaStore, node: Json, scope: Scope, marked: set[int]) -> None:
+    """Take down all schemas whose marks a schema sees."""
+    stack = [(node, scope)]
+    while stack:
+        node, scope = stack.pop()
+        scope = store.below(node, scope)
+        view = store.view(node, scope)
+        below = [(child, scope) for _, child in subschemas(view, _BRANCHES)]
+        below += [(target.node, target.scope) for target in store.references(view, scope)]
+        for child, where in below:
+            if child.__class__ is dict and id(child) not in marked:
+                marked.add(id(child))
+                stack.append((child, where))
+
+
+def _keeps_properties(
+    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None
+) -> bool:
+    """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
+    if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
+        return False
+    if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
+        return False
+    listed = (_names(beside) if beside is not None else None) or ()
+    return all(name in certain.names or (name in listed and seen(certain, possible, name) is not None) for name in sure.names)
+
+
+def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None) -> bool:
+    """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
+    if not certain.covers_items(perhaps) or sure.items > certain.items:
+        return False
+    return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
+
+
+def _idle(view: dict[str, Json], *keywords: str) -> bool:
+    """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
+    if not _BRANCHES.isdisjoint(view):
+        return False  # it may be they that look at all, or at more
+    return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
+
+
+def _names(view: dict[str, Json]) -> list[str] | None:
+    properties = view.get("properties", {})
+    return list(properties) if properties.__class__ is dict else None
+
+
+def excluded(name: str, views: Iterable[dict[str, Json]]) -> bool:
+    """Tell whether one of some schemas allows no instance of a type."""
+    for view in views:
+        names = types_of(view["type"]) if "type" in view else None
+        if names is not None and name not in names:
+            return True
+    return False
+
+
+def _longest(view: dict[str, Json]) -> float:
+    """Return how many items a schema allows at most."""
+    longest = float("inf")
+    if is_number(view.get("maxItems")):
+        longest = view["maxItems"]
+    prefix = view.get("prefixItems", [])
+    if view.get("items") is False and prefix.__class__ is list:
+        longest = min(longest, len(prefix))
+    return longest

@@ -1,0 +1,367 @@
+"""Find what references lead to: documents, `$id` bases, anchors, pointers, dynamic scopes.
+
+A `SchemaStore` reads each document once and notes its resources (parts with a base URI of their own), their anchors,
+and which schemas have something to resolve or fold at or below them.  Nothing is ever fetched.
+
+URIs under `aug:` are opaque: they are split at `#`, never joined.  In their documents a fragment that is neither a
+pointer nor an anchor names the one property of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from instrc import problems
+from instrc.jsonvalue import Json, pointer, tokens
+from instrc.problems.problem import CompileError
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
+from instrc.schema.index import index
+from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
+from instrc.schema.uris import join, metaschema, unescaped
+from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED
+from instrc.source import Span
+
+Locate = Callable[[str, str], Span | None]
+"""From a document's URI and a JSON Pointer in it to a place in a text."""
+
+
+class SchemaStore:
+    """The documents of one run."""
+
+    def __init__(
+        self,
+        documents: Mapping[str, Json] | None = None,
+        *,
+        nullable: bool = False,
+        locate: Locate | None = None,
+    ) -> None:
+        self.given = documents if documents is not None else {}
+        self.default = NULLABLE if nullable else LATEST
+        self.locate = locate
+        self.resources: dict[str, Resource] = {}
+        self.nested: dict[int, Resource] = {}
+        """Resources by the `id` of their root, for those that are parts of others."""
+        self.needs_flattening: set[int] = set()
+        """`id`s of schemas that have something to change at or below them."""
+        self.aliased = False
+        """Whether one object stands at several places of the input."""
+        self.to_fold = False
+        """Whether some schema has something to resolve or fold."""
+        self.unevaluated = False
+        """Whether some schema speaks of what others leave unevaluated."""
+        self.mixins = False
+        """Whether some reference applies a mixin."""
+        self.count = 0
+        """How many schemas have been read."""
+        self.documents: list[Document] = []
+        self.main: Resource | None = None
+        """The resource of the schema that is flattened: it alone keeps its identity."""
+        self.no_anchors: Anchors = {}
+        self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
+        self.indexed: set[int] = set()
+        self.targets: dict[tuple[str, int], Target] = {}
+        self.originals: dict[int, Json] = {}
+        """Rewritten schemas by the `id` of the old one (which the store's documents keep alive)."""
+        self.scanned_all = False
+
+    # Reading documents
+
+    def add(self, uri: str, root: Json, dialect: Dialect | None = None) -> Scope:
+        """Take a document in and return the scope of its root."""
+        document = Document(uri, root)
+        self.documents.append(document)
+        named = root.get("$schema") if root.__class__ is dict else None
+        speaks = self.dialect(named) if named is not None else dialect or self.default
+        resource = Resource(uri, root, document, speaks)
+        if self.main is None:
+            self.main = resource
+        self.resources.setdefault(uri, resource)
+        index(self, root, resource)
+        return self.enter(resource, self.no_anchors)
+
+    def dialect(self, uri: Json) -> Dialect:
+        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
+        seen: set[str] = set()
+        name = uri
+        left_out: frozenset[str] = frozenset()
+        while True:
+            found = known(name)
+            if found is not None:
+                if found is LATEST and self.default is NULLABLE and name != uri:
+                    found = NULLABLE
+                return without(found, left_out) if left_out else found
+            meta = None
+            if name.__class__ is str and name not in seen:
+                seen.add(name)
+                meta = self.given_document(name)
+                if meta is None:
+                    meta = self.given_document(name.rstrip("#"))
+            if meta.__class__ is not dict:
+                raise unknown(uri)
+            if meta.get("$vocabulary").__class__ is dict:
+                left_out |= left_out_by(meta["$vocabulary"], uri)
+            name = meta.get("$schema")
+
+    def given_document(self, uri: str) -> Json:
+        """Return a document of the caller's, or `None`."""
+        try:
+            return self.given[uri]
+        except KeyError:
+            return None
+
+    def view(self, node: dict[str, Json], scope: Scope) -> dict[str, Json]:
+        """Return a schema in the keywords of 2020-12."""
+        dialect = scope.resource.dialect
+        if not dialect.old:
+            return node
+        found = self.originals.get(id(node))
+        if found is None:
+            found = modern(node, dialect)
+            self.originals[id(node)] = found
+        return found
+
+    def references(self, view: dict[str, Json], scope: Scope) -> list[Target]:
+        """Return what the references of one schema lead to, in written order."""
+        names = scope.resource.dialect.references
+        return [self.target(name, view, scope) for name, value in view.items() if name in names and value.__class__ is str]
+
+    def target(self, keyword: str, view: dict[str, Json], scope: Scope) -> Target:
+        """Return what one of the reference keywords of a schema leads to."""
+        if keyword == "$ref":
+            return self.resolve(view["$ref"], scope, view)
+        if keyword == "$dynamicRef":
+            return self.resolve_dynamic(view["$dynamicRef"], scope, view)
+        return self.resolve_recursive(scope)
+
+    # Scopes
+
+    def enter(self, resource: Resource, anchors: Anchors) -> Scope:
+        """Return the scope of a resource that is come to with dynamic anchors of outer ones."""
+        if resource.dynamic and not resource.dynamic.keys() <= anchors.keys():
+            merged = dict(anchors)
+            for name, node in resource.dynamic.items():
+                merged.setdefault(name, (node, resource))
+            key = frozenset((name, id(node)) for name, (node, _) in merged.items())
+            anchors = self.interned.setdefault(key, merged)
+        scope = resource.scopes.get(id(anchors))
+        if scope is None:
+            scope = resource.scopes[id(anchors)] = Scope(resource, anchors)
+        return scope
+
+    def below(self, node: Json, scope: Scope) -> Scope:
+        """Return the scope of a schema below one that has `scope`."""
+        resource = self.nested.get(id(node))
+        return scope if resource is None or resource is scope.resource else self.enter(resource, scope.anchors)
+
+    # References
+
+    def resolve(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+        """Return what a `$ref` in a scope leads to; a `CompileError` if nothing."""
+        key = (reference, id(scope))
+        target = self.targets.get(key)
+        if target is None:
+            node, resource = self.find(reference, scope.resource, holder)
+            if node.__class__ is not dict and node.__class__ is not bool:
+                raise self.not_a_schema(node, reference, holder)
+            target = self.targets[key] = Target(node, self.enter(resource, scope.anchors))
+        return target
+
+    def resolve_dynamic(self, reference: str, scope: Scope, holder: Json = None) -> Target:
+        """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
+        node, scope_there = self.resolve(reference, scope, holder)
+        anchor = reference.partition("#")[2]
+        resource = scope_there.resource
+        if anchor and resource.dynamic.get(anchor) is node:
+            outer = scope.anchors.get(anchor)
+            if outer is not None:
+                return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return Target(node, scope_there)
+
+    def resolve_recursive(self, scope: Scope) -> Target:
+        """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""
+        resource = scope.resource
+        if RECURSIVE in resource.dynamic and (outer := scope.anchors.get(RECURSIVE)) is not None:
+            return Target(outer[0], self.enter(outer[1], scope.anchors))
+        return Target(resource.root, scope)
+
+    def find(self, reference: str, resource: Resource, holder: Json) -> tuple[Json, Resource]:
+        """Return the value a reference in a resource leads to, with the resource that it lies in."""
+        base, _, fragment = reference.partition("#")
+        if base:
+            uri = base if reference.startswith("aug:") else join(resource.uri, base)
+            found = self.resources.get(uri)
+            resource = found if found is not None else self.load(uri, reference, resource, holder)
+        if not fragment:
+            return resource.root, resource
+        if fragment.startswith(("/", "%2F", "%2f")):
+            return self.follow(unescaped(fragment), resource, reference, holder)
+        name = unescaped(fragment)
+        node = resource.anchors.get(name)
+        if node is not None:
+            return node, self.nested.get(id(node), resource)
+        if resource.document.uri.startswith("aug:"):
+            return self.property_named(name, resource, reference, holder)
+        raise self.unresolved(reference, holder, tuple(resource.anchors))
+
+    def follow(self, fragment: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Walk a JSON Pointer from the root of a resource, noting where it crosses into another."""
+        value = resource.root
+        outermost = value
+        in_data = False
+        for token in tokens(fragment):
+            if value.__class__ is dict and token in value:
+                value = value[token]
+            elif value.__class__ is list and token.isdecimal() and token.isascii() and (token == "0" or token[0] != "0"):
+                if int(token) >= len(value):
+                    raise self.unresolved(reference, holder)
+                value = value[int(token)]
+            else:
+                names = tuple(value) if value.__class__ is dict else ()
+                raise self.unresolved(reference, holder, names, token)
+            if value is not outermost and id(value) in self.nested and not in_data:
+                resource = self.nested[id(value)]
+        if value.__class__ is dict and id(value) not in self.indexed:
+            index(self, value, resource)  # a place no keyword holds a schema at, until it is referred to
+        return value, resource
+
+    def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
+        """Return the only property of a name anywhere in a document of the registry."""
+        found: list[tuple[str, Json, Resource]] = []
+        names: dict[str, None] = {}
+        document = resource.document
+        start = self.resources.get(document.uri, resource)
+        stack: list[tuple[Json, tuple[str | int, ...], Resource]] = [(document.root, (), start)]
+        while stack:
+            node, path, within = stack.pop()
+            within = self.nested.get(id(node), within)
+            below: list[tuple[Json, tuple[str | int, ...], Resource]] = []
+            for keyword, value in node.items() if node.__class__ is dict else ():
+                if keyword in DATA or keyword not in HOLDERS:
+                    continue
+                if value.__class__ is dict and keyword in NAMED:
+                    for key, child in value.items():
+                        place = (*path, keyword, key)
+                        if keyword == "properties":
+                            names[key] = None
+                            if key == name:
+                                found.append((pointer(place), child, self.nested.get(id(child), within)))
+                        below.append((child, place, within))
+                elif value.__class__ is dict:
+                    below.append((value, (*path, keyword), within))
+                elif value.__class__ is list and keyword in MANY:
+                    below.extend((child, (*path, keyword, index), within) for index, child in enumerate(value))
+            stack.extend(reversed(below))
+        if len(found) == 1:
+            return found[0][1], found[0][2]
+        if found:
+            pointers = tuple(sorted(place for place, _, _ in found))
+            places = tuple(span for place in pointers if (span := self.place(document.uri, place)) is not None)
+            raise CompileError(
+                [
+                    problems.references.AmbiguousFragment(
+                        at=self.at(holder), reference=reference, pointers=pointers, places=places
+                    )
+                ],
+            )
+        raise self.unresolved(reference, holder, (*resource.anchors, *names), name)
+
+    def load(self, uri: str, reference: str, referrer: Resource, holder: Json) -> Resource:
+        """Return the resource of a URI, from the caller's documents or the meta-schemas that everybody knows."""
+        try:
+            document = self.given_document(uri)
+        except CompileError as error:  # a mapping may know what is wrong with it, but not where it is referred to
+            raise CompileError(replace(problem, at=problem.at or self.at(holder)) for problem in error.problems) from None
+        if document is None and not uri.startswith("aug:"):
+            document = self.given_document(uri + "#")
+            if document is None:
+                document = metaschema(uri)
+            if document is None and self.given.__class__ is dict and not self.scanned_all:
+                self.scanned_all = True  # some document may be known by an `$id` in it
+                for name, root in self.given.items():
+                    if name not in self.resources:
+                        self.add(name, root, referrer.dialect)
+                found = self.resources.get(uri)
+                if found is not None:
+                    return found
+        if document is None:
+            raise self.missing(uri, reference, holder)
+        known = next((each for each in self.documents if each.root is document), None) if uri.startswith("aug:") else None
+        if known is not None and known.uri in self.resources:  # another spelling of the same
+            self.resources[uri] = self.resources[known.uri]
+            return self.resources[uri]
+        self.add(uri, document, referrer.dialect if not uri.startswith("aug:") else None)
+        return self.resources[uri]
+
+    # Problems
+
+    def place(self, uri: str, at: str) -> Span | None:
+        """Return the place of a pointer in a text, if the caller knows it."""
+        return self.locate(uri, at) if self.locate is not None else None
+
+    def at(self, holder: Json) -> Span | None:
+        """Return the place of the `$ref` of a schema."""
+        if self.locate is None or holder is None:
+            return None
+        found = self.where(holder)
+        if found is None:
+            return None
+        uri, path = found
+        keyword = next((key for key in ("$ref", "$dynamicRef") if key in holder), None)
+        return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
+
+    def where(self, node: Json) -> tuple[str, str] | None:
+        """Return the document and the pointer of a schema, by looking for it; for problems only."""
+        for document in self.documents:
+            stack: list[tuple[Json, tuple[str | int, ...]]] = [(document.root, ())]
+            seen: set[int] = set()
+            while stack:
+                value, path = stack.pop()
+                if value is node:
+                    return document.uri, pointer(path)
+                if id(value) in seen:
+                    continue
+                seen.add(id(value))
+                if value.__class__ is dict:
+                    stack.extend((child, (*path, key)) for key, child in value.items() if child.__class__ in {dict, list})
+                elif value.__class__ is list:
+                    stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+        return None
+
+    def unresolved(self, reference: str, holder: Json, names: tuple[str, ...] = (), word: str = "") -> CompileError:
+        """Return the error for a reference that leads nowhere."""
+        near: tuple[str, ...] = ()
+        if names:
+            from instrc.problems.suggest import nearest  # for problems only
+
+            near = nearest(word or reference.partition("#")[2], names)
+        return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+
+    def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
+        """Return the error for a document that is not there."""
+        scheme = uri.partition(":")[0].lower() if ":" in uri else ""
+        if scheme and scheme not in {"aug", "urn", "tag"}:
+            reason = "nothing is fetched and no file is read; only documents that are given count"
+            return CompileError([problems.references.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+        return self.unresolved(reference, holder)
+
+    def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
+        """Return the error for a reference to something that is no schema."""
+        path = reference.partition("#")[2] or ""
+        reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
+        return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
+
+
+def kind_of(value: Json) -> str:
+    """Say in words what a JSON value is."""
+    if value is None:
+        return "null"
+    names: dict[type, str] = {
+        str: "a string",
+        int: "a number",
+        float: "a number",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(value.__class__, "no JSON value")

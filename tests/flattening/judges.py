@@ -1,0 +1,32 @@
+"""Two validators that must be of one mind before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+from making import Maker
+
+from instrc.flattening.flatten import flatten
+
+
+def verdicts(schema: Any, instances: list[Any], *, thoroughly: int) -> list[bool]:
+    """Ask `jsonschema-rs` about all instances, `jsonschema`, which is slow, about the first few, and hold one to the other."""
+    fast = jsonschema_rs.Draft202012Validator(schema)
+    found = [fast.is_valid(instance) for instance in instances]
+    slow = jsonschema.Draft202012Validator(schema)
+    return found + [slow.is_valid(instance) for instance in instances[:thoroughly]]
+
+
+def change(seed: int, *, instances: int = 10, thoroughly: int = 2) -> str | None:
+    """Flatten a made schema; say what has changed, `None` if nothing."""
+    maker = Maker(seed)
+    schema = maker.document()
+    values = [maker.value() for _ in range(instances)]
+    flat = flatten(schema)
+    before = verdicts(schema, values, thoroughly=thoroughly)
+    after = verdicts(flat, values, thoroughly=thoroughly)
+    if before != after:
+        return f"seed {seed}: {schema} became {flat}; {values}: {before} became {after}"
+    return None

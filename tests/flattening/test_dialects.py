@@ -1,0 +1,361 @@
+"""Older dialects are read as what they say today."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+
+from instrc.flattening.flatten import flatten
+from instrc.problems.problem import CompileError
+from instrc.schema.dialects import DRAFT_4, known, modern
+from instrc.schema.upgrade import upgrade
+
+LATEST = "https://json-schema.org/draft/2020-12/schema"
+D4, D6, D7 = (f"http://json-schema.org/draft-0{year}/schema#" for year in (4, 6, 7))
+D19 = "https://json-schema.org/draft/2019-09/schema"
+OPENAPI = "https://spec.openapis.org/oas/3.0/schema/2021-09-28"
+FOLD: dict[str, Any] = {"allOf": [{"title": "t"}]}
+
+READ: dict[str, tuple[Any, Any]] = {
+    "exclusive bounds of draft 4": (
+        {"$schema": D4, "minimum": 1, "exclusiveMinimum": True, "maximum": 5, "exclusiveMaximum": False},
+        {"exclusiveMinimum": 1, "maximum": 5},
+    ),
+    "an exclusive bound without its bound": ({"$schema": D4, "exclusiveMinimum": True}, {}),
+    "identifiers of draft 4": (
+        {
+            "$schema": D4,
+            "id": "http://e.com/a",
+            "properties": {"x": {"$ref": "#b"}},
+            "definitions": {"b": {"id": "#b", "minimum": 1}},
+        },
+        {"properties": {"x": {"minimum": 1}}},
+    ),
+    "what draft 4 does not know": (
+        {"$schema": D4, "const": 1, "if": {}, "then": False, "contains": {}, "type": "array"},
+        {"type": "array"},
+    ),
+    "what draft 6 does not know": ({"$schema": D6, "const": 1, "if": {}, "then": False}, {"const": 1}),
+    "what draft 7 does not know": (
+        {"$schema": D7, "dependentRequired": {"a": ["b"]}, "if": {}, "then": {"minimum": 1}},
+        {"if": {}, "then": {"minimum": 1}},
+    ),
+    "lists of items": (
+        {"$schema": D7, "items": [{"minimum": 1}], "additionalItems": False},
+        {"prefixItems": [{"minimum": 1}], "items": False},
+    ),
+    "additional items beside one schema": (
+        {"$schema": D7, "items": {"minimum": 1}, "additionalItems": False},
+        {"items": {"minimum": 1}},
+    ),
+    "dependencies": (
+        {"$schema": D7, "dependencies": {"a": ["b"], "c": {"minProperties": 2}, "d": "e"}},
+        {"dependentRequired": {"a": ["b"], "d": ["e"]}, "dependentSchemas": {"c": {"minProperties": 2}}},
+    ),
+    "references silence their neighbours": (
+        {
+            "$schema": D7,
+            "properties": {"x": {"$ref": "#/definitions/a", "minimum": 9, "description": "d"}},
+            "definitions": {"a": {"maximum": 1}},
+        },
+        {"properties": {"x": {"maximum": 1, "description": "d"}}},
+    ),
+    "an anchor of draft 7": (
+        {"$schema": D7, "properties": {"x": {"$ref": "#a"}}, "definitions": {"b": {"$id": "#a", "minimum": 1}}},
+        {"properties": {"x": {"minimum": 1}}},
+    ),
+    "an identifier with an anchor": (
+        {
+            "$schema": D7,
+            "properties": {"x": {"$ref": "http://e.com/b#a"}},
+            "definitions": {"b": {"$id": "http://e.com/b#a", "minimum": 1}},
+        },
+        {"properties": {"x": {"minimum": 1}}},
+    ),
+    "an identifier beside a reference does not count": (
+        {
+            "$schema": D7,
+            "$id": "http://e.com/r",
+            "properties": {"x": {"$id": "http://other/", "$ref": "b"}},
+            "definitions": {"b": {"$id": "b", "minimum": 1}},
+        },
+        {"$id": "http://e.com/r", "properties": {"x": {"minimum": 1}}},
+    ),
+    "pointers into old keywords": (
+        {"$schema": D7, "properties": {"x": {"$ref": "#/properties/y/items/0"}, "y": {"items": [{"minimum": 1}]}}},
+        {"properties": {"x": {"minimum": 1}, "y": {"prefixItems": [{"minimum": 1}]}}},
+    ),
+    "prefixes that 2019-09 does not know": (
+        {"$schema": D19, "prefixItems": [False], "items": [{"minimum": 1}]},
+        {"prefixItems": [{"minimum": 1}]},
+    ),
+    "recursive references": (
+        {"$schema": D19, "$recursiveAnchor": True, "properties": {"x": {"$recursiveRef": "#"}}},
+        {"properties": {"x": {"$ref": "#"}}},
+    ),
+    "recursive references without an anchor": (
+        {"$schema": D19, "properties": {"x": {"$recursiveRef": "#"}}},
+        {"properties": {"x": {"$ref": "#"}}},
+    ),
+    "what 2019-09 leaves unevaluated": (
+        {"$schema": D19, "items": [{"minimum": 1}], "unevaluatedItems": False},
+        {"prefixItems": [{"minimum": 1}], "items": False},
+    ),
+    "nullable of OpenAPI": ({"$schema": OPENAPI, "type": "string", "nullable": True}, {"type": ["string", "null"]}),
+}
+
+
+@pytest.mark.parametrize("what", READ)
+def test_when_something_is_folded_all_is_read_as_today(what: str) -> None:
+    old, new = READ[what]
+    flat = flatten({**old, **FOLD})
+    assert flat.pop("$schema") == LATEST
+    assert flat.pop("title") == "t"
+    flat.pop("$id", None) if "$id" not in new else None
+    assert flat == new
+
+
+@pytest.mark.parametrize("what", READ)
+def test_when_nothing_is_folded_nothing_changes(what: str) -> None:
+    old, _ = READ[what]
+    if "ecursive" not in what and "$ref" not in str(old):
+        assert flatten(old) is old
+
+
+SAME_VERDICTS: list[tuple[Any, list[Any]]] = [
+    (
+        {"$schema": D7, **FOLD, "items": [{"type": "string"}], "additionalItems": {"type": "null"}},
+        [["a"], [1], ["a", None], ["a", 1]],
+    ),
+    ({"$schema": D4, **FOLD, "maximum": 3, "exclusiveMaximum": True, "type": "integer"}, [2, 3, "x"]),
+    ({"$schema": D7, **FOLD, "dependencies": {"a": ["b"], "c": False}}, [{"a": 1}, {"a": 1, "b": 1}, {"c": 1}]),
+    (
+        {"$schema": D19, **FOLD, "contains": {"minimum": 1}, "minContains": 2, "unevaluatedItems": {"maximum": 5}},
+        [[1, 2], [1], [9, 9]],
+    ),
+    ({"$schema": D6, **FOLD, "propertyNames": {"maxLength": 1}, "contains": {"const": 1}}, [{"ab": 1}, {"a": 1}, [1], [2]]),
+]
+
+
+@pytest.mark.parametrize(("schema", "instances"), SAME_VERDICTS)
+def test_verdicts_stay(schema: Any, instances: list[Any]) -> None:
+    slow = jsonschema.validators.validator_for(schema)(schema)
+    fast = jsonschema_rs.validator_for(schema)
+    flat = jsonschema_rs.Draft202012Validator(flatten(schema))
+    upgraded = jsonschema_rs.Draft202012Validator(upgrade(schema))
+    for instance in instances:
+        assert slow.is_valid(instance) == fast.is_valid(instance) == flat.is_valid(instance) == upgraded.is_valid(instance)
+
+
+NULLABLE: list[tuple[Any, Any]] = [
+    ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+    ({"type": "string", "nullable": False}, {"type": "string"}),
+    ({"type": ["string", "null"], "nullable": True}, {"type": ["string", "null"]}),
+    ({"nullable": True, "type": "string", "enum": ["a"]}, {"type": ["string", "null"], "enum": ["a", None]}),
+    ({"nullable": True, "type": "string", "enum": ["a", None]}, {"type": ["string", "null"], "enum": ["a", None]}),
+    ({"nullable": True, "type": "string", "const": "a"}, {"type": ["string", "null"], "enum": ["a", None]}),
+    ({"nullable": True, "minimum": 1}, {"minimum": 1}),
+    ({"nullable": True, "type": 3}, {"type": 3}),
+    ({"properties": {"a": {"nullable": True, "type": "null"}}}, {"properties": {"a": {"type": ["null"]}}}),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), NULLABLE)
+def test_nullable_is_read_if_asked_for(old: Any, new: Any) -> None:
+    assert flatten(old) is old
+    assert flatten(old, nullable=True) == new
+    assert upgrade(old) is old
+    assert upgrade(old, nullable=True) == new
+    assert flatten({"allOf": [old]}, nullable=True) == new
+
+
+@pytest.mark.parametrize(
+    ("uri", "name"),
+    [
+        (LATEST, "2020-12"),
+        (LATEST + "#", "2020-12"),
+        (D4, "draft-04"),
+        (D6, "draft-06"),
+        (D7, "draft-07"),
+        ("http://json-schema.org/draft-07/schema", "draft-07"),
+        ("http://json-schema.org/draft-05/schema#", "draft-04"),
+        (D19, "2019-09"),
+        ("http://json-schema.org/schema#", "2020-12"),
+        ("http://json-schema.org/draft-07/hyper-schema#", "draft-07"),
+        (OPENAPI, "OpenAPI 3.0"),
+        ("https://spec.openapis.org/oas/3.1/dialect/base", "2020-12"),
+        ("http://json-schema.org/draft-03/schema#", None),
+        ("https://e.com", None),
+        (3, None),
+    ],
+)
+def test_schema_decides_the_dialect(uri: Any, name: str | None) -> None:
+    found = known(uri)
+    assert (found.name if found else None) == name
+
+
+@pytest.mark.parametrize("uri", ["https://e.com/dialect", 3, "http://json-schema.org/draft-03/schema#"])
+def test_an_unknown_dialect_is_a_problem(uri: Any) -> None:
+    for schema in ({"$schema": uri}, {"allOf": [{"$id": "https://e.com/x", "$schema": uri}]}):
+        with pytest.raises(CompileError) as error:
+            flatten(schema)
+        assert [problem.name for problem in error.value.problems] == ["unknown-dialect"]
+        assert error.value.problems[0].hint
+
+
+META = "https://e.com/meta"
+CORE = "https://json-schema.org/draft/2020-12/vocab/"
+
+
+def test_a_meta_schema_among_the_documents_may_leave_vocabularies_out() -> None:
+    meta = {
+        "$schema": LATEST,
+        "$id": META,
+        "$vocabulary": {CORE + "core": True, CORE + "applicator": True, "https://e.com/more": False},
+    }
+    schema = {"$schema": META, "allOf": [{"properties": {"a": {"minimum": 1}}, "unevaluatedProperties": False}]}
+    assert flatten(schema, {META: meta}) == {"$schema": LATEST, "properties": {"a": True}}
+    plain = {"$schema": META, "minimum": 1}
+    assert flatten(plain, {META: meta}) is plain
+    whole = {"$schema": LATEST}
+    assert flatten({"$schema": META + "#", "allOf": [{"minimum": 1}]}, {META: whole})["minimum"] == 1
+    old = {
+        "$schema": D19,
+        "$vocabulary": {
+            "https://json-schema.org/draft/2019-09/vocab/applicator": True,
+            "https://json-schema.org/draft/2019-09/vocab/validation": True,
+        },
+    }
+    assert flatten({"$schema": META, "allOf": [{"minimum": 1}], "unevaluatedItems": False}, {META: old})["items"] is False
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"$schema": LATEST, "$vocabulary": {"https://e.com/needed": True}},
+        {"$schema": META},
+        {"$schema": "https://e.com/none"},
+        {},
+        True,
+    ],
+)
+def test_a_meta_schema_that_asks_for_more_is_not_known(meta: Any) -> None:
+    with pytest.raises(CompileError):
+        flatten({"$schema": META, "allOf": [{}]}, {META: meta})
+
+
+def test_an_embedded_resource_may_be_of_another_dialect() -> None:
+    schema = {
+        "allOf": [{"$id": "https://e.com/old", "$schema": D7, "items": [{"minimum": 1}], "prefixItems": False}],
+        "properties": {
+            "x": {"$id": "https://e.com/older", "$schema": D4, "minimum": 1, "exclusiveMinimum": True},
+            "y": {"id": "https://e.com/oldest", "$schema": D4, "maximum": 1, "exclusiveMaximum": True},
+        },
+    }
+    assert flatten(schema) == {
+        "prefixItems": [{"minimum": 1}],
+        "properties": {"x": {"exclusiveMinimum": 1}, "y": {"exclusiveMaximum": 1}},
+    }
+
+
+def test_a_document_without_a_dialect_speaks_that_of_its_referrer() -> None:
+    documents = {"https://e.com/a": {"items": [{"minimum": 1}]}}
+    assert flatten({"$schema": D7, "$ref": "https://e.com/a"}, documents)["prefixItems"] == [{"minimum": 1}]
+
+
+def test_upgrading_moves_references() -> None:
+    old = {
+        "$schema": D7,
+        "definitions": {
+            "a": {"items": [{"minimum": 1}, {"$ref": "#/definitions/a/items/0"}]},
+            "b": {"$id": "#b"},
+            "c": {"$id": "http://e.com/c#d"},
+        },
+        "properties": {
+            "x": {"$ref": "#/definitions/a", "minimum": 1},
+            "y": {"$ref": "#b"},
+            "z": {"$ref": "other#/definitions/q"},
+            "r": {"$ref": "#"},
+        },
+        "dependencies": {"x": {"$ref": "#/definitions/none"}},
+        "contains": True,
+    }
+    assert upgrade(old) == {
+        "$schema": LATEST,
+        "$defs": {
+            "a": {"prefixItems": [{"minimum": 1}, {"$ref": "#/$defs/a/prefixItems/0"}]},
+            "b": {"$anchor": "b"},
+            "c": {"$id": "http://e.com/c", "$anchor": "d"},
+        },
+        "properties": {
+            "x": {"$ref": "#/$defs/a"},
+            "y": {"$ref": "#b"},
+            "z": {"$ref": "other#/definitions/q"},
+            "r": {"$ref": "#"},
+        },
+        "dependentSchemas": {"x": {"$ref": "#/definitions/none"}},
+        "contains": True,
+    }
+
+
+def test_upgrading_identifiers_and_recursion() -> None:
+    assert upgrade({"$schema": D4, "id": "http://e.com/a", "items": {"id": "#b"}}) == {
+        "$schema": LATEST,
+        "$id": "http://e.com/a",
+        "items": {"$anchor": "b"},
+    }
+    assert upgrade({"$schema": D19, "$recursiveAnchor": True, "items": {"$recursiveRef": "#"}}) == {
+        "$schema": LATEST,
+        "items": {"$dynamicRef": "#recursive"},
+        "$dynamicAnchor": "recursive",
+    }
+    assert upgrade({"$schema": D19, "items": {"$recursiveRef": "#"}}) == {"$schema": LATEST, "items": {"$ref": "#"}}
+    embedded = {
+        "items": {"$id": "https://e.com/x", "$schema": D7, "definitions": {"a": {}}, "items": [{"$ref": "#/definitions/a"}]}
+    }
+    assert upgrade(embedded)["items"] == {
+        "$id": "https://e.com/x",
+        "$schema": LATEST,
+        "$defs": {"a": {}},
+        "prefixItems": [{"$ref": "#/$defs/a"}],
+    }
+    both = {"$schema": D7, "definitions": {"a": {}}, "$defs": {"b": {}}}
+    assert set(upgrade(both)) == {"$schema", "definitions", "$defs"}
+
+
+def test_what_is_of_today_stays_the_same_object() -> None:
+    for schema in (True, {"allOf": [{"$ref": "#/x"}]}, {"$schema": LATEST, "items": {}}):
+        assert upgrade(schema) is schema
+    node = {"minimum": 1}
+    assert modern(node, DRAFT_4) is node
+
+
+def test_a_word_that_an_older_draft_does_not_know_stays_the_authors_own() -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "properties": {"a": {"$ref": "#/definitions/a", "deprecated": "use b"}, "b": {"deprecated": True, "readOnly": False}},
+        "definitions": {"a": {"type": "string", "deprecated": "long ago"}},
+    }
+    flat, origins = flatten(schema, trace=True)
+    assert flat["properties"] == {
+        "a": {"type": "string", "x-deprecated": "use b"},
+        "b": {"deprecated": True, "readOnly": False},
+    }
+    assert [str(origin) for origin in origins["/properties/a/x-deprecated"]] == [
+        "#/properties/a/deprecated",
+        "#/definitions/a/deprecated",
+    ]
+
+
+@pytest.mark.parametrize(("draft", "known"), [("04", ()), ("06", ("examples",)), ("07", ("examples", "readOnly", "$comment"))])
+def test_what_each_draft_lets_stand_for_anything(draft: str, known: tuple[str, ...]) -> None:
+    words = {"examples": 1, "readOnly": "a", "$comment": 2}
+    flat = flatten({"$schema": f"http://json-schema.org/draft-{draft}/schema#", "allOf": [{"minimum": 1}, words]})
+    assert flat == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "minimum": 1,
+        **{word if word in known else f"x-{word}": value for word, value in words.items()},
+    }

@@ -1,0 +1,174 @@
+"""Which further groups of a keyword need no branch of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+from judges import verdicts
+from making import Maker
+
+from instrc.flattening.flatten import flatten
+from instrc.problems.report import Report
+from instrc.problems.schemas import Contradiction
+
+A, B, C = {"minimum": 1}, {"maxLength": 2}, {"required": ["a"]}
+LONG, SHORT = {"minLength": 5}, {"maxLength": 2}
+OBJECT, TEXT, NULL = {"type": "object"}, {"type": "string"}, {"type": "null"}
+
+GONE: dict[str, tuple[list[Any], Any]] = {
+    "a type leaves nothing for them to speak about": (
+        [{"type": "string"}, {"contains": A}, {"contains": B}, {"multipleOf": 0.1}, {"multipleOf": 0.3}],
+        {"type": "string", "contains": A, "multipleOf": 0.1},
+    ),
+    "a choice that is left to nothing": (
+        [{"anyOf": [A, B]}, {"anyOf": [C, True]}],
+        {"anyOf": [A, B]},
+    ),
+    "a choice that is said anyway": (
+        [{"type": ["string", "null"], "anyOf": [LONG, SHORT]}, {"anyOf": [{"type": ["null", "string"]}, C]}],
+        {"type": ["string", "null"], "anyOf": [LONG, SHORT]},
+    ),
+    "a choice that a narrower one makes": (
+        [{"anyOf": [A, B, C]}, {"anyOf": [{"minimum": 2}, C]}],
+        {"anyOf": [{"minimum": 2}, C]},
+    ),
+    "choices in another order": ([{"oneOf": [A, B]}, {"oneOf": [B, A]}], {"oneOf": [A, B]}),
+    "a choice of which one is left": (
+        [{"type": "string", "anyOf": [LONG, SHORT]}, {"anyOf": [{"type": "null"}, {"type": "string", "minLength": 1}]}],
+        {"type": "string", "anyOf": [LONG, SHORT], "minLength": 1},
+    ),
+    "one of two of which one is left": (
+        [{"oneOf": [False, B]}, {"oneOf": [A, C]}],
+        {"oneOf": [A, C], "maxLength": 2},
+    ),
+    "any of some that exclude each other is one of them": (
+        [{"anyOf": [{"enum": ["a", {}]}, {"enum": [{}, 1]}]}, {"anyOf": [TEXT, OBJECT]}],
+        {"anyOf": [{"enum": ["a", {}]}, {"enum": [{}, 1]}], "oneOf": [TEXT, OBJECT]},
+    ),
+    "one of some that exclude each other is any of them": (
+        [{"oneOf": [TEXT, NULL]}, {"oneOf": [A, B]}],
+        {"oneOf": [A, B], "anyOf": [TEXT, NULL]},
+    ),
+    "a condition that holds": (
+        [{"if": LONG, "then": False}, {"type": "string", "if": {"type": "string"}, "then": {"minLength": 1}}],
+        {"if": LONG, "then": False, "type": "string", "minLength": 1},
+    ),
+    "a condition that cannot hold": (
+        [{"if": LONG, "then": False}, {"type": "string", "if": NULL, "then": False, "else": {"minLength": 1}}],
+        {"if": LONG, "then": False, "type": "string", "minLength": 1},
+    ),
+    "the first of two conditions holds": (
+        [{"if": True, "then": B}, {"if": A, "else": C}],
+        {"if": A, "else": C, "maxLength": 2},
+    ),
+    "conditions that ask the same": (
+        [{"if": A, "then": B, "else": C}, {"if": A, "then": {"minLength": 1}}],
+        {"if": A, "then": {"maxLength": 2, "minLength": 1}, "else": C},
+    ),
+    "conditions that ask the same and decide one way only": (
+        [{"if": A, "then": B}, {"if": A, "then": {"minLength": 1}}],
+        {"if": A, "then": {"maxLength": 2, "minLength": 1}},
+    ),
+    "containing anything is a length": (
+        [{"contains": True, "maxContains": 4}, {"contains": A, "minContains": 2}, {"minItems": 3}],
+        {"contains": A, "minContains": 2, "minItems": 3, "maxItems": 4},
+    ),
+    "containing the same is counted once": (
+        [{"contains": A, "minContains": 2, "maxContains": 5}, {"contains": A, "maxContains": 4}, {"contains": A}],
+        {"contains": A, "minContains": 2, "maxContains": 4},
+    ),
+    "what contains more than is asked": (
+        [{"contains": A}, {"contains": {"minimum": 2}, "minContains": 2}],
+        {"contains": {"minimum": 2}, "minContains": 2},
+    ),
+}
+
+KEPT: dict[str, list[Any]] = {
+    "two choices": [{"anyOf": [A, B]}, {"anyOf": [B, C]}],
+    "two of one each": [{"oneOf": [A, B]}, {"oneOf": [B, C]}],
+    "exclusive choices where both places are taken": [{"oneOf": [A, B]}, {"oneOf": [TEXT, NULL]}, {"anyOf": [A, C]}],
+    "two conditions": [{"if": A, "then": B}, {"if": C, "then": B}],
+    "two that are contained": [{"contains": A}, {"contains": B}],
+    "the more general is contained more often": [{"contains": A, "minContains": 3}, {"contains": {"minimum": 2}}],
+    "the more general is bounded": [{"contains": A, "maxContains": 3}, {"contains": {"minimum": 2}}],
+    "malformed choices": [{"anyOf": {}}, {"anyOf": [A, True]}],
+    "malformed bounds": [{"contains": True, "minContains": "a"}, {"contains": A}],
+    "a malformed length": [{"contains": True, "minContains": 2}, {"contains": A}, {"minItems": "a"}],
+}
+
+UNSATISFIABLE: dict[str, list[Any]] = {
+    "a choice that is ruled out": [{"type": "string"}, {"anyOf": [A, B]}, {"anyOf": [NULL, OBJECT]}],
+    "one of none": [{"oneOf": [A, B]}, {"oneOf": [False, False]}],
+    "one of two that both hold": [{"type": "string"}, {"oneOf": [A, C]}, {"oneOf": [TEXT, {"type": ["string", "null"]}]}],
+}
+
+
+def same_verdicts(schema: Any, flat: Any) -> bool:
+    maker = Maker(2)
+    values = [maker.value() for _ in range(300)]
+    return verdicts(schema, values, thoroughly=30) == verdicts(flat, values, thoroughly=30)
+
+
+@pytest.mark.parametrize("what", GONE)
+def test_what_need_not_stay_apart(what: str) -> None:
+    branches, wanted = GONE[what]
+    flat = flatten({"allOf": branches})
+    assert orjson.dumps(flat) == orjson.dumps(wanted)
+    assert same_verdicts({"allOf": branches}, flat)
+    turned = flatten({"allOf": branches[::-1]})
+    assert "allOf" not in turned
+    assert same_verdicts(flat, turned)
+
+
+@pytest.mark.parametrize("what", KEPT)
+def test_what_has_to(what: str) -> None:
+    flat = flatten({"allOf": KEPT[what]})
+    assert "allOf" in flat
+    assert orjson.dumps(flatten(flat)) == orjson.dumps(flat)
+
+
+@pytest.mark.parametrize("what", UNSATISFIABLE)
+def test_a_choice_of_which_nothing_is_left_leaves_nothing_and_shows_both_sides(what: str) -> None:
+    report = Report()
+    assert flatten({"allOf": UNSATISFIABLE[what]}, report=report) is False
+    (problem,) = report.problems
+    assert isinstance(problem, Contradiction)
+    assert same_verdicts({"allOf": UNSATISFIABLE[what]}, flat=False)
+
+
+LOOKED_AT = {"properties": {"a": True}}
+
+
+@pytest.mark.parametrize(
+    "branches",
+    [
+        [{"anyOf": [A, B]}, {"anyOf": [LOOKED_AT, True]}],
+        [{"anyOf": [{"minimum": 2, **LOOKED_AT}, B]}, {"anyOf": [{**A, **LOOKED_AT}, B]}],
+        [{"if": A, "then": B}, {"if": LOOKED_AT}],
+        [{"if": C, "then": False}, {"type": "object", "if": {**LOOKED_AT, "type": "object"}, "then": {"properties": {"b": {}}}}],
+    ],
+)
+def test_what_marks_a_property_as_evaluated_stays_where_that_is_seen(branches: list[Any]) -> None:
+    schema = {"allOf": branches, "unevaluatedProperties": False}
+    flat = flatten(schema)
+    assert "allOf" in flat
+    assert same_verdicts(schema, flat)
+
+
+def test_what_marks_nothing_goes_even_then() -> None:
+    schema = {"allOf": [{"anyOf": [LOOKED_AT, B]}, {"anyOf": [A, True]}, {"if": A}], "unevaluatedProperties": False}
+    assert flatten(schema) == {"anyOf": [LOOKED_AT, B], "unevaluatedProperties": False}
+
+
+def test_many_choices_are_not_compared() -> None:
+    many = [{"const": number} for number in range(150)]
+    assert "allOf" in flatten({"allOf": [{"anyOf": [*many, True]}, {"anyOf": [*many[::-1], True]}]})
+
+
+def test_few_that_are_contained_are_compared_and_many_are_not() -> None:
+    few, many = ({"allOf": [{"contains": {"minimum": number}} for number in range(count)]} for count in (10, 60))
+    assert flatten(few) == {"contains": {"minimum": 9}}
+    kept = flatten(many)
+    assert [kept["contains"], *(branch["contains"] for branch in kept["allOf"])] == [{"minimum": number} for number in range(60)]

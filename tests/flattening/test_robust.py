@@ -1,0 +1,226 @@
+"""Hostile and huge schemas: no crash, no blow-up, no surprise."""
+
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import orjson
+import pytest
+from making import Maker
+
+from instrc.flattening.flatten import flatten, size
+from instrc.flattening.split import split
+from instrc.flattening.strip import strip
+from instrc.jsonvalue import dumps
+from instrc.problems.problem import CompileError
+from instrc.schema.upgrade import upgrade
+from instrc.schema.walk import rebuild, walk
+
+LEVELS = 10_000
+LEAF = {"allOf": [{"type": "string"}, {"minLength": 1}]}
+WRAPS: dict[str, Callable[[Any], Any]] = {
+    "properties": lambda inner: {"properties": {"a": inner}},
+    "allOf": lambda inner: {"allOf": [inner, {"maxLength": 9}]},
+    "branches of properties": lambda inner: {"allOf": [{"properties": {"a": inner}}, {"properties": {"a": {"title": "t"}}}]},
+    "anyOf": lambda inner: {"anyOf": [inner, {"type": "null"}]},
+    "not": lambda inner: {"not": inner},
+    "if": lambda inner: {"if": inner, "then": True},
+    "items": lambda inner: {"prefixItems": [inner]},
+    "unevaluated": lambda inner: {"allOf": [inner], "unevaluatedProperties": False},
+}
+
+
+def nested(levels: int, wrap: Callable[[Any], Any], leaf: Any) -> Any:
+    for _ in range(levels):
+        leaf = wrap(leaf)
+    return leaf
+
+
+@pytest.mark.parametrize("what", WRAPS)
+def test_depth_is_no_limit(what: str) -> None:
+    flat = flatten(nested(LEVELS, WRAPS[what], LEAF))
+    assert not any(isinstance(node, dict) and "allOf" in node for _, node in shallow(flat))
+
+
+def shallow(schema: Any) -> Any:
+    """Walk without paths, which would be as long as the schema is deep."""
+    found: list[Any] = []
+    rebuild(schema, lambda node: found.append(((), node)) or node)  # type: ignore[func-returns-value]
+    return found
+
+
+def test_everything_else_goes_as_deep() -> None:
+    deep = nested(LEVELS, lambda inner: {"properties": {"a": inner, "_t": {}}}, {"type": "string"})
+    bare = strip(deep, {"thoughts"})
+    assert dumps(bare, indent=False).count("_t") == 0
+    assert upgrade({"$schema": "http://json-schema.org/draft-07/schema#", "items": [deep]})["prefixItems"]
+    assert len(split(nested(300, lambda inner: {"a": inner, "_t": 1}, 1))["thoughts"]) == 300
+    assert len(list(walk(nested(1000, lambda inner: {"not": inner}, True)))) == 1001
+
+
+def chain(levels: int, link: Callable[[int], Any]) -> Any:
+    return {"$ref": "#/$defs/d0", "$defs": {**{f"d{n}": link(n + 1) for n in range(levels)}, f"d{levels}": {"type": "string"}}}
+
+
+def to(n: int) -> Any:
+    return {"$ref": f"#/$defs/d{n}"}
+
+
+def test_long_chains_of_references() -> None:
+    assert flatten(chain(LEVELS, to)) == {"type": "string"}
+    assert flatten(chain(LEVELS, lambda n: {**to(n), "minLength": n})) == {"type": "string", "minLength": LEVELS}
+    assert flatten(chain(LEVELS, lambda n: {"properties": {"a": to(n)}}))
+
+
+BOMBS: dict[str, Any] = {
+    "properties": chain(64, lambda n: {"properties": {"a": to(n), "b": to(n)}}),
+    "branches": chain(64, lambda n: {"allOf": [{"properties": {"a": to(n)}}, {"properties": {"b": to(n)}}]}),
+    "alternatives": chain(64, lambda n: {"anyOf": [to(n), to(n)]}),
+    "one object at many places": nested(64, lambda inner: {"properties": {"a": inner, "b": inner}}, LEAF),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_what_would_blow_up_is_too_large(what: str) -> None:
+    with pytest.raises(CompileError) as error:
+        flatten(BOMBS[what])
+    (problem,) = error.value.problems
+    assert problem.name == "too-large"
+    assert "1,000,000" in problem.message
+
+
+def test_the_limit_is_adjustable_and_counts_schemas() -> None:
+    small = chain(4, lambda n: {"properties": {"a": to(n), "b": to(n)}})
+    assert size(flatten(small)) == 31
+    assert flatten(small, limit=31)
+    with pytest.raises(CompileError):
+        flatten(small, limit=30)
+    with pytest.raises(CompileError):
+        flatten({"properties": {f"p{n}": {"allOf": [{"minimum": n}]} for n in range(100)}}, limit=50)
+    periods = {
+        f"{kind}{n}": {"items": {"$ref": f"#/$defs/{kind}{(n + 1) % length}"}}
+        for kind, length in (("a", 31), ("b", 37))
+        for n in range(length)
+    }
+    recursive = {"allOf": [{"$ref": "#/$defs/a0"}, {"$ref": "#/$defs/b0"}], "$defs": periods}
+    assert flatten(recursive)
+    with pytest.raises(CompileError):
+        flatten(recursive, limit=500)
+
+
+def test_the_same_branch_a_thousand_times_over_is_one() -> None:
+    assert flatten(chain(64, lambda n: {"allOf": [to(n), to(n)]})) == {"type": "string"}
+
+
+def test_one_object_at_several_places_is_folded_at_each() -> None:
+    part = {"items": {"$ref": "#/$defs/a"}}
+    schema = {"properties": {"x": {"not": part}, "y": {"contains": part}, "z": part}, "$defs": {"a": {"minimum": 1}}}
+    inside = {"items": {"minimum": 1}}
+    assert flatten(schema) == {"properties": {"x": {"not": inside}, "y": {"contains": inside}, "z": inside}}
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    schemas = [Maker(seed).document() for seed in range(200)]
+    alone = [orjson.dumps(flatten(schema)) for schema in schemas]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda schema: orjson.dumps(flatten(schema)), schemas * 3))
+    assert together == alone * 3
+
+
+def test_one_schema_object_may_be_flattened_by_many_at_once() -> None:
+    schema = Maker(7).document()
+    before = copy.deepcopy(schema)
+    with ThreadPoolExecutor(8) as pool:
+        assert len({orjson.dumps(flat) for flat in pool.map(flatten, [schema] * 50)}) == 1
+    assert schema == before
+
+
+def test_results_do_not_depend_on_the_hash_seed() -> None:
+    program = """
+import sys
+sys.path.insert(0, "tests/schema")
+import orjson
+from making import Maker
+from instrc.problems.report import Report
+from instrc.flattening.flatten import flatten
+for seed in range(150):
+    report = Report()
+    print(orjson.dumps(flatten(Maker(seed).document(), report=report)), [str(problem) for problem in report.problems])
+"""
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("0", "1", "2")
+    }
+    assert len(outputs) == 1
+    assert all(outputs)
+
+
+def test_importing_it_is_cheap() -> None:
+    heavy = {"jsonschema", "referencing", "hypothesis", "urllib.parse", "jsonschema_rs", "lark"}
+    program = f"import sys; import instrc.flattening.flatten; print([name for name in sys.modules if name in {heavy!r}])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "value", [{"$ref": 3}, {"properties": {"$ref": "#/x"}}, {"allOf": {"a": 1}}, {"allOf": 3}, {"items": [{}]}]
+)
+def test_odd_schemas_are_left_alone(value: Any) -> None:
+    assert flatten(value) == value
+
+
+ODD = (3, "x", [], {}, None, True, [3], {"a": 3}, ["a"])
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    sorted(
+        set(__import__("instrc.schema.keywords", fromlist=["LAWS"]).LAWS)
+        | {
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "items",
+            "prefixItems",
+            "contains",
+            "not",
+            "if",
+            "then",
+            "anyOf",
+            "oneOf",
+            "dependentSchemas",
+            "propertyNames",
+            "title",
+            "description",
+            "$id",
+            "$anchor",
+            "$dynamicRef",
+            "$defs",
+            "contentSchema",
+            "minContains",
+        }
+    ),
+)
+def test_malformed_keywords_raise_nothing_but_problems(keyword: str) -> None:
+    for one in ODD:
+        for other in ODD:
+            schema = {
+                "allOf": [{keyword: one, "type": "array"}, {keyword: other, "if": {}, "contains": {}}],
+                keyword: one,
+                "unevaluatedItems": False,
+            }
+            with suppress(CompileError):
+                flatten(schema)

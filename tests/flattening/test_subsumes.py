@@ -1,0 +1,114 @@
+"""Whether one schema accepts all that another does."""
+
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from instrc.flattening.flatten import flatten
+from instrc.flattening.instances import instances
+from instrc.flattening.subsumes import subsumes
+from instrc.problems.problem import CompileError
+
+WIDER: list[tuple[Any, Any]] = [
+    ({"type": "number"}, {"type": "integer"}),
+    (True, {"type": "string"}),
+    ({"type": "string"}, False),
+    ({"properties": {"a": {}}}, {"properties": {"a": {"type": "string"}}, "required": ["a"]}),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"minLength": 1}}}, {"allOf": [{"minLength": 2}, {"maxLength": 5}]}),
+    ({"type": "object"}, {"type": "object", "additionalProperties": False}),
+]
+NARROWER: list[tuple[Any, Any]] = [
+    ({"type": "integer"}, {"type": "number"}),
+    ({"type": "string"}, {"type": ["string", "null"]}),
+    ({"enum": ["a"]}, {"enum": ["a", "b"]}),
+    ({"const": 1}, {"enum": [1, 2]}),
+    ({"type": "object", "required": ["a"]}, {"type": "object"}),
+    ({"type": "object", "required": ["a", "b"]}, {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"]}),
+    ({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, {"type": "object", "properties": {"b": {}}}),
+    ({"type": "object", "properties": {"a": {"maxLength": 3}}}, {"type": "object", "properties": {"a": {"maxLength": 4}}}),
+    ({"items": {"minimum": 3}}, {"items": {"minimum": 2}}),
+    ({"type": "array", "maxItems": 2}, {"type": "array", "minItems": 2}),
+    ({"type": "array", "uniqueItems": True}, {"type": "array"}),
+    ({"prefixItems": [{"type": "string"}, {"type": "null"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
+    ({"minimum": 3}, {"exclusiveMinimum": 2}),
+    ({"multipleOf": 4}, {"multipleOf": 2}),
+    ({"anyOf": [{"type": "null"}, {"minLength": 3}]}, {"oneOf": [{"type": "null"}, {"type": "string", "minLength": 2}]}),
+    (
+        {"properties": {"kids": {"items": {"$ref": "#"}}, "n": {"type": "integer"}}},
+        {"properties": {"kids": {"items": {"$ref": "#"}}, "n": {"type": "number"}}},
+    ),
+    ({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"maximum": 1, "items": {"$ref": "#/$defs/a"}}}}, {"items": {"maximum": 2}}),
+    (False, {"const": {"a": 1}}),
+    ({"type": "object", "required": ["x"]}, {"allOf": [{"pattern": "a"}, {"pattern": "b"}], "type": ["string", "object"]}),
+]
+
+
+@pytest.mark.parametrize(("wide", "narrow"), WIDER)
+def test_yes_is_proven(wide: Any, narrow: Any) -> None:
+    assert subsumes(wide, narrow).verdict == "yes"
+    assert subsumes(wide, wide).verdict == "yes"
+
+
+@pytest.mark.parametrize(("narrow", "wide"), NARROWER)
+def test_no_has_a_witness(narrow: Any, wide: Any) -> None:
+    found = subsumes(narrow, wide)
+    assert found.verdict == "no"
+    assert jsonschema_rs.is_valid(flatten(wide), found.witness)
+    assert not jsonschema_rs.is_valid(flatten(narrow), found.witness)
+
+
+def test_what_cannot_be_told_is_unknown() -> None:
+    found = subsumes({"pattern": "^(?:aab|ccd)+$"}, {"pattern": "^(?:aab|ccd){7}x?$"})
+    assert (found.verdict, found.witness) == ("unknown", None)
+    assert subsumes({"type": "text"}, {"type": "string"}).verdict == "unknown"
+
+
+def test_dialects_count() -> None:
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}]}
+    assert subsumes(old, {"type": "array"}).verdict == "no"
+    assert (
+        subsumes({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "number"}, {"type": "integer"}).verdict
+        == "yes"
+    )
+
+
+def test_references_lead_to_the_documents_given() -> None:
+    assert subsumes({"$ref": "aug:a"}, {"type": "integer"}, {"aug:a": {"type": "number"}}).verdict == "yes"
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jsonschema_rs", None)
+    with pytest.raises(CompileError) as error:
+        subsumes({}, {"type": "string"})
+    (problem,) = error.value.problems
+    assert problem.name == "missing-extra"
+    assert "jsonschema-rs" in problem.message
+    assert "instrc[subsume]" in str(problem.hint)
+
+
+def test_instances_are_bounded_and_all_different() -> None:
+    deep: Any = {"type": "string"}
+    for _ in range(30):
+        deep = {"properties": {"a": deep, "b": deep}, "items": deep, "anyOf": [deep], "minItems": 2}
+    found = list(instances(deep))
+    assert 10 < len(found) <= 4000
+    assert len({repr(value) for value in found}) >= len(found) * 0.9
+    assert list(instances(False)) == []
+    odd = {
+        "$ref": "https://e.com",
+        "minLength": "x",
+        "required": 3,
+        "properties": [],
+        "enum": 3,
+        "maxLength": 10**9,
+        "minItems": "a",
+    }
+    assert list(instances(odd))
+    assert list(instances({"$ref": "#/no"}))
+    assert list(instances({"$ref": "#/$defs/no", "$defs": {"no": False}}))

@@ -1,0 +1,148 @@
+"""Every keyword of a result says where it came from."""
+
+# ruff: noqa: FBT003  -- booleans are schemas and instances here
+
+from __future__ import annotations
+
+from typing import Any
+
+from hunting import examples
+from hypothesis import given
+from hypothesis import strategies as st
+from making import Maker
+
+from instrc.flattening.flatten import flatten
+from instrc.flattening.provenance import Origin
+from instrc.jsonvalue import at, pointer
+from instrc.schema.walk import walk
+
+
+def traced(schema: Any, documents: Any = None, base: str = "") -> dict[str, list[str]]:
+    return {
+        place: [str(origin) for origin in found]
+        for place, found in flatten(schema, documents, base=base, trace=True).origins.items()
+    }
+
+
+def test_each_keyword_has_its_places_in_written_order() -> None:
+    found = traced(
+        {
+            "title": "t",
+            "allOf": [{"type": "object", "properties": {"a": {"minimum": 1}}}, {"$ref": "aug:x"}],
+            "properties": {"b": {"items": [1]}},
+        },
+        {"aug:x": {"type": "object", "properties": {"a": {"minimum": 2, "x-y": 1}}}},
+    )
+    assert found == {
+        "/title": ["#/title"],
+        "/type": ["#/allOf/0/type", "aug:x#/type"],
+        "/properties": ["#/properties", "#/allOf/0/properties", "aug:x#/properties"]
+        if found["/properties"][0] == "#/properties"
+        else ["#/allOf/0/properties", "aug:x#/properties", "#/properties"],
+        "/properties/a/minimum": ["#/allOf/0/properties/a/minimum", "aug:x#/properties/a/minimum"],
+        "/properties/a/x-y": ["aug:x#/properties/a/x-y"],
+        "/properties/b/items": ["#/properties/b/items"],
+    }
+
+
+def test_what_is_left_alone_comes_from_where_it_stands() -> None:
+    schema = {"properties": {"a/b": {"minimum": 1}}}
+    assert traced(schema, base="aug:x") == {
+        "/properties": ["aug:x#/properties"],
+        "/properties/a~1b/minimum": ["aug:x#/properties/a~1b/minimum"],
+    }
+    assert flatten(schema, trace=True).schema is schema
+    assert traced(True) == {}
+    assert traced({"allOf": [False]}) == {}
+
+
+def test_the_head_of_the_root_is_its_own() -> None:
+    found = traced(
+        {"$schema": "http://json-schema.org/draft-07/schema#", "$id": "https://e.com/a", "allOf": [{"items": [{"minimum": 1}]}]}
+    )
+    assert found["/$schema"] == ["https://e.com/a#/$schema"] or found["/$schema"] == ["#/$schema"]
+    assert found["/prefixItems"][0].endswith("#/allOf/0/items")
+    assert found["/prefixItems/0/minimum"][0].endswith("#/allOf/0/items/0/minimum")
+
+
+def test_what_is_made_on_the_way_has_no_origin() -> None:
+    found = traced({"items": {"$ref": "#/$defs/T"}, "$defs": {"T": {"items": {"$ref": "#/$defs/T"}}}})
+    assert found["/$defs"] == []
+    assert found["/$defs/T/items"] == ["#/$defs/T/items"]
+    assert found["/items/$ref"] == []
+
+
+def test_a_keyword_that_took_the_place_of_another_says_so() -> None:
+    found = traced({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False, "unevaluatedItems": False})
+    assert found["/additionalProperties"] == ["#/unevaluatedProperties"]
+    assert found["/items"] == ["#/unevaluatedItems"]
+
+
+def test_residual_branches_have_origins_too() -> None:
+    found = traced({"allOf": [{"pattern": "a"}, {"pattern": "b"}]})
+    assert found["/pattern"] == ["#/allOf/0/pattern", "#/allOf/1/pattern"]
+    assert "#/allOf/1/pattern" in found["/allOf/0/pattern"]
+
+
+def test_what_turns_out_to_be_closed_and_is_folded_once_more_still_knows_where_it_was_written() -> None:
+    nothing = {"allOf": [{"const": ""}, {"type": "array"}]}
+    found = traced(
+        {
+            "$comment": "c",
+            "allOf": [{"patternProperties": {"^b": {}}}, {"properties": {"a": {}, "b": {}}, "additionalProperties": nothing}],
+        }
+    )
+    assert found == {
+        "/$comment": ["#/$comment"],
+        "/properties": ["#/allOf/1/properties"],
+        "/additionalProperties": ["#/allOf/1/additionalProperties"],
+    }
+
+
+def test_what_a_mixin_and_what_it_is_applied_to_say_have_their_places() -> None:
+    mixin = {"type": "object", "properties": {"_why": {"type": "string"}, "default": {}}, "required": ["_why", "default"]}
+    inside = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    found = traced(
+        {
+            "allOf": [{"$ref": "aug:m_Mixin"}, {"properties": {"default": inside}}],
+            "unevaluatedProperties": False,
+            "maxProperties": 3,
+        },
+        {"aug:m_Mixin": mixin},
+    )
+    assert found == {
+        "/type": ["aug:m_Mixin#/type", "#/allOf/1/properties/default/type"],
+        "/properties": ["aug:m_Mixin#/properties", "#/allOf/1/properties/default/properties"],
+        "/required": ["aug:m_Mixin#/required", "#/allOf/1/properties/default/required"],
+        "/properties/_why/type": ["aug:m_Mixin#/properties/_why/type"],
+        "/properties/a/type": ["#/allOf/1/properties/default/properties/a/type"],
+        "/maxProperties": ["#/maxProperties"],
+        "/additionalProperties": ["#/unevaluatedProperties"],
+    }
+
+
+def test_a_mixin_that_is_applied_twice_has_its_places_once() -> None:
+    mixin = {"type": "object", "properties": {"_why": {}, "default": {}}}
+    schema = {"allOf": [{"$ref": "aug:m_Mixin"}, {"$ref": "aug:m_Mixin"}, {"properties": {"default": {"minProperties": 1}}}]}
+    found = traced(schema, {"aug:m_Mixin": mixin})
+    assert found["/type"] == ["aug:m_Mixin#/type"]
+    assert found["/minProperties"] == ["#/allOf/2/properties/default/minProperties"]
+
+
+@examples(20)
+@given(st.integers(0, 2**48))
+def test_origins_cover_every_keyword_and_lead_to_one(seed: int) -> None:
+    for offset in range(30):
+        schema = Maker(seed + offset).document()
+        flat, origins = flatten(schema, trace=True)
+        assert flat == flatten(schema)
+        places = {pointer((*path, keyword)) for path, node in walk(flat) if isinstance(node, dict) for keyword in node}
+        assert places == origins.keys()
+        for found in origins.values():
+            for uri, place in found:
+                assert uri == ""
+                at(schema, place)
+
+
+def test_an_origin_reads_like_a_reference() -> None:
+    assert str(Origin("aug:a", "/b")) == "aug:a#/b"
