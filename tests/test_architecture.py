@@ -34,7 +34,7 @@ FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
 def part(module: str) -> str:
-    """Return the part that a module inside the package belongs to: `schema` for `instrc.flattening.flatten`."""
+    """Return the part that a module inside the package belongs to: `flattening` for `instrc.flattening.flatten`."""
     name = module.split(".")[1] if "." in module else "__init__"
     return ONE_PART.get(name, name)
 

@@ -147,7 +147,7 @@ def test_one_schema_object_may_be_flattened_by_many_at_once() -> None:
 def test_results_do_not_depend_on_the_hash_seed() -> None:
     program = """
 import sys
-sys.path.insert(0, "tests/schema")
+sys.path.insert(0, "tests/flattening")
 import orjson
 from making import Maker
 from instrc.problems.report import Report
