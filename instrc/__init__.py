@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from instrc.flattening.subsumes import subsumes
     from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
+    from instrc.ir.dialect import Dialect
+    from instrc.lifting.lift import Lifted, lift
+    from instrc.lowering.lower import Lowering, Tool, lower
+    from instrc.lowering.toolset import lower_all
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
     from instrc.source import Source, Span
-    from instrc.targets.dialect import Dialect
-    from instrc.targets.lift import Lifted, lift
-    from instrc.targets.lower import Lowering, Tool, lower
-    from instrc.targets.toolset import lower_all
 
 __all__ = [
     "Artefact",
@@ -69,14 +69,14 @@ _HOMES = {
     "split": "instrc.flattening.split",
     "strip": "instrc.flattening.strip",
     "subsumes": "instrc.flattening.subsumes",
-    "Dialect": "instrc.targets.dialect",
-    "Lifted": "instrc.targets.lift",
-    "Lowering": "instrc.targets.lower",
-    "Tool": "instrc.targets.lower",
+    "Dialect": "instrc.ir.dialect",
+    "Lifted": "instrc.lifting.lift",
+    "Lowering": "instrc.lowering.lower",
+    "Tool": "instrc.lowering.lower",
     "import_tools": "instrc.importing",
-    "lift": "instrc.targets.lift",
-    "lower": "instrc.targets.lower",
-    "lower_all": "instrc.targets.toolset",
+    "lift": "instrc.lifting.lift",
+    "lower": "instrc.lowering.lower",
+    "lower_all": "instrc.lowering.toolset",
 }
 """Where each public name is defined."""
 

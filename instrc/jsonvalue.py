@@ -164,3 +164,18 @@ def at(document: Json, pointer: str) -> Json:
         else:
             raise KeyError(token)
     return value
+
+
+def kind_of(value: Json) -> str:
+    """Return the JSON type of a value; a float without a fraction is an integer."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"

@@ -19,7 +19,7 @@ FLOORS: dict[str, int] = {
             ["schema"],
             ["flattening", "syntax", "vibes"],
             ["codecs", "dialects", "passes"],
-            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "plans", "targets"],
+            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "plans"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
             ["api", "cli", "lsp", "mcp"],

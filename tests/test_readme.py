@@ -79,7 +79,7 @@ def test_the_picture_shows_every_stage_of_the_driver() -> None:
 
 
 def test_the_table_of_targets_is_the_one_computed_from_the_dialects() -> None:
-    from instrc.targets.table import table
+    from instrc.dialects.table import table
 
     assert PAGE.split("<!-- targets -->")[1].strip() == table().strip()
 

@@ -18,7 +18,7 @@ from instrc.problems.report import Report
 from instrc.source import Source, Span
 
 if TYPE_CHECKING:
-    from instrc.targets.lift import Call, Lifted
+    from instrc.lifting.lift import Call, Lifted
 
 
 def command(
@@ -39,7 +39,7 @@ def command(
     report = Report()
     known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
     if known is not None and data is not None:
-        from instrc.targets.lift import lift  # brings the judge
+        from instrc.lifting.lift import lift  # brings the judge
 
         source = Source(name_of(answer), data.decode("utf-8-sig", "replace"))
         try:

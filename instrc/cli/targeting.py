@@ -15,7 +15,7 @@ from instrc.problems.report import Report
 from instrc.source import Source
 
 if TYPE_CHECKING:
-    from instrc.targets.lower import Tool
+    from instrc.lowering.lower import Tool
 
 
 class Fitted(NamedTuple):
@@ -37,7 +37,7 @@ def one_by_one(
     strict: bool = False,
 ) -> Iterator[Fitted]:
     """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down."""
-    from instrc.targets.lower import lower  # needed with --target only
+    from instrc.lowering.lower import lower  # needed with --target only
 
     for export in exports:
         for tool in _tools([export], emit, report):
@@ -59,7 +59,7 @@ def together(
     exports: Sequence[Export], target: str, emit: Emit | None, report: Report, *, strict: bool = False
 ) -> tuple[list[Json], Json]:
     """Return the tools of one request and one way back for answers to it; names that the target makes equal get numbers."""
-    from instrc.targets.toolset import lower_all  # needed with --target only
+    from instrc.lowering.toolset import lower_all  # needed with --target only
 
     tools = list(_tools(exports, emit, report))
     for known in _known([target], report):
@@ -70,7 +70,7 @@ def together(
 
 
 def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iterator[Tool]:
-    from instrc.targets.lower import Tool
+    from instrc.lowering.lower import Tool
 
     for export in exports:
         schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
@@ -81,7 +81,7 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
 
 def _known(targets: Sequence[str], report: Report) -> list[str]:
     """Return the targets that exist, once each."""
-    from instrc.targets.catalogue import dialect
+    from instrc.dialects.catalogue import dialect
 
     known = []
     for target in dict.fromkeys(targets):

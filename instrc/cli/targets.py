@@ -11,7 +11,7 @@ from instrc.cli.terminal import write
 from instrc.jsonvalue import Json, dumps
 
 if TYPE_CHECKING:
-    from instrc.targets.dialect import Dialect, Limits
+    from instrc.ir.dialect import Dialect, Limits
 
 ORDERS = {
     "schema": "answers keep the order of the schema",
@@ -30,7 +30,7 @@ class Shape(StrEnum):
 
 def command(shape: Annotated[Shape, typer.Option("--format", help="How the list is written.")] = Shape.TEXT) -> None:
     """List the targets of `instrc compile --target` with their limits."""
-    from instrc.targets.catalogue import targets
+    from instrc.dialects.catalogue import targets
 
     if shape is Shape.JSON:
         write(f"{dumps([_facts(dialect) for dialect in targets().values()])}\n")

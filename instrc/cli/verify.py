@@ -20,7 +20,7 @@ from instrc.source import Source, Span
 from instrc.workspace import Wishes, Workspace
 
 if TYPE_CHECKING:
-    from instrc.targets.verify import Verification
+    from instrc.lowering.verify import Verification
 
 
 def command(
@@ -43,7 +43,7 @@ def command(
         compiled = ()
     view = Emit.FLAT if flat else Emit.TOOL
     for each in one_by_one(list(exports((file, artefact) for artefact in compiled)), target, view, report, strict=strict):
-        from instrc.targets.verify import verify  # engines are large
+        from instrc.lowering.verify import verify  # engines are large
 
         found = verify(each.payload, each.target)
         results.append({"name": each.stem, **found.to_json()})

@@ -20,11 +20,11 @@ from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "targets"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "lowering"))
 
 from journeys import ENDINGS, Find, tools, tried
 
-from instrc.targets.catalogue import targets
+from instrc.dialects.catalogue import targets
 
 
 def hunted(path: Path, names: list[str], *, engines: bool, counts: Counter[str]) -> Iterator[Find]:

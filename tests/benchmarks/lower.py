@@ -17,10 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent))
 
-from instrc.targets.catalogue import targets
-from instrc.targets.lift import encode, lift
-from instrc.targets.lower import lower
-from instrc.targets.rules import breaches
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
 
 Schema = dict[str, Any]
 

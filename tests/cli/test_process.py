@@ -36,7 +36,7 @@ def test_a_compilation_loads_nothing_that_it_does_not_need(folder: Path) -> None
     (folder / "a.aug").write_bytes(PROGRAM)
     script = (
         "import sys; from instrc.cli import main; assert main(['compile', 'a.aug']) == 0; "
-        "heavy = {'rich', 'jsonschema', 'pydantic', 'lark', 'referencing', 'asyncio', 'instrc.targets'}; "
+        "heavy = {'rich', 'jsonschema', 'pydantic', 'lark', 'referencing', 'asyncio', 'instrc.lowering'}; "
         "heavy |= {f'instrc.problems.{part}' for part in ('calls', 'files', 'misplaced', 'names', 'rim', 'schemas', 'steps')}; "
         "print(sorted(heavy & set(sys.modules)))"
     )

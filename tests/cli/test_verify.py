@@ -28,8 +28,8 @@ def test_several_targets_are_an_array(instrc: Instrc) -> None:
 
 
 def test_what_is_refused_is_a_problem(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
-    from instrc.targets import verify
-    from instrc.targets.verify import Opinion, Verification
+    from instrc.lowering import verify
+    from instrc.lowering.verify import Opinion, Verification
 
     refusal = Verification("vllm", (), (Opinion("xgrammar", binding=True, accepted=False, reason="too clever"),))
     monkeypatch.setattr(verify, "verify", lambda *_: refusal)

@@ -8,9 +8,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from instrc import jsonvalue
-from instrc.targets.catalogue import targets
-from instrc.targets.lower import lower
-from instrc.targets.rules import breaches
+from instrc.dialects.catalogue import targets
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
 
 ROOT = Path(__file__).parents[2] / "examples"
 TOOLS = sorted(path for path in ROOT.glob("*/expected/*.tool.json"))

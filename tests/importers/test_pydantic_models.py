@@ -14,10 +14,11 @@ from pydantic import AnyUrl, BaseModel, ConfigDict, Field, Json, RootModel, Type
 from pydantic.alias_generators import to_camel
 
 from instrc import import_tools
-from instrc.targets.catalogue import targets
-from instrc.targets.lift import encode, lift
-from instrc.targets.lower import lower
-from instrc.targets.rules import breaches
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
 
 
 class Color(Enum):

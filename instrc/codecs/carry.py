@@ -1,0 +1,129 @@
+"""Carry a value over as it is, with new keys where a target's alphabet asks for them.
+
+Which keys of a value are names and which are data is told by the schemas that apply at its place, so a map may hold any key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from instrc.codecs.patterns import matches
+from instrc.jsonvalue import Json, at
+
+_DEEPEST = 150
+_IN_PLACE = ("allOf", "anyOf", "oneOf")
+_IN_PLACE_ONE = ("if", "then", "else", "not")
+
+
+class Carrier:
+    """Rename the keys of a value, and mend the case of its strings, by the schemas that apply to it."""
+
+    def __init__(
+        self,
+        root: Json,
+        rename: Callable[[str], str] = str,
+        back: dict[str, str] | None = None,
+        *,
+        fold: bool = False,
+    ) -> None:
+        """`rename` is applied to declared names; with `back`, sent names of declared ones are turned into them instead."""
+        self._root = root
+        self._rename = rename
+        self._back = back
+        self._fold = fold
+
+    def carry(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
+        """Return the value as the other side writes it."""
+        if level > _DEEPEST:
+            return value
+        if isinstance(value, dict):
+            nodes = list(self._applying(schemas))
+            declared = {name for node in nodes for name in _names(node)}
+            renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
+            result = {}
+            for key, item in value.items():
+                if key in renamed_here:
+                    continue  # our name for what is there under the name that was sent
+                ours, sent = key, key
+                if self._back is not None:
+                    if self._back.get(key) in declared:
+                        ours = self._back[key]
+                    elif key[-1:] == "_" and key not in declared and self._back.get(key.rstrip("_")) in declared:
+                        ours = key[:-1]
+                    sent = ours
+                elif key in declared:
+                    sent = self._rename(key)
+                elif any(key.rstrip("_") == self._rename(name) != name for name in declared):
+                    sent = f"{key}_"  # what it would be called stands for another key
+                result[sent] = self.carry(item, list(_below(nodes, ours)), level + 1)
+            return result
+        if isinstance(value, list):
+            nodes = list(self._applying(schemas))
+            return [self.carry(item, list(_items(nodes, index)), level + 1) for index, item in enumerate(value)]
+        if self._fold and isinstance(value, str):
+            return folded(value, [item for node in self._applying(schemas) for item in _strings(node)])
+        return value
+
+    def _applying(self, schemas: list[Json]) -> Iterator[dict[str, Any]]:
+        """Yield the schema objects that speak of the same place as the given ones."""
+        stack, seen = list(reversed(schemas)), set()
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            if isinstance(ref := node.get("$ref"), str) and ref.startswith("#"):
+                from urllib.parse import unquote
+
+                with suppress(LookupError, ValueError):
+                    stack.append(at(self._root, unquote(ref[1:])))
+            for keyword in _IN_PLACE:
+                stack.extend(node.get(keyword) or ())
+            stack.extend(node[keyword] for keyword in _IN_PLACE_ONE if keyword in node)
+            stack.extend((node.get("dependentSchemas") or {}).values())
+
+
+def _names(node: dict[str, Any]) -> Iterator[str]:
+    yield from node.get("properties") or ()
+    yield from (name for name in node.get("required") or () if isinstance(name, str))
+    for name, needs in (node.get("dependentRequired") or {}).items():
+        yield name
+        yield from needs
+    yield from node.get("dependentSchemas") or ()
+
+
+def _below(nodes: list[dict[str, Any]], name: str) -> Iterator[Json]:
+    for node in nodes:
+        properties = node.get("properties") or {}
+        patterns = [schema for pattern, schema in (node.get("patternProperties") or {}).items() if matches(pattern, name)]
+        yield from patterns
+        if name in properties:
+            yield properties[name]
+        elif not patterns:
+            yield node.get("additionalProperties")
+        yield node.get("unevaluatedProperties")
+
+
+def _items(nodes: list[dict[str, Any]], index: int) -> Iterator[Json]:
+    for node in nodes:
+        prefix = node.get("prefixItems") or []
+        yield prefix[index] if index < len(prefix) else node.get("items")
+        yield node.get("contains")
+        yield node.get("unevaluatedItems")
+
+
+def _strings(node: dict[str, Any]) -> Iterator[str]:
+    values = [*(node.get("enum") or ()), *([node["const"]] if "const" in node else [])]
+    yield from (value for value in values if isinstance(value, str))
+
+
+def folded(value: str, known: list[str]) -> str:
+    """Return the one known string that differs from a value in case only, or the value itself."""
+    if value in known:
+        return value
+    plain = value.casefold()
+    matching = {item for item in known if item.casefold() == plain}
+    return matching.pop() if len(matching) == 1 else value

@@ -1,0 +1,66 @@
+"""Anthropic: tools, plain and strict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.dialects.words import FORMATS, STRICT, WORD
+from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
+
+
+def anthropic() -> Dialect:
+    """Return what is known of: Anthropic tool."""
+    return Dialect(
+        name="anthropic",
+        title="Anthropic tool",
+        envelope={"name": "@name", "description": "@description", "input_schema": "@schema"},
+        where=("input_schema",),
+        tool_name=WORD,
+        key=NameRule("a-zA-Z0-9_.-", "a-zA-Z0-9_.-", 64),
+        structure="kept",
+        order="free",
+        closed=False,
+        fold=True,
+        enforced=False,
+        facts=(
+            Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418"),
+            Fact("no oneOf, allOf, anyOf at the top", "anthropics/claude-code#40075"),
+            Fact("the case of enum values may change in answers", "Anthropic documentation, structured outputs"),
+        ),
+    )
+
+
+def anthropic_strict() -> Dialect:
+    """Return what is known of: Anthropic strict tool."""
+    plain = {"name": "@name", "description": "@description", "input_schema": "@schema"}
+    return replace(
+        anthropic(),
+        name="anthropic-strict",
+        title="Anthropic strict tool",
+        envelope={**plain, "strict": True},
+        plain=plain,
+        structure="fitted",
+        keywords=STRICT | {"default", "minItems"},
+        order="required-first",
+        closed=True,
+        maps="pairs",
+        tuples="object",
+        anything="text",
+        recursion="unroll",
+        formats=FORMATS | {"uri"},
+        patterns="plain",
+        most_min_items=1,
+        enforced=True,
+        limits=Limits(tools=20, optional=24, unions=16),
+        facts=(
+            Fact(
+                "each object is closed, no recursion, no bounds of numbers and lengths",
+                "Anthropic documentation, structured outputs",
+            ),
+            Fact(
+                "20 strict tools, 24 optional, 16 union-typed parameters a request", "Anthropic documentation, structured outputs"
+            ),
+            Fact("required properties come first, then optional ones", "Anthropic documentation, structured outputs"),
+            Fact("minItems is 0 or 1", "Anthropic documentation, structured outputs"),
+        ),
+    )

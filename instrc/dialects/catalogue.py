@@ -1,0 +1,49 @@
+"""All targets that come with the package, by name; a new one is one more value.
+
+Versions looked at: openai 3.3.0, anthropic 2.11.0, google-genai 2.34.0, mistralai 3.7.0, mistral-common 1.13.1, mcp 2.3.0,
+gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp as of llama-cpp-python 0.3.36.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from instrc.dialects import anthropic, exchange, gigachat, google, mistral, open_weights, openai
+from instrc.ir.dialect import Dialect
+from instrc.problems.problem import CompileError
+from instrc.problems.targets import UnknownTarget
+
+_TARGETS = (
+    exchange.jsonschema,
+    openai.openai,
+    openai.openai_responses,
+    openai.openai_output,
+    anthropic.anthropic,
+    anthropic.anthropic_strict,
+    google.gemini,
+    google.gemini_schema,
+    mistral.mistral,
+    gigachat.gigachat,
+    exchange.mcp,
+    exchange.smolagents,
+    open_weights.ollama,
+    open_weights.vllm,
+)
+
+
+@cache
+def targets() -> dict[str, Dialect]:
+    """Return all targets by name, in the order in which they are listed to people."""
+    return {dialect.name: dialect for dialect in (make() for make in _TARGETS)}
+
+
+def dialect(target: str | Dialect) -> Dialect:
+    """Return a target by its name, or the value itself; an unknown name is an `unknown-target` problem."""
+    if isinstance(target, Dialect):
+        return target
+    found = targets().get(target)
+    if found is None:
+        from instrc.problems.suggest import nearest
+
+        raise CompileError([UnknownTarget(target=target, nearest=tuple(nearest(target, targets())), known=tuple(targets()))])
+    return found

@@ -1,0 +1,84 @@
+"""Formats in which tools are exchanged: JSON Schema itself, the Model Context Protocol, smolagents."""
+
+from __future__ import annotations
+
+import keyword
+
+from instrc.dialects.words import FORMATS, NUMBERS, STRICT
+from instrc.ir.dialect import Dialect, Fact, NameRule
+
+_PYTHON_NAME = NameRule(r"^\W\d", r"\w", 128, frozenset(keyword.kwlist), identifier=True)
+
+
+def jsonschema() -> Dialect:
+    """Return what is known of: JSON Schema 2020-12, as it is."""
+    return Dialect(
+        name="jsonschema",
+        title="JSON Schema 2020-12, as it is",
+        envelope="@schema",
+        tool_name=NameRule(r"\s\S", r"\s\S", 1024),
+        structure="kept",
+        root="any",
+        order="free",
+        closed=False,
+        enforced=False,
+        facts=(Fact("everything is kept", "JSON Schema 2020-12", "2022-06-16"),),
+    )
+
+
+def mcp() -> Dialect:
+    """Return what is known of: Model Context Protocol tool."""
+    return Dialect(
+        name="mcp",
+        title="Model Context Protocol tool",
+        envelope={"name": "@name", "description": "@description", "inputSchema": "@schema", "_meta": {"dev.instrc/map": "@map"}},
+        where=("inputSchema",),
+        tool_name=NameRule("A-Za-z0-9_.-", "A-Za-z0-9_.-", 128),
+        structure="kept",
+        root="object",
+        order="free",
+        closed=False,
+        enforced=False,
+        facts=(
+            Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts"),
+            Fact("names are 1 to 128 of [A-Za-z0-9_.-]", "MCP specification 2026-07-28, tools"),
+            Fact("_meta keys carry a reverse DNS prefix", "MCP specification 2026-07-28"),
+        ),
+    )
+
+
+def smolagents() -> Dialect:
+    """Return what is known of: smolagents Tool."""
+    return Dialect(
+        name="smolagents",
+        title="smolagents Tool",
+        envelope={"name": "@name", "description": "@description", "inputs": "@schema", "output_type": "any"},
+        where=("inputs",),
+        tool_name=_PYTHON_NAME,
+        key=_PYTHON_NAME,
+        keys_at_root_only=True,
+        keywords=STRICT
+        | NUMBERS
+        | {
+            "prefixItems",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "minProperties",
+            "maxProperties",
+            "default",
+            "nullable",
+        }
+        | {"patternProperties", "propertyNames", "uniqueItems"},
+        order="free",
+        recursion="unroll",
+        formats=FORMATS | {"uri"},
+        described=True,
+        spelling="smolagents",
+        enforced=False,
+        facts=(
+            Fact("each input has a type and a description; names are identifiers", "smolagents 1.26.0, tools.py"),
+            Fact("other keywords of an input pass untouched", "smolagents 1.26.0, run"),
+        ),
+    )

@@ -1,0 +1,45 @@
+"""GigaChat: functions."""
+
+from __future__ import annotations
+
+from instrc.dialects.words import CORE, IDENTIFIER
+from instrc.ir.dialect import Dialect, Fact, NameRule
+
+
+def gigachat() -> Dialect:
+    """Return what is known of: GigaChat function."""
+    return Dialect(
+        name="gigachat",
+        title="GigaChat function",
+        envelope={"name": "@name", "description": "@description", "parameters": "@schema"},
+        where=("parameters",),
+        tool_name=NameRule(
+            "a-zA-Z_",
+            "a-zA-Z0-9_",
+            64,
+            frozenset({"web_search", "url_content_extraction", "code_interpreter", "image_generate", "model_3d_generate"}),
+        ),
+        key=IDENTIFIER,
+        keywords=CORE - {"anyOf"} | {"format"},
+        order="free",
+        closed=False,
+        maps="pairs",
+        tuples="object",
+        anything="text",
+        recursion="unroll",
+        unions="choice",
+        null=False,
+        type_lists=False,
+        enums=frozenset({"string"}),
+        formats=frozenset({"date", "date-time", "time"}),
+        described=True,
+        enforced=False,
+        facts=(
+            Fact(
+                "no combinators, no type lists, no null; enums of strings; objects need properties",
+                "gpt2giga, langchain-gigachat",
+            ),
+            Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run"),
+            Fact("web_search and other built-in names are taken", "gpt2giga"),
+        ),
+    )

@@ -1,0 +1,61 @@
+"""Gemini: functions, in JSON Schema and as a `Schema` object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.dialects.words import CORE, FORMATS, IDENTIFIER
+from instrc.ir.dialect import Dialect, Fact, NameRule
+
+
+def gemini() -> Dialect:
+    """Return what is known of: Gemini function, JSON Schema fields."""
+    return Dialect(
+        name="gemini",
+        title="Gemini function, JSON Schema fields",
+        envelope={"name": "@name", "description": "@description", "parametersJsonSchema": "@schema"},
+        where=("parametersJsonSchema",),
+        tool_name=NameRule("a-zA-Z_", "a-zA-Z0-9_.:-", 64),
+        key=IDENTIFIER,
+        keywords=CORE
+        | {"title", "format", "$ref", "$defs", "additionalProperties", "prefixItems", "minItems", "maxItems"}
+        | {"minimum", "maximum", "propertyOrdering"},
+        order="hinted",
+        maps="pairs",
+        anything="text",
+        recursion="unroll",
+        enums=frozenset({"string", "integer", "number"}),
+        formats=FORMATS,
+        facts=(
+            Fact("the keywords that are read", "google-genai, types.py, FunctionDeclaration"),
+            Fact("recursion is unrolled, in optional properties only", "google-genai, types.py"),
+            Fact("2.0 models order alphabetically without propertyOrdering", "ai.google.dev, quoted by livekit/agents#7331"),
+        ),
+    )
+
+
+def gemini_schema() -> Dialect:
+    """Return what is known of: Gemini function, Schema object (OpenAPI subset)."""
+    return replace(
+        gemini(),
+        name="gemini-schema",
+        title="Gemini function, Schema object (OpenAPI subset)",
+        envelope={"name": "@name", "description": "@description", "parameters": "@schema"},
+        where=("parameters",),
+        keywords=CORE
+        | {"title", "format", "pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"}
+        | {"minProperties", "maxProperties", "propertyOrdering", "nullable", "default"},
+        closed=False,
+        tuples="object",
+        type_lists=False,
+        enums=frozenset({"string"}),
+        spelling="openapi",
+        facts=(
+            Fact(
+                "enums hold strings only; const, oneOf, type lists are unknown",
+                "google-genai, types.py; google-gemini/gemini-cli#2031",
+            ),
+            Fact("an array without items is refused", "cline/cline#7339"),
+            Fact("keys are identifiers of at most 64 characters", "google-genai, types.py"),
+        ),
+    )

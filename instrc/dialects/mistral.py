@@ -1,0 +1,44 @@
+"""Mistral: strict tools."""
+
+from __future__ import annotations
+
+from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, STRICT, WORD
+from instrc.ir.dialect import Dialect, Fact
+
+
+def mistral() -> Dialect:
+    """Return what is known of: Mistral strict tool."""
+    return Dialect(
+        name="mistral",
+        title="Mistral strict tool",
+        envelope={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
+        },
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=PRINTABLE,
+        keywords=STRICT
+        | NUMBERS
+        | {
+            "prefixItems",
+            "minItems",
+            "maxItems",
+            "minLength",
+            "maxLength",
+            "patternProperties",
+            "minProperties",
+            "maxProperties",
+        },
+        formats=FORMATS | {"uri"},
+        patterns="plain",
+        counts_optional=False,
+        engines=("llguidance",),
+        facts=(
+            Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),
+            Fact(
+                "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile", "llguidance 1.9.1, run"
+            ),
+            Fact("$id and $schema are refused", "BerriAI/litellm#13389"),
+        ),
+    )

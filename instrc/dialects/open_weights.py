@@ -1,0 +1,70 @@
+"""What serves open weights: Ollama with llama.cpp, vLLM and SGLang with xgrammar or llguidance."""
+
+from __future__ import annotations
+
+from instrc.dialects.words import CORE, FORMATS, IDENTIFIER, PRINTABLE, STRICT, WORD
+from instrc.ir.dialect import Dialect, Fact
+
+
+def ollama() -> Dialect:
+    """Return what is known of: Ollama tool."""
+    return Dialect(
+        name="ollama",
+        title="Ollama tool",
+        envelope={"type": "function", "function": {"name": "@name", "description": "@description", "parameters": "@schema"}},
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=IDENTIFIER,
+        keywords=CORE,
+        order="required-first",
+        closed=False,
+        maps="pairs",
+        tuples="object",
+        anything="text",
+        recursion="unroll",
+        enforced=False,
+        facts=(
+            Fact("tools keep type, anyOf, items, description, enum, properties, required", "ollama, api/types.go @ fb307609"),
+            Fact(
+                "the Python library leaves out what is nested in a property: post the payload itself",
+                "ollama 0.6.3, Tool.Function.Parameters.Property, run",
+                "2026-11-21",
+            ),
+            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run"),
+            Fact("parameter names are folded to [a-zA-Z0-9-] in tool grammars", "ggml-org/llama.cpp#28429"),
+        ),
+    )
+
+
+def vllm() -> Dialect:
+    """Return what is known of: vLLM and SGLang tool (xgrammar, llguidance)."""
+    return Dialect(
+        name="vllm",
+        title="vLLM and SGLang tool (xgrammar, llguidance)",
+        envelope={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
+        },
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=PRINTABLE,
+        keywords=STRICT
+        | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+        | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"},
+        formats=FORMATS | {"uri"},
+        patterns="anchored",
+        lengths_beside_patterns=False,
+        counts_optional=False,
+        engines=("llguidance", "xgrammar"),
+        facts=(
+            Fact(
+                "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"
+            ),
+            Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run"),
+            Fact(
+                "in an object that is open, declared keys that are not ASCII may also come late, twice, and with any value",
+                "xgrammar 0.2.8, run",
+                "2026-11-21",
+            ),
+        ),
+    )

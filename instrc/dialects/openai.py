@@ -1,0 +1,73 @@
+"""OpenAI: tools of both interfaces, and structured output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, STRICT, WORD
+from instrc.ir.dialect import Dialect, Fact, Limits
+
+_OPENAI_LIMITS = Limits(
+    properties=5000, depth=10, enum_values=1000, long_enum=(250, 15_000), characters=120_000, description=1024, tools=128
+)
+
+_OPENAI_FACTS = (
+    Fact("a strict root is an object without anyOf", "OpenAI guide, structured outputs"),
+    Fact("each property is required, each object closed", "400 answers quoted in vercel/ai#6484"),
+    Fact("default, oneOf, uniqueItems, propertyNames are not permitted", "400 answers quoted in issue trackers"),
+    Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", "OpenAI guide, structured outputs"),
+    Fact("objects of one anyOf must not share their first key", "400 answers quoted in issue trackers"),
+    Fact("length keywords of strings are not in the list of supported ones", "OpenAI guide, structured outputs"),
+    Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04"),
+)
+
+
+def openai() -> Dialect:
+    """Return what is known of: OpenAI Chat Completions, strict tool."""
+    function = {"name": "@name", "description": "@description", "parameters": "@schema"}
+    return Dialect(
+        name="openai",
+        title="OpenAI Chat Completions, strict tool",
+        envelope={"type": "function", "function": {**function, "strict": True}},
+        plain={"type": "function", "function": {**function, "strict": False}},
+        where=("function", "parameters"),
+        tool_name=WORD,
+        key=PRINTABLE,
+        keywords=STRICT | NUMBERS | {"minItems", "maxItems"},
+        every_required=True,
+        maps="pairs",
+        tuples="object",
+        anything="text",
+        first_keys=True,
+        formats=FORMATS,
+        patterns="plain",
+        limits=_OPENAI_LIMITS,
+        facts=_OPENAI_FACTS,
+    )
+
+
+def openai_responses() -> Dialect:
+    """Return what is known of: OpenAI Responses, strict tool."""
+    flat = {"type": "function", "name": "@name", "description": "@description", "parameters": "@schema"}
+    return replace(
+        openai(),
+        name="openai-responses",
+        title="OpenAI Responses, strict tool",
+        envelope={**flat, "strict": True},
+        plain={**flat, "strict": False},
+        where=("parameters",),
+    )
+
+
+def openai_output() -> Dialect:
+    """Return what is known of: OpenAI structured output (response_format)."""
+    inner = {"name": "@name", "description": "@description", "schema": "@schema"}
+    return replace(
+        openai(),
+        name="openai-output",
+        title="OpenAI structured output (response_format)",
+        tool=False,
+        envelope={"type": "json_schema", "json_schema": {**inner, "strict": True}},
+        plain={"type": "json_schema", "json_schema": {**inner, "strict": False}},
+        where=("json_schema", "schema"),
+    )

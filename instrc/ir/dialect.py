@@ -1,0 +1,142 @@
+"""What one target accepts, as one value.
+
+A `Dialect` holds facts, each with its source and date, and no behaviour.
+`instrc.lowering.lower` reads it to fit a schema, `instrc.lowering.rules` reads it to judge a payload.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from instrc.jsonvalue import Json
+
+
+class Fact(NamedTuple):
+    """One thing known about a target, where it is known from, and when that was looked up (ISO date)."""
+
+    what: str
+    source: str
+    date: str = "2026-11-20"
+
+
+@dataclass(frozen=True)
+class NameRule:
+    """An alphabet for names: `first` and `rest` are the insides of character classes, `most` the greatest length."""
+
+    first: str
+    rest: str
+    most: int
+    words: frozenset[str] = frozenset()
+    """Names that fit the alphabet and are refused all the same, such as the keywords of Python."""
+    identifier: bool = False
+    """Whether Python must take the name as an identifier, which is a little less than the alphabet says."""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The whole rule as a regular expression for `fullmatch`."""
+        return re.compile(f"[{self.first}][{self.rest}]{{0,{self.most - 1}}}")
+
+    def allows(self, name: str) -> bool:
+        """Say whether a name may be sent as it is."""
+        if name in self.words or (self.identifier and not name.isidentifier()):
+            return False
+        return self.pattern.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Numbers beyond which a request is refused; `None` where none is known."""
+
+    properties: int | None = None
+    """Properties of all objects of one schema."""
+    depth: int | None = None
+    """Objects and arrays inside one another, the root counted."""
+    enum_values: int | None = None
+    """Values of all enums of one schema."""
+    long_enum: tuple[int, int] | None = None
+    """An enum of more strings than the first number may hold no more characters than the second."""
+    characters: int | None = None
+    """Names of properties and definitions, enum values and constants of one schema together."""
+    description: int | None = None
+    """Characters of a tool's description."""
+    tools: int | None = None
+    """Tools of one request."""
+    optional: int | None = None
+    """Properties of one request that are not required."""
+    unions: int | None = None
+    """Properties of one request whose own schema is a union."""
+
+
+Order = Literal["schema", "required-first", "hinted", "free"]
+"""How answers are ordered: as `properties`; required properties first; as `propertyOrdering`; not at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A target: its envelope, its rules for names, the keywords it takes, how it says what JSON Schema says otherwise."""
+
+    name: str
+    title: str
+    envelope: Json
+    """The payload with the words `@name`, `@description`, `@schema`, `@map` in the places of what is filled in."""
+    plain: Json = None
+    """The envelope without strictness, taken when a budget of the strict one is exceeded; `None` if there is none."""
+    where: tuple[str | int, ...] = ()
+    """The path of the schema in the envelope."""
+    tool: bool = True
+    """Whether the payload is a tool; otherwise it is the shape of an answer."""
+    tool_name: NameRule
+    key: NameRule | None = None
+    """The rule for property keys; `None` if any key may be sent."""
+    keys_at_root_only: bool = False
+    structure: Literal["kept", "fitted"] = "fitted"
+    """Whether a schema is carried over with new keys only, or rebuilt of the keywords the target takes."""
+    keywords: frozenset[str] = frozenset()
+    """Keywords that may stand in a fitted payload."""
+    root: Literal["any", "object", "plain"] = "plain"
+    """What the root may be: any schema; `type: object` with anything beside it; `type: object` without combinators."""
+    every_required: bool = False
+    """Whether each property must be required, so that optional ones are said as nullable."""
+    order: Order = "schema"
+    closed: bool = True
+    """Whether each object says `additionalProperties: false`."""
+    maps: Literal["keep", "pairs"] = "keep"
+    tuples: Literal["keep", "object"] = "keep"
+    anything: Literal["keep", "text"] = "keep"
+    """How a place without any constraint is said: as the empty schema, or as JSON written into a string."""
+    recursion: Literal["keep", "unroll", "refuse"] = "keep"
+    unions: Literal["anyOf", "choice"] = "anyOf"
+    """`choice`: no combinators at all, so one object names the alternative and holds it."""
+    first_keys: bool = False
+    """Whether objects of one union must differ in their first key, or tell themselves apart by its value."""
+    null: bool = True
+    type_lists: bool = True
+    enums: frozenset[str] = frozenset({"string", "integer", "number", "boolean", "null"})
+    """JSON types that may stand in an enum."""
+    formats: frozenset[str] = frozenset()
+    patterns: Literal["any", "plain", "anchored"] = "any"
+    """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around."""
+    lengths_beside_patterns: bool = True
+    most_min_items: int | None = None
+    """The greatest value `minItems` may have."""
+    counts_optional: bool = True
+    """Whether numbers of properties may stand beside declared properties that are optional."""
+    described: bool = False
+    """Whether each property needs a description."""
+    fold: bool = False
+    """Whether answers may change the case of enum values."""
+    spelling: Literal["json-schema", "openapi", "smolagents"] = "json-schema"
+    engines: tuple[str, ...] = ()
+    """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
+    enforced: bool = True
+    """Whether the target constrains decoding by the schema, or only shows it to the model."""
+    limits: Limits = field(default_factory=Limits)
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def reorders(self) -> bool:
+        """Whether optional properties leave their place in answers, so that order asks for them to be required."""
+        return self.order in {"required-first", "hinted"}

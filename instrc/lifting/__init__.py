@@ -1,0 +1,1 @@
+"""An answer of a model, brought back to our names and shapes."""

@@ -1,0 +1,156 @@
+"""What a lifted answer is: its calls in our names and shapes, or why there are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from instrc.jsonvalue import Json
+from instrc.lifting.mending import Mend
+from instrc.lifting.violations import Violation
+
+Status = Literal["ok", "failed", "refused", "cut", "malformed", "empty", "invalid"]
+"""In the order in which they are looked for, `ok` last:
+`failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
+`cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
+`empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool, in our names and shapes."""
+
+    name: str | None
+    """The name the tool was lowered under; what the model wrote if no tool is called so; `None` if nothing was said."""
+    value: Json
+    violations: tuple[Violation, ...] = ()
+    """Where the value breaks the schema it was lowered from; empty if it does not."""
+    id: str | None = None
+    """The provider's id of the call, for the answer to it."""
+    truncated: bool = False
+    """Whether the arguments end before their JSON does."""
+    mended: tuple[Mend, ...] = ()
+    """What was read otherwise than it was written, because it was invalid as it stood."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether the value may be used."""
+        return not self.violations and not self.truncated
+
+    @cached_property
+    def _parts(self) -> dict[str, Json]:
+        from instrc.flattening.split import split
+
+        return dict(split(self.value))
+
+    @property
+    def output(self) -> Json:
+        """The answer proper, without thoughts and metrics."""
+        return self._parts["output"]
+
+    @property
+    def thoughts(self) -> Json:
+        """What was kept under names with `_`, by path."""
+        return self._parts["thoughts"]
+
+    @property
+    def metrics(self) -> Json:
+        """What was kept under names with `$`, by path."""
+        return self._parts["metrics"]
+
+    def to_json(self) -> Json:
+        """Return the call as plain JSON."""
+        return {
+            "name": self.name,
+            "id": self.id,
+            "value": self.value,
+            "truncated": self.truncated,
+            "mended": [mend.to_json() for mend in self.mended],
+            "invalid": [violation.to_json() for violation in self.violations],
+        }
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What an answer says."""
+
+    calls: tuple[Call, ...]
+    refusal: str | None = None
+    """The words, or the reason, with which the model or its provider declined; `None` if it did not."""
+    truncated: bool = False
+    """Whether the answer was cut off at a limit of length."""
+    text: str | None = None
+    """What was said beside the calls."""
+    malformed: str | None = None
+    """The provider's word for a call it could not read itself."""
+    failure: str | None = None
+    """What the provider reports instead of an answer: its error, or that of a tool of MCP."""
+
+    @property
+    def status(self) -> Status:
+        """In one word what came of it."""
+        if self.failure is not None:
+            return "failed"
+        if self.refusal is not None:
+            return "refused"
+        if self.truncated or any(call.truncated for call in self.calls):
+            return "cut"
+        if not self.calls:
+            return "empty" if self.malformed is None else "malformed"
+        return "ok" if all(call.valid for call in self.calls) else "invalid"
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are values and nothing is wrong with any of them."""
+        return self.status == "ok"
+
+    @property
+    def call(self) -> Call:
+        """The only call; `LookupError` if there is none or several."""
+        if len(self.calls) != 1:
+            message = f"the answer holds {len(self.calls)} calls, not one"
+            raise LookupError(message)
+        return self.calls[0]
+
+    @property
+    def value(self) -> Json:
+        """The value of the only call."""
+        return self.call.value
+
+    @property
+    def values(self) -> list[Json]:
+        """The values of all calls, in order."""
+        return [call.value for call in self.calls]
+
+    @property
+    def invalid(self) -> tuple[Violation, ...]:
+        """What is wrong with the values of all calls."""
+        return tuple(violation for call in self.calls for violation in call.violations)
+
+    @property
+    def output(self) -> Json:
+        """The answer proper of the only call, without thoughts and metrics."""
+        return self.call.output
+
+    @property
+    def thoughts(self) -> Json:
+        """The thoughts of the only call, by path."""
+        return self.call.thoughts
+
+    @property
+    def metrics(self) -> Json:
+        """The metrics of the only call, by path."""
+        return self.call.metrics
+
+    def to_json(self) -> Json:
+        """Return the whole as plain JSON."""
+        return {
+            "status": self.status,
+            "calls": [call.to_json() for call in self.calls],
+            "refusal": self.refusal,
+            "truncated": self.truncated,
+            "text": self.text,
+            "malformed": self.malformed,
+            "failure": self.failure,
+        }

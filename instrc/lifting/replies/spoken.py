@@ -1,0 +1,156 @@
+"""Find calls of tools in plain text, where a server hands through what a model wrote.
+
+A server that was started with the parser for a model takes calls out of the text; one that was not leaves them in.
+What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone object
+or as a call in Python, must bear the name of a tool of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json, loads
+from instrc.lifting.replies.arguments import unthought
+from instrc.lifting.replies.reply import Found
+from instrc.lifting.replies.tagged import named, tagged, value_at
+
+_LONGEST = 100_000
+"""Characters in which objects and calls without marks are searched for."""
+_TRIES = 100
+_MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
+_OBJECT = re.compile(r"\{\s*\"")
+
+
+class Spoken(NamedTuple):
+    """What a text holds."""
+
+    calls: list[Found]
+    rest: str
+    """The text around the calls, thoughts left out."""
+    unended: bool = False
+    """Whether the text is nothing but thoughts without an end."""
+
+
+def spoken(text: str, names: frozenset[str]) -> Spoken:
+    """Return the calls in a text; `names` are those of our tools."""
+    said, unended = unthought(text)
+    if unended:
+        return Spoken([], "", unended=True)
+    calls, rest = tagged(said)
+    for search in (_fenced, _in_python, _lone):
+        if calls or len(said) > _LONGEST:
+            break
+        calls, rest = search(said, names)
+    return Spoken(calls, rest.strip() if calls else said)
+
+
+def fenced_value(text: str) -> tuple[Json, str] | None:
+    """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
+    for fence in reversed(list(_fences(text[:_LONGEST]))):
+        value = _json(fence.body)
+        if isinstance(value, dict | list):
+            return value, (text[: fence.start] + text[fence.end :]).strip()
+    return None
+
+
+class _Fence(NamedTuple):
+    start: int
+    end: int
+    body: str
+
+
+def _fences(text: str) -> Iterator[_Fence]:
+    """Yield what stands between lines of three backticks; a line that names a language opens, and never closes."""
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(text):
+        if opened is None:
+            opened = mark
+        elif not mark["language"]:
+            yield _Fence(opened.start(), mark.end(), text[opened.end() : mark.start()])
+            opened = None
+    if opened is not None:  # a model may stop at the end of the value
+        yield _Fence(opened.start(), len(text), text[opened.end() :])
+
+
+def _json(text: str) -> Json:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _ours(value: Json, names: frozenset[str]) -> list[Found]:
+    """Return the calls of our tools that a value is; none if any of it is something else."""
+    calls = [named(item) for item in (value if isinstance(value, list) else [value])]
+    return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
+
+
+def _fenced(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+    """Read calls in fences of backticks."""
+    calls: list[Found] = []
+    rest: list[str] = []
+    end = 0
+    for fence in _fences(text):
+        if found := _ours(_json(fence.body), names):
+            calls += found
+            rest.append(text[end : fence.start])
+            end = fence.end
+    return calls, "".join([*rest, text[end:]])
+
+
+def _in_python(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+    """Read a list of calls as Python writes it, `[look_up(word="a"), …]`, if the text is nothing else."""
+    said = text.strip().removeprefix("<|python_start|>").removesuffix("<|python_end|>").strip()
+    if not said.startswith("[") or not said.endswith(")]"):
+        return [], text
+    import ast  # few models write so
+
+    try:
+        tree = ast.parse(said, mode="eval").body
+        listed = tree.elts if isinstance(tree, ast.List) else []
+        calls = [
+            Found(call.func.id, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+            for call in listed
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
+        ]
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return [], text
+    whole = bool(listed) and len(calls) == len(listed) and all(call.name in names for call in calls)
+    plain = whole and all(_is_plain(call.arguments) for call in calls)
+    return (calls, "") if plain else ([], text)
+
+
+def _is_plain(value: Json) -> bool:
+    """Say whether a literal of Python is one of JSON too."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, dict):
+            if not all(isinstance(key, str) for key in item):
+                return False
+            stack.extend(item.values())
+        elif isinstance(item, list):
+            stack.extend(item)
+        elif not (item is None or isinstance(item, str | bool | int) or (isinstance(item, float) and item - item == 0)):
+            return False
+    return True
+
+
+def _lone(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+    """Read calls as objects somewhere in the text, such as behind `Action:`."""
+    calls: list[Found] = []
+    rest: list[str] = []
+    end = 0
+    for _ in range(_TRIES):
+        begin = _OBJECT.search(text, end)
+        if begin is None:
+            break
+        read = value_at(text, begin.start())
+        found = _ours(read[0], names) if read is not None else []
+        place = read[1] if read is not None else begin.end()
+        rest.append(text[end : begin.start() if found else place])
+        calls += found
+        end = place
+    return calls, "".join([*rest, text[end:]])

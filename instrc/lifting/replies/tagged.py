@@ -1,0 +1,177 @@
+"""Read calls of tools that stand between marks in a text, as the chat templates of open models have them write.
+
+Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek,
+GLM (`<arg_key>`), Kimi, MiniMax (`<invoke>`): the forms that the tool parsers of vLLM read (docs.vllm.ai, 2026-11-21).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from instrc.jsonvalue import Json, loads
+from instrc.lifting.replies.arguments import ends_early, parsed
+from instrc.lifting.replies.reply import Found
+
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
+
+
+def tagged(text: str) -> tuple[list[Found], str]:
+    """Return the calls between marks of one kind, and the text around them."""
+    for form, read in _FORMS:
+        calls: list[Found] = []
+        rest: list[str] = []
+        end = 0
+        for match in form.finditer(text):
+            if found := read(match):
+                calls += found
+                rest.append(text[end : match.start()])
+                end = match.end()
+        if calls:
+            return calls, "".join([*rest, text[end:]])
+    return [], text
+
+
+def named(value: Json) -> Found | None:
+    """Return the call that an object with a name and arguments is; `None` if it is none."""
+    if isinstance(value, dict) and isinstance(value.get("function"), dict):
+        value = value["function"]
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return None
+    key = next((key for key in _ARGUMENTS if isinstance(value.get(key), dict | str)), None)
+    if key is None:
+        return Found(value["name"], {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
+    return parsed(value["name"], value[key], value.get("id"))
+
+
+def value_at(text: str, place: int) -> tuple[Json, int] | None:
+    """Return the JSON object or list that begins at a place of a text, and where it ends."""
+    from json import JSONDecoder  # it can say where a value ends
+
+    try:
+        return JSONDecoder().raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None
+
+
+def json_calls(text: str) -> list[Found]:
+    """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
+    text = text.strip()
+    if not text.startswith(("{", "[")):
+        return []
+    found: list[Found] = []
+    for value, ended in _values(text):
+        if ended:
+            calls = [named(item) for item in (value if isinstance(value, list) else [value])]
+            found += [call for call in calls if call is not None]
+        else:
+            name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
+            found.append(Found(name[1] if name else None, value, None, "it has no end", partial=True))
+    return found
+
+
+def _values(text: str) -> Iterator[tuple[Json, bool]]:
+    """Yield the JSON values that stand one after the other, and the text of one that ends too early."""
+    try:
+        yield loads(text), True
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return
+    place = 0
+    while place < len(text):
+        read = value_at(text, place)
+        if read is None:
+            if ends_early(text[place:]):
+                yield text[place:], False
+            return
+        yield read[0], True
+        place = len(text) - len(text[read[1] :].lstrip(" \t\r\n;,"))
+
+
+_PARAMETER = re.compile(
+    r"<parameter(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?:</parameter>|\Z)", re.DOTALL
+)
+_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?:</arg_value>|\Z)", re.DOTALL)
+_FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
+
+
+def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER) -> Found:
+    """Return a call whose arguments are elements: each is a text, and the schema says what it stands for."""
+    arguments: dict[str, Json] = {}
+    cut = False
+    for match in pattern.finditer(body):
+        arguments[match["key"].strip()] = match["value"].removeprefix("\n").removesuffix("\n")
+        cut = not match[0].endswith(("</parameter>", "</arg_value>"))
+    return Found(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
+
+
+def _functions(text: str) -> list[Found]:
+    found = []
+    for match in _FUNCTION.finditer(text):
+        body = match["body"].strip()
+        found.append(parsed(match["name"].strip(), body) if body.startswith("{") else _elements(match["name"], match["body"]))
+    return found
+
+
+def _tool_call(match: re.Match[str]) -> list[Found]:
+    """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
+    body = match["body"].strip()
+    if "<function" in body:
+        return _functions(body)
+    if "<arg_key>" in body:
+        name, _, rest = body.partition("<arg_key>")
+        return [_elements(name, f"<arg_key>{rest}", _GLM)]
+    return json_calls(body)
+
+
+_MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
+
+
+def _mistral(match: re.Match[str]) -> list[Found]:
+    """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
+    body = match["body"].strip()
+    if body.startswith(("[", "{")):
+        return json_calls(body)
+    found: list[Found] = []
+    place = 0
+    while call := _MISTRAL_NAME.match(body, place):
+        read = value_at(body, call.end())
+        if read is None:
+            text = body[call.end() :]
+            return [*found, Found(call["name"], text, unreadable="it is no JSON", partial=ends_early(text))]
+        found.append(Found(call["name"], read[0]))
+        place = len(body) - len(body[read[1] :].lstrip())
+    return found
+
+
+def _marked(match: re.Match[str]) -> list[Found]:
+    """Read a name and JSON arguments between marks, as DeepSeek and Kimi write them."""
+    name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", match["name"].strip())
+    return [parsed(name, match["body"].strip())]
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Found]]], ...] = (
+    (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?:</tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
+    (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
+    (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),
+    (
+        re.compile(
+            r"<[|｜]tool▁call▁begin[|｜]>(?:function<[|｜]tool▁sep[|｜]>)?(?P<name>[^\n<]+)(?:\n|<[|｜]tool▁sep[|｜]>)"
+            r"(?P<body>.*?)(?:<[|｜]tool▁call▁end[|｜]>|\Z)",
+            re.DOTALL,
+        ),
+        _marked,
+    ),
+    (
+        re.compile(
+            r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?:<\|tool_call_end\|>|\Z)", re.DOTALL
+        ),
+        _marked,
+    ),
+    (
+        re.compile(r"<invoke\s+name=[\"'](?P<name>[^\"']+)[\"']>(?P<body>.*?)(?:</invoke>|\Z)", re.DOTALL),
+        lambda match: [_elements(match["name"], match["body"])],
+    ),
+    (_FUNCTION, lambda match: _functions(match[0])),
+)

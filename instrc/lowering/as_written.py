@@ -1,0 +1,100 @@
+"""Name what is lost as it was written: flattening says some things in other words, and some contradictions as `false`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc.codecs.positions import constraints, mentions
+from instrc.jsonvalue import Json, at, pointer
+from instrc.lowering.losses import Loss
+
+if TYPE_CHECKING:
+    from instrc.flattening.provenance import Flat
+
+_FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems": "items"}
+"""What flattening turns keywords into: a loss of the one is a loss of the other."""
+
+
+def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> tuple[Loss, ...]:
+    """Return losses with the keywords of the schema as it was written beside those of the flat one."""
+    if flat is schema:
+        return losses
+    more = [*_formerly(losses, schema)]
+    if any(loss.value is False and loss.keyword != "strict" for loss in losses):
+        more += _contradictory(losses, flat, schema, documents)
+    known = {_key(loss) for loss in losses}
+    return (*losses, *{_key(loss): loss for loss in more if _key(loss) not in known}.values()) if more else losses
+
+
+def _key(loss: Loss) -> tuple[str, str, str]:
+    return loss.pointer, loss.keyword, "unenforced" if loss.kind == "part" else loss.kind
+
+
+def _formerly(losses: tuple[Loss, ...], schema: Json) -> Iterator[Loss]:
+    lost = {loss.keyword for loss in losses}
+    for keyword, flat in _FLAT_FOR.items():
+        if flat in lost and mentions(schema, keyword):
+            for loss in losses:
+                if loss.keyword == flat:
+                    yield replace(loss, keyword=keyword, kind="part" if loss.kind == "unenforced" else loss.kind)
+
+
+def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> Iterator[Loss]:
+    """Yield the parts of contradictions: which of them an answer breaks cannot be told beforehand."""
+    from instrc.flattening.flatten import flatten
+
+    traced: Flat | None = None
+    for loss in losses:
+        if loss.value is not False or loss.keyword == "strict":
+            continue
+        place = loss.pointer if loss.keyword == "false" else loss.pointer + pointer((loss.keyword,))
+        if place and _found(schema, place) is False and _found(flat, place) is False:
+            continue
+        if traced is None:
+            traced = flatten(schema, documents, trace=True)
+        for here, found in _origins(traced, place, schema, documents):
+            for part, keyword, value in _with_what_it_refers_to(here, found, schema):
+                yield Loss(part, keyword, value, "part", "is part of a contradiction")
+
+
+def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tuple[str, str, Json]]:
+    """Yield the constraints of a schema and of the schemas it leads to; all of the document where a reference is no pointer."""
+    from urllib.parse import unquote
+
+    pending, seen = [(place, schema)], {place}
+    while pending:
+        here, found = pending.pop()
+        for below, keyword, value in constraints(found, falsity=True):
+            yield here + below, keyword, value
+            if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
+                target = unquote(value.removeprefix("#"))
+                aimed = (target, part) if (part := _found(root, target)) is not None else ("", root)
+                if aimed[0] not in seen:
+                    seen.add(aimed[0])
+                    pending.append(aimed)
+
+
+def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:
+    """Return the schemas, with their places, that came together in a place of the flat schema; all of it if nobody knows."""
+    if not place:
+        return [("", schema)]
+    inside, below = place, ""
+    while inside and not traced.origins.get(inside):
+        inside, _, name = inside.rpartition("/")
+        below = f"/{name}{below}"
+    found = [
+        (origin.pointer, _found((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
+        for origin in traced.origins.get(inside, ())
+    ]
+    exact = [(here + below, part) for here, whole in found if (part := _found(whole, below)) is not None]
+    return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
+
+
+def _found(schema: Json, place: str) -> Json:
+    """Return what stands in a place; `None` if nothing does."""
+    try:
+        return at(schema, place)
+    except (LookupError, ValueError, TypeError):
+        return None

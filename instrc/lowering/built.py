@@ -1,0 +1,19 @@
+"""What is built of a schema before it goes into its envelope."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.lowering.losses import Loss
+
+SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
+"""Keywords of a schema that asks nothing of a value."""
+
+
+class Built(NamedTuple):
+    """A schema in a target's words, its part of the reverse map, and what was lost."""
+
+    schema: Json
+    record: dict[str, Json]
+    losses: list[Loss]

@@ -1,0 +1,306 @@
+"""Rebuild a flat schema in the words of a target: the one walker, which the rewrites call back.
+
+`forms` lists the ways a value can be written, one JSON type each; `combine` makes one schema of them.
+Whatever the target has no word for goes into the description and into the list of losses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instrc.codecs.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ONE
+from instrc.codecs.reverse import Codec
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, freeze
+from instrc.lowering.forms import Form, null_form
+from instrc.lowering.ledger import Ledger
+from instrc.lowering.names import KeyNames, legal, unique
+from instrc.lowering.notes import joined, note
+from instrc.lowering.rewrites import anything, arrays, literals, objects, scalars, unions
+from instrc.lowering.rewrites.meet import both
+from instrc.problems.problem import CompileError
+from instrc.problems.targets import RecursiveForTarget
+
+_DEEPEST = 60
+"""Objects and arrays inside one another, for targets that name no limit of their own."""
+_MOST_NESTED = 90
+"""Schemas inside one another, combinators included: far below what Python's own stack bears."""
+_MOST_UNROLLED = 1000
+"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
+_MOST_DEFINED = 500
+"""Definitions of a payload; what else is recursive is written as JSON text."""
+
+Schema = dict[str, Any]
+
+_SILENT = frozenset(
+    {"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"}
+)
+"""Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+_SAID = frozenset({"title", "description", "default", "propertyOrdering"})
+"""Words of a payload that decide nothing."""
+_APPLICATORS = ("not", "if", "then", "else")
+_KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
+
+
+class Fitter(Ledger):
+    """One lowering under way: the target, the schema it reads, and what it has found out so far."""
+
+    def __init__(self, dialect: Dialect, root: Json, *, ordered: bool, unroll: int, recursion: str | None = None) -> None:
+        super().__init__(root)
+        self.dialect = dialect
+        self.ordered = ordered
+        self.keys = KeyNames(dialect.key, root)
+        self.definitions: dict[str, Json] = {}
+        self.codecs: dict[str, Codec] = {}
+        self.enum_values = 0
+        self._recursion = recursion or dialect.recursion
+        self._unroll = unroll
+        self._deepest = dialect.limits.depth or _DEEPEST
+        self._count = 0
+        self._nested = 0
+        self._active: list[Any] = []
+        self._named: dict[Any, str] = {}
+        self._wordless: dict[int, tuple[Json, Json]] = {}
+
+    # the walk
+
+    def fit(self, node: Json, level: int, extra: tuple[Form, ...] = ()) -> tuple[Json, Codec]:
+        """Return a schema in the target's words and the codec of its values; the schema is `None` if nothing fits."""
+        return self.combine(node, [*self.forms(node, level), *extra])
+
+    def forms(self, node: Json, level: int) -> list[Form]:
+        """Return the ways in which a value of a schema can be written; none if there is no such value."""
+        if node is False:
+            return []
+        if node is True or not node:
+            return [anything.anything(self, node)]
+        if self._nested >= _MOST_NESTED:
+            return [anything.written(self, node, "is nested too deeply")]
+        self._count += bool(self._active)
+        self._nested += 1
+        try:
+            return self._forms(node, level)
+        finally:
+            self._nested -= 1
+
+    def _forms(self, node: Json, level: int) -> list[Form]:
+        if "allOf" in node:
+            node = self.conjoined(node)
+            if node is False or node is True or not node:
+                return self.forms(node, level)
+        if "$ref" in node:
+            return self.reference(node, level)
+        notes = [self.lose(node, keyword) for keyword in _APPLICATORS if keyword in node and not _toothless(node, keyword)]
+        if "anyOf" in node or "oneOf" in node:
+            forms = unions.branches(self, node, level)
+        elif "enum" in node or "const" in node:
+            forms = literals.literals(self, node)
+        else:
+            forms = self.typed(node, level)
+        for keyword in node.get("allOf", ()) if "anyOf" not in node and "oneOf" not in node else ():
+            self.lose_all(keyword, "cannot be folded with what stands beside it")
+            notes.append(note("allOf", [keyword]))
+        for form in forms:
+            form.notes[:0] = [text for text in notes if text]
+            if form.node is None:
+                form.node = node
+        return forms
+
+    def conjoined(self, node: Schema) -> Json:
+        """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+        merged: Json = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+        left: list[Json] = []
+        self.made(merged, node)
+        members = list(node["allOf"])
+        for _ in range(1000):
+            if not members:
+                break
+            member = members.pop(0)
+            if isinstance(member, dict) and "$ref" in member and "$ref" not in merged and merged.keys() - ANNOTATIONS:
+                left.append(member)
+                continue
+            if isinstance(member, dict) and "allOf" in member:
+                members[:0] = member["allOf"]
+                member = self.made({key: value for key, value in member.items() if key != "allOf"}, member)
+            folded = both(merged, member)
+            if not isinstance(folded, dict):
+                if folded is False:
+                    return False
+                merged = {} if folded is True else folded
+                continue
+            if "allOf" in folded:
+                left.extend(folded["allOf"])
+                folded = {key: value for key, value in folded.items() if key != "allOf"}
+            merged = self.made(folded, merged, member)
+        references = [member for member in left if isinstance(member, dict) and "$ref" in member]
+        if references and "$ref" not in merged:
+            first = references[0]
+            left = [member for member in left if member is not first]
+            return self.made({**merged, **first, "allOf": left} if left else {**merged, **first}, merged, first)
+        return self.made({**merged, "allOf": left}, merged) if left else merged
+
+    def reference(self, node: Schema, level: int) -> list[Form]:
+        """Keep a reference, write what it stands for, or refuse it: only recursive ones are left in a flat schema."""
+        ref = node["$ref"]
+        target = self.target(ref)
+        siblings = {keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in ANNOTATIONS}
+        if not siblings and (not isinstance(target, dict) or target == {}):
+            return self.forms(target, level)
+        key: Any = (ref, freeze(siblings)) if siblings else ref
+        if siblings:
+            rest = self.made(siblings, node)
+            target = self.made(both({name: value for name, value in target.items() if name not in _SILENT}, rest), target, node)
+            if not isinstance(target, dict):
+                return self.forms(target, level)
+        if self._recursion == "refuse":
+            raise CompileError([RecursiveForTarget(target=self.dialect.name, pointer=self.place(node, "$ref"), reference=ref)])
+        if self._recursion == "keep":
+            return [self.definition(key, ref, target)]
+        if self._active.count(key) >= self._unroll or self._count > _MOST_UNROLLED or len(self._active) > 40:
+            form = anything.written(self, target, f"is unrolled {self._unroll} times and written as JSON text below that")
+            return [form]
+        self._active.append(key)
+        try:
+            forms = self.forms(target, level)
+        finally:
+            self._active.pop()
+        for form in forms:
+            form.text = form.text or target.get("description")
+        return forms
+
+    def definition(self, key: Any, ref: str, target: Json) -> Form:
+        """Return a reference to a definition of the payload, which is made on first sight."""
+        name = self._named.get(key)
+        if name is None:
+            if len(self._named) >= _MOST_DEFINED:
+                return anything.written(self, target, "needs more definitions than can be kept apart")
+            word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
+            from instrc.dialects.words import DEFINITION_NAME
+
+            name = unique(legal(word, DEFINITION_NAME, "part"), set(self._named.values()), DEFINITION_NAME.most)
+            self._named[key] = name
+            self.definitions[name] = self.codecs[name] = None
+            body, self.codecs[name] = self.fit(target, 1)
+            if body is None:  # too late to say that there is no such value: the reference may be in use
+                body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
+            self.definitions[name] = body
+        return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
+
+    def wordless(self, body: Json) -> Json:
+        """Return a schema of the payload without what is said in it: maps repeat it, at each level of nested unions."""
+        if not isinstance(body, dict):
+            return body
+        if id(body) not in self._wordless:
+            result: Schema = {}
+            for keyword, value in body.items():
+                if keyword in _SAID:
+                    continue
+                if keyword in NAMED and isinstance(value, dict):
+                    result[keyword] = {name: self.wordless(child) for name, child in value.items()}
+                elif keyword in MANY:
+                    result[keyword] = [self.wordless(child) for child in value]
+                else:
+                    result[keyword] = self.wordless(value) if keyword in ONE else value
+            self._wordless[id(body)] = (body, result)
+        return self._wordless[id(body)][1]
+
+    def under_way(self, form: Form) -> bool:
+        """Say whether a reference leads to a definition that is not finished."""
+        return form.codec is not None and form.codec["as"] == "ref" and self.definitions.get(form.codec["name"]) is None
+
+    def typed(self, node: Schema, level: int) -> list[Form]:
+        """Return the forms of a schema without combinators and without literals, one for each of its types."""
+        types = node.get("type")
+        if types is None:
+            kinds = [kind for kind, keywords in BY_KIND.items() if not keywords.isdisjoint(node)]
+            if not kinds:
+                return [anything.anything(self, node)]
+            self.lose(node, "type", "narrowed", f"is not given, so what speaks of {' and '.join(kinds)} is taken for it")
+        else:
+            kinds = [types] if isinstance(types, str) else list(types)
+            if "number" in kinds and "integer" in kinds:
+                kinds.remove("integer")
+        forms = []
+        for kind in kinds:
+            match kind:
+                case "object":
+                    form = objects.objects(self, node, level)
+                case "array":
+                    form = arrays.arrays(self, node, level)
+                case "string":
+                    form = scalars.strings(self, node)
+                case "integer" | "number":
+                    form = scalars.numbers(self, node, kind)
+                case "null":
+                    form = null_form()
+                case "boolean":
+                    form = Form("boolean", {"type": "boolean"})
+                case _:
+                    form = anything.anything(self, node)
+            if form is not None:
+                form.node = node
+                forms.append(form)
+        return forms
+
+    def too_deep(self, level: int) -> bool:
+        """Say whether an object or array at this level is one too many."""
+        return level > self._deepest
+
+    def beyond(self, level: int) -> str:
+        """Say of an object or array that it is one too many."""
+        return f"is nested too deeply: this is level {level}, and there are {self._deepest}"
+
+    # putting together
+
+    def combine(self, node: Json, forms: list[Form], notes: tuple[str, ...] = ()) -> tuple[Json, Codec]:
+        """Return one schema for several forms, described by what its node and the notes say of it."""
+        forms = unions.merged(self, forms)
+        if not forms:
+            return None, None
+        shared = [text for text in forms[0].notes if all(text in form.notes for form in forms if form.kind != "null")]
+        if len(forms) == 1:
+            shared += [text for text in [forms[0].text] if text]
+        body, codec = unions.united(self, forms, shared)
+        return self.described(node, body, codec, [*shared, *notes]), codec
+
+    def described(self, node: Json, body: Schema, codec: Codec, notes: list[str]) -> Schema:
+        """Return a schema with title and description in front, annotations the target lacks among the latter."""
+        head: Schema = {}
+        tail: Schema = {}
+        description = title = None
+        keywords = self.dialect.keywords
+        if isinstance(node, dict):
+            description, title = node.get("description"), node.get("title")
+            description = description if isinstance(description, str) else None
+            title = title if isinstance(title, str) else None
+            for keyword in node:
+                if keyword in _SILENT or (keyword in KNOWN and keyword not in ANNOTATIONS):
+                    continue
+                if keyword == "default" and "default" in keywords and codec is None:
+                    tail["default"] = node["default"]
+                    continue
+                said = self.lose(node, keyword, "annotation", "has no force; what a model can use of it is in the description")
+                if said and keyword in ANNOTATIONS:
+                    notes = [*notes, said]
+        if title:
+            if "title" in keywords:
+                head["title"] = title
+            elif not description:
+                description = title
+            else:
+                self.lose(node, "title", "annotation", "has no place beside the description")
+        if text := joined(description, *notes):
+            head["description"] = text
+        if head and "$ref" in body:
+            body = {"anyOf": [body]}
+        return {**head, **body, **tail} if head or tail else body
+
+
+def _toothless(node: Schema, keyword: str) -> bool:
+    """Say whether a keyword does nothing where it stands."""
+    value = node[keyword]
+    if keyword == "not":
+        return value is False
+    if keyword == "if":
+        return node.get("then", True) in (True, {}) and node.get("else", True) in (True, {})
+    return "if" not in node or value in (True, {})

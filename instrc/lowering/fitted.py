@@ -1,0 +1,72 @@
+"""Rebuild a schema in a target's own words, with an object at its root."""
+
+from __future__ import annotations
+
+from instrc.codecs.reverse import prune
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json
+from instrc.lowering.built import SAYING_NOTHING, Built
+from instrc.lowering.fit import Fitter
+from instrc.lowering.shared import shared
+
+
+def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None) -> Built:
+    """Rebuild a schema of a target's own words, with an object at its root."""
+    level = 1
+    while True:
+        fitter = Fitter(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
+        schema, codec = fitter.fit(_rooted(flat, fitter), level)
+        if isinstance(schema, dict) and schema.get("type") == "object":
+            break
+        if isinstance(schema, dict) and "$ref" in schema:
+            inner = fitter.definitions[schema["$ref"].rsplit("/", 1)[-1]]
+            if isinstance(inner, dict) and inner.get("type") == "object":
+                schema, codec = inner, fitter.codecs[schema["$ref"].rsplit("/", 1)[-1]]
+                break
+        if schema is None:
+            fitter.lose(flat, "false", reason="nothing satisfies the schema; the answer is found wrong when it is lifted")
+            fitter.lose_all(flat, "cannot be satisfied", "part")
+            schema, codec = _shut(aimed), None
+            break
+        if level == 1:  # the box is one level more
+            level = 2
+            continue
+        schema = _boxed(schema, aimed)
+        codec = {"as": "box", "key": "value", "codec": codec}
+        break
+    pruned, codecs = prune(codec, fitter.codecs)
+    record = shared(pruned, codecs, {name: fitter.wordless(body) for name, body in fitter.definitions.items()})
+    if fitter.definitions:
+        schema = {**schema, "$defs": fitter.definitions}
+    return Built(schema, record, list(fitter.losses.values()))
+
+
+def _rooted(flat: Json, fitter: Fitter) -> Json:
+    """Read a tool's schema that says nothing as that of a tool without parameters."""
+    if not fitter.dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
+        return flat
+    fitter.lose(flat, "type", "convention", "is not given: a tool without parameters")
+    return {**(flat if isinstance(flat, dict) else {}), "type": "object", "properties": {}, "additionalProperties": False}
+
+
+def _shut(aimed: Dialect) -> Json:
+    schema: dict[str, Json] = {"type": "object", "properties": {}}
+    if aimed.every_required:
+        schema["required"] = []
+    if aimed.closed:
+        schema["additionalProperties"] = False
+    if "propertyOrdering" in aimed.keywords:
+        schema["propertyOrdering"] = []
+    return schema
+
+
+def _boxed(schema: Json, aimed: Dialect) -> Json:
+    """Put a schema that is no object into one, because a tool's arguments are one."""
+    if aimed.described and "description" not in schema:
+        schema = {"description": "The value.", **schema}
+    box = _shut(aimed)
+    box["properties"] = {"value": schema}
+    box["required"] = ["value"]
+    if "propertyOrdering" in box:
+        box["propertyOrdering"] = ["value"]
+    return box

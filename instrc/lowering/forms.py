@@ -1,0 +1,74 @@
+"""One way a value can be written for a target, before the ways are put together into one schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from instrc.codecs.reverse import Codec
+from instrc.jsonvalue import Json, equal, freeze
+
+
+@dataclass(slots=True)
+class Form:
+    """A schema of one JSON type in the target's words, with the codec of its values."""
+
+    kind: str
+    """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
+    body: dict[str, Any]
+    codec: Codec = None
+    notes: list[str] = field(default_factory=list)
+    """Sentences for the description: what the body does not say."""
+    text: str | None = None
+    """The description of this alternative, if it has its own."""
+    title: str | None = None
+    node: Json = None
+    """The schema it was made of, for losses found later."""
+
+    @property
+    def anything(self) -> bool:
+        """Whether every JSON value can be written so."""
+        return self.kind == "any" or (self.codec is not None and self.codec["as"] == "text" and "kinds" not in self.codec)
+
+    @property
+    def written(self) -> bool:
+        """Whether the value is JSON written into a string."""
+        return self.codec is not None and self.codec["as"] == "text"
+
+    @property
+    def bare(self) -> bool:
+        """Whether the form says a type and nothing else."""
+        return self.body.keys() == {"type"} and self.codec is None and not self.notes and not self.text
+
+
+def distinct(forms: list[Form]) -> list[Form]:
+    """Return the first of each of the forms that say the same."""
+    kept: list[Form] = []
+    for form in forms:
+        if not any(
+            form.kind == other.kind and form.text == other.text and equal([form.body, form.codec], [other.body, other.codec])
+            for other in kept
+        ):
+            kept.append(form)
+    return kept
+
+
+def null_form() -> Form:
+    """Return the form of null."""
+    return Form("null", {"type": "null"})
+
+
+def listed_values(schema: dict[str, Any]) -> list[Json]:
+    """Return the values that `const` or `enum` lists."""
+    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+
+
+def values_of(form: Form) -> list[Json]:
+    """Return what is sent for the values of an enumeration."""
+    return list(form.body["enum"]) if "enum" in form.body else [form.body["const"]]
+
+
+def table(form: Form) -> dict[Any, list[Json]]:
+    """Return pairs of what is sent and what it means, by what is sent."""
+    pairs = form.codec["values"] if form.codec else [[value, value] for value in values_of(form)]
+    return {freeze(sent): [sent, value] for sent, value in pairs}

@@ -1,0 +1,56 @@
+"""Say "any JSON value" where a target wants a type in every place.
+
+OpenAI, Anthropic strict, both Gemini forms, GigaChat and Ollama have no schema without a type.
+There the value is written as JSON text into a string; text that is not JSON is that string itself, so nothing is lost.
+The same form says whatever else has no words in a target: what is nested too deeply, and recursion below the last unrolled level.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc.codecs.positions import ANNOTATIONS
+from instrc.jsonvalue import Json, dumps, kind_of
+from instrc.lowering.forms import Form
+
+if TYPE_CHECKING:
+    from instrc.lowering.fit import Fitter
+
+_LONGEST = 600
+
+
+def anything(fitter: Fitter, node: Json) -> Form:
+    """Return the form of a value without constraints."""
+    if fitter.dialect.anything == "keep":
+        return Form("any", {}, node=node)
+    return Form("string", {"type": "string"}, {"as": "text"}, ["Any JSON value, written as JSON text."], node=node)
+
+
+def written(fitter: Fitter, node: Json, reason: str) -> Form:
+    """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
+    fitter.lose_all(node, f"{reason}; it is checked when the answer is lifted")
+    form = anything(fitter, node)
+    schema = {key: value for key, value in node.items() if key not in ANNOTATIONS} if isinstance(node, dict) else node
+    text = dumps(schema, indent=False)
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + "…"
+    form.notes = [f"{'Any JSON value' if form.kind == 'any' else 'JSON text'} that matches {text}."]
+    return form
+
+
+def texts(fitter: Fitter, forms: list[Form]) -> Form:
+    """Return one form for several whose strings cannot be told apart: JSON text of the types they have."""
+    kinds: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    for form in forms:
+        if form.written and form.codec is not None:
+            kinds.update(dict.fromkeys(form.codec.get("kinds", ())))
+        else:
+            values = form.codec["values"] if form.codec is not None and form.codec["as"] == "values" else [["", ""]]
+            kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
+            if isinstance(form.node, dict):
+                fitter.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
+        notes.update(dict.fromkeys(form.notes))
+    codec = {"as": "text", "kinds": list(kinds)}
+    words = " or ".join(kinds)
+    return Form("string", {"type": "string"}, codec, [f"One of: {words}; what is not a string is written as JSON text.", *notes])

@@ -1,0 +1,83 @@
+"""Let the objects of one union begin with keys that differ, or tell them apart: OpenAI refuses others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from instrc.jsonvalue import Json, freeze
+from instrc.lowering.forms import Form, listed_values
+
+if TYPE_CHECKING:
+    from instrc.lowering.fit import Fitter
+
+
+def led_apart(fitter: Fitter, forms: list[Form]) -> list[Form]:
+    """Let objects of one union begin with keys that differ or discriminate; return those that have none to begin with."""
+    for index, form in enumerate(forms):
+        if form.kind == "ref" and form.codec is not None and form.codec["as"] == "ref":
+            body = fitter.definitions.get(form.codec["name"])
+            if isinstance(body, dict) and body.get("type") == "object":
+                copy = {name: value for name, value in body.items() if name not in {"title", "description"}}
+                forms[index] = Form(
+                    "object",
+                    copy,
+                    fitter.codecs[form.codec["name"]],
+                    form.notes,
+                    form.text or body.get("description"),
+                    form.title,
+                    form.node,
+                )
+    objects = [form for form in forms if form.kind == "object" and form.body.get("properties")]
+    for _ in objects:  # what is led by another key may meet objects that begin with it
+        led = [group for group in _alike(objects) if _led(fitter, group)]
+        if not led:
+            break
+    if any(form.kind == "ref" and fitter.under_way(form) for form in forms):
+        return objects  # nobody knows yet with which key that one will begin
+    return [form for group in _alike(objects) for form in group]
+
+
+def _alike(objects: list[Form]) -> list[list[Form]]:
+    """Return the groups of objects that begin with one key which does not tell them apart."""
+    groups: dict[str, list[Form]] = {}
+    for form in objects:
+        groups.setdefault(next(iter(form.body["properties"])), []).append(form)
+    return [group for first, group in groups.items() if len(group) > 1 and not _discriminates(group, first)]
+
+
+def _led(fitter: Fitter, group: list[Form]) -> bool:
+    """Let the objects of a group begin with a key that tells them apart; `False` if they have none in common."""
+    shared = [name for name in group[0].body["properties"] if all(name in form.body["properties"] for form in group[1:])]
+    leader = next((name for name in shared if _discriminates(group, name)), None)
+    if leader is None:
+        return False
+    for form in group:
+        lead(form, leader, form.body["properties"][leader])
+        if isinstance(form.node, dict):
+            fitter.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
+    return True
+
+
+def _discriminates(group: list[Form], name: str) -> bool:
+    """Say whether a property has constant values that differ in all objects of a group."""
+    seen: set[Any] = set()
+    for form in group:
+        schema = form.body["properties"].get(name)
+        if not isinstance(schema, dict) or not schema.keys() & {"const", "enum"} or name not in form.body.get("required", ()):
+            return False
+        values = {freeze(value) for value in listed_values(schema)}
+        if values & seen:
+            return False
+        seen |= values
+    return True
+
+
+def lead(form: Form, name: str, schema: Json) -> None:
+    """Put a property in front of the others."""
+    body = dict(form.body)
+    rest = {key: value for key, value in body["properties"].items() if key != name}
+    body["properties"] = {name: schema, **rest}
+    body["required"] = [name, *(key for key in body.get("required", ()) if key != name)]
+    if "propertyOrdering" in body:
+        body["propertyOrdering"] = list(body["properties"])
+    form.body = body

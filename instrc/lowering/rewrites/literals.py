@@ -1,0 +1,129 @@
+"""Say enums and constants with the values a target takes.
+
+`const` is unknown to both Gemini forms, GigaChat and Ollama: there it is an enum of one.
+Values of several types are parted by type, because OpenAI wants a type beside every enum.
+Values of types a target's enums cannot hold (numbers in Gemini's Schema and GigaChat, objects nearly everywhere) are sent as
+their JSON text and come back by a table.  Anthropic may change the case of a value, which the same table undoes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from instrc.codecs.positions import ANNOTATIONS
+from instrc.jsonvalue import Json, dumps, freeze, kind_of
+from instrc.lowering.forms import Form, null_form
+from instrc.lowering.names import unique
+
+if TYPE_CHECKING:
+    from instrc.lowering.fit import Fitter
+
+_OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | ANNOTATIONS
+
+
+def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
+    """Return the forms of a schema that lists its values, one for each JSON type among them."""
+    dialect = fitter.dialect
+    values = _values(node)
+    groups: dict[str, list[Json]] = {}
+    for value in values:
+        groups.setdefault(kind_of(value), []).append(value)
+    if "number" in groups and "integer" in groups:
+        groups["number"] = [value for value in values if kind_of(value) in {"integer", "number"}]
+        del groups["integer"]
+    forms: list[Form] = []
+    strange: list[Json] = []
+    for kind, group in groups.items():
+        if kind == "null" and dialect.null:
+            forms.append(null_form())
+        elif kind == "boolean" and len(group) == 2:
+            forms.append(Form("boolean", {"type": "boolean"}))
+        elif kind == "string" or kind in dialect.enums:
+            if (excess := _excess(fitter, group)) is None:
+                forms.append(Form(kind, _enumeration(fitter, node, kind, group), _fold(fitter, group)))
+            else:
+                keyword = "enum" if "enum" in node else "const"
+                reason = f"{excess}: it is said in the description and checked when the answer is lifted"
+                forms.append(Form(kind, {"type": kind}, notes=[fitter.lose(node, keyword, reason=reason)]))
+        else:
+            strange += group
+    return _with_strange(fitter, forms, strange) if strange else forms
+
+
+def _values(node: dict[str, Any]) -> list[Json]:
+    """Return the listed values that the rest of the schema allows, equal ones once."""
+    listed = [node["const"]] if "const" in node else list(node["enum"])
+    if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in node["enum"]):
+        listed = []
+    values = list(
+        {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}.values()
+    )
+    types = node.get("type")
+    if types is not None:
+        types = {types} if isinstance(types, str) else set(types)
+        values = [value for value in values if kind_of(value) in types or (kind_of(value) == "integer" and "number" in types)]
+    others = {keyword: value for keyword, value in node.items() if keyword not in _OTHERS}
+    if others and values:
+        from instrc.codecs.judge import accepts
+
+        values = [value for value in values if accepts(others, value)]
+    return values
+
+
+def _excess(fitter: Fitter, group: list[Json]) -> str | None:
+    """Count the values of an enum; say by how much they are too many, `None` if the target takes them."""
+    limits = fitter.dialect.limits
+    if limits.long_enum is not None and len(group) > limits.long_enum[0]:
+        size = sum(len(value) for value in group if isinstance(value, str))
+        if size > limits.long_enum[1]:
+            most, characters = limits.long_enum
+            return f"has {len(group)} values of {size} characters, and more than {most} may have {characters}"
+    counted = fitter.enum_values + len(group)
+    if limits.enum_values is not None and counted > limits.enum_values:
+        return f"would be the schema's value {counted} in an enum, and the target takes {limits.enum_values}"
+    fitter.enum_values = counted
+    return None
+
+
+def _enumeration(fitter: Fitter, node: dict[str, Any], kind: str, group: list[Json]) -> dict[str, Any]:
+    if len(group) == 1 and "const" in fitter.dialect.keywords and "const" in node:
+        return {"type": kind, "const": group[0]}
+    return {"type": kind, "enum": group}
+
+
+def _fold(fitter: Fitter, group: list[Json]) -> dict[str, Any] | None:
+    """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
+    if not fitter.dialect.fold or not isinstance(group[0], str):
+        return None
+    if not any(value.lower() != value.upper() for value in group):
+        return None
+    return {"as": "values", "values": [[value, value] for value in group], "fold": True}
+
+
+def _with_strange(fitter: Fitter, forms: list[Form], strange: list[Json]) -> list[Form]:
+    """Add values that the target's enums cannot hold to the strings, as their JSON text."""
+    mine = next((form for form in forms if form.kind == "string"), None)
+    own: list[str] = []
+    table: list[list[Json]] = []
+    if mine is not None:
+        if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
+            return [*(form for form in forms if form is not mine), _text(mine, strange)]
+        own = mine.body.get("enum") or [mine.body["const"]]
+        table = [[value, value] for value in own]
+    taken = set(own)
+    for value in strange:
+        sent = unique(dumps(value, indent=False), taken, 10_000)
+        taken.add(sent)
+        table.append([sent, value])
+    codec: dict[str, Any] = {"as": "values", "values": table}
+    if fitter.dialect.fold:
+        codec["fold"] = True
+    form = Form("string", {"type": "string", "enum": [sent for sent, _ in table]}, codec)
+    if mine is None:
+        return [*forms, form]
+    return [form if other is mine else other for other in forms]
+
+
+def _text(mine: Form, strange: list[Json]) -> Form:
+    kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
+    return Form("string", {"type": "string"}, {"as": "text", "kinds": kinds}, mine.notes)

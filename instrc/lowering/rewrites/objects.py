@@ -1,0 +1,281 @@
+"""Say objects: keys, optional properties, maps, properties that are not declared.
+
+* **Keys** outside a target's alphabet are renamed (Anthropic, Gemini, GigaChat, Ollama, the top of smolagents).
+* **Optional** properties become required and nullable where a target asks for all (OpenAI), or moves optional ones out of their
+  place (Anthropic strict, Gemini, Ollama) and order matters.  Null then means "left out";
+  where null is a value too, the word `<null>` says it.  GigaChat has no null: there a missing key says it.
+* **Maps** become arrays of `{key, value}` where each object must be closed (OpenAI, Anthropic strict) or
+  maps come back empty (Gemini); undeclared properties beside declared ones go into one such array.
+* **Open objects** that do not speak of other properties are closed; that nobody means them is a convention, and it is reported.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from instrc.codecs.patterns import matches
+from instrc.codecs.reverse import NULL_WORD, Codec, wrapped
+from instrc.jsonvalue import Json, pointer
+from instrc.lowering.forms import Form, null_form
+from instrc.lowering.names import unique
+from instrc.lowering.rewrites import anything, maps
+
+if TYPE_CHECKING:
+    from instrc.lowering.fit import Fitter
+
+_ABSENT: Any = None
+"""No word on properties that are not declared: JSON has no such schema."""
+_MORE = "additional_properties"
+_MARKING = frozenset({"if", "dependentSchemas", "allOf", "anyOf", "oneOf"})
+"""Keywords whose schemas may mark properties as evaluated, in an instance that satisfies them."""
+
+
+def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
+    """Return the form of an object; `None` if there is no such object."""
+    needed = len({name for name in node.get("required") or () if isinstance(name, str)})
+    if max(needed, node.get("minProperties", 0)) > node.get("maxProperties", float("inf")):
+        fitter.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+        return None
+    if fitter.too_deep(level):
+        return anything.written(fitter, fitter.made({**node, "type": "object"}, node), fitter.beyond(level))
+    rest = node.get("additionalProperties", node.get("unevaluatedProperties", _ABSENT))
+    if rest is not _ABSENT and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
+        fitter.lose(node, "unevaluatedProperties", "narrowed", "is taken for all that is not declared, whatever marks it")
+    declared = node.get("properties") or {}
+    required = [name for name in dict.fromkeys(node.get("required") or ()) if isinstance(name, str)]
+    names = [*declared, *(name for name in required if name not in declared)]
+    patterns = node.get("patternProperties") or {}
+    if not names and not patterns and rest is _ABSENT and _no_arguments(fitter, node):
+        if fitter.dialect.closed:
+            fitter.lose(node, "additionalProperties", "convention", "is not given at the root: a tool without parameters")
+        return _Shape(fitter, node, level).form()
+    if not names and (patterns or rest is not False):
+        return maps.maps(fitter, node, level, patterns, True if rest is _ABSENT else rest)
+    kept = fitter.dialect.maps == "keep" and (patterns or rest not in (_ABSENT, False))
+    shape = _Shape(fitter, node, level, leaky=bool(kept) or not fitter.dialect.closed)
+    for name in names:
+        if not shape.add(name, _schema_of(fitter, node, name, declared, patterns, rest), required=name in required):
+            return None
+    if rest is _ABSENT and not patterns:
+        if fitter.dialect.closed:
+            fitter.lose(node, "additionalProperties", "convention", "is not given, so there are no undeclared properties")
+    elif patterns or rest is not False:
+        shape.others(patterns, rest)
+    elif not fitter.dialect.closed and not fitter.is_own(node):
+        for closing in ("additionalProperties", "unevaluatedProperties"):
+            if closing in node:
+                fitter.lose(
+                    node, closing, reason="has no word in the target; undeclared keys are found when the answer is lifted"
+                )
+    closed = not patterns and (rest is False or (rest is _ABSENT and fitter.dialect.closed))
+    if closed and node.get("minProperties", 0) > len(shape.body["properties"]):
+        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        return None
+    return shape.form()
+
+
+def _no_arguments(fitter: Fitter, node: dict[str, Any]) -> bool:
+    """Say whether an object is the root of a tool and says nothing of properties."""
+    return node is fitter.root and fitter.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
+
+
+def _schema_of(
+    fitter: Fitter, node: dict[str, Any], name: str, declared: dict[str, Json], patterns: dict[str, Json], rest: Json
+) -> Json:
+    """Return all that is demanded of one property."""
+    demands = [declared[name]] if name in declared else []
+    matched = [schema for pattern, schema in patterns.items() if matches(pattern, name)]
+    demands += matched
+    if name not in declared and not matched and rest is not _ABSENT:
+        demands.append(rest)
+    if "propertyNames" in node:
+        from instrc.codecs.judge import accepts
+
+        if not accepts(node["propertyNames"], name):
+            return False
+    if not demands:
+        return True
+    return demands[0] if len(demands) == 1 else fitter.made({"allOf": demands}, node)
+
+
+def _said_of(node: dict[str, Any], name: str) -> list[Json]:
+    """Return the schemas that an object has for a property that its name forbids."""
+    declared = node.get("properties") or {}
+    said = [declared[name]] if name in declared else []
+    said += [schema for pattern, schema in (node.get("patternProperties") or {}).items() if matches(pattern, name)]
+    return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
+
+
+class _Shape:
+    """An object under construction."""
+
+    def __init__(self, fitter: Fitter, node: dict[str, Any], level: int, *, leaky: bool = False) -> None:
+        self.fitter = fitter
+        self.leaky = leaky
+        """Whether a property that is not told of may come all the same."""
+        self.node = node
+        self.level = level
+        self.body: dict[str, Any] = {"type": "object", "properties": {}}
+        self.required: list[str] = []
+        self.entries: dict[str, dict[str, Any]] = {}
+        self.declared: list[str] = []
+        self.notes: list[str] = []
+        self.extra: dict[str, Any] = {}
+        """What the codec knows of undeclared properties."""
+
+    def add(self, name: str, schema: Json, *, required: bool) -> bool:
+        """Add a property; `False` if it must be there and cannot."""
+        fitter, dialect = self.fitter, self.fitter.dialect
+        forms = fitter.forms(schema, self.level + 1)
+        if not forms:
+            if not required and self.leaky:
+                fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
+                place = fitter.place(self.node, "properties") + pointer(("properties", name))
+                for demand in (schema, *_said_of(self.node, name)):
+                    fitter.lose_all(demand, "cannot be satisfied", "part", place)
+            if required:
+                fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
+            self.declared.append(name)
+            return not required
+        fitter_keys = dialect.keys_at_root_only and self.level > 1
+        sent = name if fitter_keys else fitter.keys.sent(name)
+        entry: dict[str, Any] = {} if sent == name else {"key": name}
+        asked = required
+        nullable = any(admits_null(fitter, form) for form in forms)
+        if not required and (dialect.every_required or (fitter.ordered and dialect.reorders)):
+            asked = True
+            entry["absent"] = True
+            forms = self._or_left_out(schema, forms, entry, nullable=nullable)
+        elif not dialect.null and nullable and any(form.kind == "null" for form in forms):
+            asked, forms = self._missing(schema, forms, entry, required=required)
+        elif dialect.spelling == "smolagents" and self.level == 1 and not required and not nullable:
+            entry["absent"] = "also"  # `nullable` there lets null through as well
+        notes = (f'null leaves it out, "{entry["null"]}" sets it to null.',) if "null" in entry else ()
+        body, codec = fitter.combine(schema, forms, notes)
+        if dialect.described and not body.get("description") and (dialect.spelling != "smolagents" or self.level == 1):
+            body = {"description": name.replace("_", " ").strip() or "The value.", **body}
+        if codec is not None:
+            entry["codec"] = codec
+        self.body["properties"][sent] = body
+        self.declared.append(name)
+        if asked:
+            self.required.append(sent)
+        if entry or sent.endswith("_"):  # what ends so and is unknown stands for another key
+            self.entries[sent] = entry
+        return True
+
+    def _or_left_out(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, nullable: bool) -> list[Form]:
+        """Let null say that a property is left out, and a word say null where null is a value."""
+        written = any(form.written and (form.anything or "null" in (form.codec or {})["kinds"]) for form in forms)
+        if nullable and not written:
+            if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
+                reason = "is null, so null and leaving out mean the same; null is taken for left out"
+                self.fitter.lose(schema, "default", "convention", reason)
+            else:
+                word = NULL_WORD
+                known = [value for form in forms for value in (*form.body.get("enum", ()), form.body.get("const"))]
+                while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
+                    word = f"<{word}>"
+                entry["null"] = word
+                if not any(form.kind == "any" for form in forms):
+                    forms = [*(form for form in forms if form.kind != "null"), Form("string", {"type": "string", "enum": [word]})]
+        return [*forms, null_form()] if not any(form.kind == "null" for form in forms) else forms
+
+    def _missing(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, required: bool) -> tuple[bool, list[Form]]:
+        """Let a missing key say null, for a target without null."""
+        kept = [form for form in forms if form.kind != "null"]
+        if not kept:
+            return required, forms
+        if required:
+            entry["missing"] = True
+            return False, kept
+        if isinstance(schema, dict):
+            same = "default" in schema and schema["default"] is None
+            self.fitter.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+        entry["unsaid"] = True
+        return False, kept
+
+    def others(self, patterns: dict[str, Json], rest: Json) -> None:
+        """Let properties in that are not declared."""
+        fitter, dialect = self.fitter, self.fitter.dialect
+        if dialect.maps == "keep":
+            renamed = any("key" in entry for entry in self.entries.values())
+            body, codec, notes = maps.kept(fitter, self.node, self.level, patterns, rest, renamed=renamed)
+            self.body.update(body)
+            self.notes += notes
+            if codec is not None:
+                self.extra |= codec
+                self.extra["declared"] = list(self.body["properties"])
+            return
+        if not dialect.closed:
+            reason = "has no word in the target; what is not in the list is found when the answer is lifted"
+            for keyword in ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"):
+                if keyword in self.node:
+                    fitter.lose(self.node, keyword, reason=reason)
+        form = maps.pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
+        if form is None:
+            return
+        sent = unique(_MORE, self.body["properties"], 64)
+        asked = dialect.every_required or (fitter.ordered and dialect.reorders)
+        self.body["properties"][sent], _ = fitter.combine(
+            {"description": "Further properties, each a key with its value."}, [form]
+        )
+        if asked:
+            self.required.append(sent)
+        self.extra["more"] = {"at": sent, "codec": form.codec, "declared": self.declared, "asked": asked}
+
+    def form(self) -> Form:
+        """Return the finished object."""
+        fitter, dialect, node = self.fitter, self.fitter.dialect, self.node
+        body = self.body
+        body["required"] = [name for name in body["properties"] if name in set(self.required)]
+        if dialect.closed and "additionalProperties" not in body and "patternProperties" not in body:
+            body["additionalProperties"] = False
+        elif "patternProperties" in body:
+            body.setdefault("additionalProperties", False)
+        if "propertyOrdering" in dialect.keywords:
+            body["propertyOrdering"] = list(body["properties"])
+        if not body["required"] and not dialect.every_required:
+            del body["required"]
+        maps.count(fitter, node, body, self.notes, more="more" in self.extra)
+        for keyword in ("dependentRequired", "dependentSchemas"):
+            if any(needs not in (True, {}, []) for needs in (node.get(keyword) or {}).values()):
+                self.notes.append(fitter.lose(node, keyword))
+        if "propertyNames" in node and "other" not in self.extra and not dialect.closed:
+            self.notes.append(fitter.lose(node, "propertyNames"))
+        codec: Codec = {"as": "object", "keys": self.entries, **self.extra} if self.entries or self.extra else None
+        return Form("object", body, codec, [text for text in self.notes if text])
+
+
+def admits_null(fitter: Fitter, form: Form) -> bool:
+    """Say whether null is among the values of a form."""
+    if form.kind in {"null", "any"} or form.anything:
+        return True
+    if form.written and form.codec is not None:
+        return "null" in form.codec["kinds"]
+    if form.codec is not None and form.codec["as"] == "values":
+        return any(value is None for _, value in form.codec["values"])
+    return form.kind == "ref" and _nullish(fitter, form.node, set())
+
+
+def _nullish(fitter: Fitter, node: Json, seen: set[int]) -> bool:
+    """Say whether a schema allows null, as far as its outer keywords tell."""
+    if not isinstance(node, dict):
+        return node is True
+    if id(node) in seen:
+        return True
+    seen.add(id(node))
+    types = node.get("type")
+    if types is not None and types != "null" and (isinstance(types, str) or "null" not in types):
+        return False
+    if ("enum" in node and None not in node["enum"]) or ("const" in node and node["const"] is not None):
+        return False
+    if "$ref" in node and not _nullish(fitter, fitter.target(node["$ref"]), seen):
+        return False
+    if any(not _nullish(fitter, member, seen) for member in node.get("allOf", ())):
+        return False
+    if types is None and node.keys() & {"properties", "items", "minLength", "pattern", "minimum", "maximum"}:
+        return False  # read as that type
+    return all(
+        any(_nullish(fitter, member, seen) for member in node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node
+    )

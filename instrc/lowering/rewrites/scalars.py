@@ -1,0 +1,133 @@
+"""Keep what a target takes of the keywords of strings and numbers; say the rest in words.
+
+Anthropic strict refuses bounds of numbers and lengths, OpenAI leaves lengths out of its list, Gemini knows inclusive bounds only,
+GigaChat and Ollama none; formats outside a target's list are errors in llguidance and vLLM;
+look-around in patterns is refused by everyone, and xgrammar anchors patterns that are not.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from instrc.jsonvalue import Json
+from instrc.lowering.forms import Form
+
+if TYPE_CHECKING:
+    from instrc.lowering.fit import Fitter
+
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
+
+
+_ROUNDED = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
+
+
+def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
+    """Return the form of a string; `None` if its lengths contradict each other."""
+    keywords, dialect = fitter.dialect.keywords, fitter.dialect
+    if node.get("minLength", 0) > node.get("maxLength", float("inf")):
+        fitter.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+        return None
+    form = Form("string", {"type": "string"})
+    pattern, form_at = node.get("pattern"), node.get("format")
+    if isinstance(pattern, str):
+        if "pattern" in keywords and taken(pattern, dialect.patterns):
+            form.body["pattern"] = pattern
+        else:
+            form.notes.append(fitter.lose(node, "pattern"))
+    if isinstance(form_at, str):
+        if "format" in keywords and form_at in dialect.formats and "pattern" not in form.body:
+            form.body["format"] = form_at
+        else:
+            form.notes.append(fitter.lose(node, "format"))
+    for keyword in ("minLength", "maxLength"):
+        if keyword not in node or (keyword == "minLength" and node[keyword] <= 0):
+            continue
+        alone = dialect.lengths_beside_patterns or form.body.keys().isdisjoint({"pattern", "format"})
+        if keyword in keywords and alone:
+            form.body[keyword] = node[keyword]
+        else:
+            form.notes.append(fitter.lose(node, keyword))
+    return form
+
+
+def numbers(fitter: Fitter, node: dict[str, Any], kind: str) -> Form | None:
+    """Return the form of a number; `None` if its bounds leave none."""
+    if _empty(node, kind):
+        fitter.lose(node, "minimum", "annotation", "leaves no number")
+        return None
+    form = Form(kind, {"type": kind})
+    for keyword in _BOUNDS:
+        if keyword not in node or isinstance(node[keyword], bool):
+            continue
+        value = node[keyword]
+        if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
+            value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
+        if keyword in fitter.dialect.keywords:
+            form.body[keyword] = value
+        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in fitter.dialect.keywords:
+            form.body["minimum"] = max(floor(value) + 1, form.body.get("minimum", floor(value) + 1))
+        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in fitter.dialect.keywords:
+            form.body["maximum"] = min(ceil(value) - 1, form.body.get("maximum", ceil(value) - 1))
+        elif keyword == "multipleOf" and kind == "integer" and value == 1:
+            continue
+        else:
+            form.notes.append(fitter.lose(node, keyword))
+    return form
+
+
+def _empty(node: dict[str, Json], kind: str) -> bool:
+    """Say whether no number is within the bounds."""
+    low, high = node.get("minimum", float("-inf")), node.get("maximum", float("inf"))
+    above, below = node.get("exclusiveMinimum", float("-inf")), node.get("exclusiveMaximum", float("inf"))
+    if isinstance(above, bool) or isinstance(below, bool):
+        return False
+    if low > high or low >= below or above >= high or above >= below:
+        return True
+    least, most = max(low, above), min(high, below)
+    step = node.get("multipleOf")
+    if float("-inf") in {least, most} or float("inf") in {least, most}:
+        return False
+    if kind == "integer":
+        least = ceil(least) + (1 if ceil(least) == above else 0)
+        most = floor(most) - (1 if floor(most) == below else 0)
+        if least > most:
+            return True
+        if isinstance(step, int) and step > 0:
+            return bool(-(-least // step) * step > most)
+    return False
+
+
+_LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
+_LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
+
+
+def taken(pattern: str, kind: str) -> bool:
+    """Say whether a target takes a regular expression, and Python reads it too."""
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    if kind == "any":
+        return True
+    if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
+        return False
+    return kind == "plain" or _anchored(pattern)
+
+
+_ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+"""Escapes and character classes, in which signs stand for themselves."""
+
+
+def _anchored(pattern: str) -> bool:
+    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
+    bones = _ATOMS.sub("a", pattern)
+    if not bones.startswith("^") or not bones.endswith("$") or {"^", "$"} & set(bones[1:-1]):
+        return False
+    depth = 0
+    for sign in bones:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "|" and depth == 0:
+            return False
+    return True

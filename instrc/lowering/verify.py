@@ -1,0 +1,202 @@
+"""Ask the engines that are installed whether they take a payload, and whether they hold answers to its order.
+
+Engines are optional (`pip install instrc[verify]`): llguidance decides for Mistral and, with xgrammar, for vLLM;
+outlines-core is asked for its opinion.  Targets without a public engine are judged by our own rules.
+
+Order is tried out: a sample answer in which two declared neighbours have changed places must be rejected, each pair by itself.
+Keys that nobody declared, of maps and open objects, have no order, and none is demanded.
+xgrammar 0.2.8 keeps declared keys out of the undeclared ones of an open object if they are ASCII, and else does not:
+a Cyrillic key may come late there (`ordered` is false and `loose` names it), or twice, with any value, as `lift` finds.
+No way of writing the schema avoids that but other keys; closed objects are not affected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
+
+from instrc.codecs.judge import accepts
+from instrc.dialects.catalogue import dialect
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, at, dumps, pointer
+from instrc.lowering.expansion import Expansion
+from instrc.lowering.rules import Breach, breaches
+from instrc.lowering.sample import sample, swaps
+from instrc.lowering.spelling import standard
+
+_MOST_SWAPS = 40
+"""Reordered answers that an engine is shown."""
+Matcher: TypeAlias = Callable[[str], bool]
+"""Says whether a text is a whole answer that a grammar accepts."""
+
+
+class Unasked(Exception):  # noqa: N818  -- nobody erred
+    """An engine would not come back in time, or not with the memory there is."""
+
+
+class Opinion(NamedTuple):
+    """What one engine says."""
+
+    engine: str
+    binding: bool
+    """Whether the target runs on this engine."""
+    accepted: bool | None
+    """Whether the schema compiles; `None` if the engine is not installed, or was not asked."""
+    reason: str | None = None
+    answers: bool | None = None
+    """Whether a sample answer is accepted; `None` if none could be made, as for a pattern that nobody can guess, or shown."""
+    ordered: bool | None = None
+    """Whether that answer is rejected whichever two declared neighbours in it are swapped; `None` if there are none."""
+    loose: str | None = None
+    """A swap that was accepted all the same: its keys and its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the rules of a target and the engines say of a payload."""
+
+    target: str
+    breaches: tuple[Breach, ...]
+    opinions: tuple[Opinion, ...]
+
+    @property
+    def accepted(self) -> bool:
+        """Whether no rule is broken and no engine of the target refuses."""
+        return not self.breaches and not any(opinion.binding and opinion.accepted is False for opinion in self.opinions)
+
+    @property
+    def ordered(self) -> bool | None:
+        """Whether order is enforced by every engine of the target that was asked; `None` if none could tell."""
+        said = [opinion.ordered for opinion in self.opinions if opinion.binding and opinion.ordered is not None]
+        return all(said) if said else None
+
+    def to_json(self) -> Json:
+        """Return the whole as plain JSON."""
+        return {
+            "target": self.target,
+            "accepted": self.accepted,
+            "ordered": self.ordered,
+            "breaches": [breach._asdict() for breach in self.breaches],
+            "engines": [opinion._asdict() for opinion in self.opinions],
+        }
+
+
+def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
+    """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines."""
+    aimed = dialect(target)
+    try:
+        schema = at(payload, pointer(aimed.where))
+        broken = breaches(payload, aimed)
+    except (LookupError, TypeError):
+        schema = payload
+        wrapped = _wrapped(payload, aimed)
+        broken = breaches(wrapped, aimed)
+    plain = standard(schema, aimed.spelling)
+    opinions = [_opinion(name, engine, plain, binding=name in aimed.engines) for name, engine in _ENGINES.items()]
+    return Verification(aimed.name, tuple(broken), tuple(opinions))
+
+
+def _wrapped(schema: Json, aimed: Dialect) -> Json:
+    """Put a schema alone into the envelope of a target."""
+    from instrc.lowering.envelopes import filled
+
+    return filled(aimed.envelope, {"@name": "tool", "@description": None, "@schema": schema, "@map": None})
+
+
+def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:
+    """Ask one engine."""
+    if find_spec(name) is None:
+        return Opinion(name, binding, None, "is not installed")
+    try:
+        matcher = engine(schema)
+    except Unasked:
+        return Opinion(name, binding, None, "is not asked: what it would write out is too large")
+    except Exception as error:  # noqa: BLE001  -- engines raise what they like
+        return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
+    value = sample(schema)
+    if matcher is None or not accepts(schema, value):
+        return Opinion(name, binding, accepted=True)
+    ordered, loose = None, None
+    try:
+        answers = matcher(dumps(value, indent=False))
+        for swap in islice(swaps(value, schema), _MOST_SWAPS if answers else 0):
+            ordered = not matcher(dumps(swap.value, indent=False))
+            if not ordered:
+                loose = f"{swap.keys[1]!r} before {swap.keys[0]!r} at {swap.place or '/'}"
+                break
+    except Exception as error:  # noqa: BLE001  -- as above
+        return Opinion(name, binding, accepted=False, reason=f"{type(error).__name__}: {error}"[:500])
+    return Opinion(name, binding, accepted=True, answers=answers, ordered=ordered, loose=loose)
+
+
+def _llguidance(schema: Json) -> Matcher:
+    """Compile as Mistral and vLLM's guidance backend do."""
+    from llguidance import LLMatcher
+
+    return _guided(LLMatcher.grammar_from_json_schema(dumps(schema, indent=False)))
+
+
+def _guided(grammar: str) -> Matcher:
+    """Return what matches texts against a grammar of llguidance."""
+    from llguidance import LLMatcher, LLTokenizer
+
+    if message := LLMatcher.validate_grammar(grammar):
+        raise ValueError(message)
+    tokens = LLTokenizer("byte")
+
+    def accepts_text(text: str) -> bool:
+        matcher = LLMatcher(tokens, grammar)
+        wanted = tokens.tokenize_str(text)
+        return matcher.try_consume_tokens(wanted) == len(wanted) and bool(matcher.is_accepting())
+
+    return accepts_text
+
+
+def _xgrammar(schema: Json) -> Matcher:
+    """Compile as vLLM's and SGLang's default backend does."""
+    import xgrammar
+
+    vocabulary: Any = [bytes([byte]) for byte in range(256)] + [b"<end>"]
+    info = xgrammar.TokenizerInfo(vocabulary, vocab_type=xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
+    compiled = xgrammar.GrammarCompiler(info).compile_json_schema(dumps(schema, indent=False))
+
+    def accepts_text(text: str) -> bool:
+        matcher = xgrammar.GrammarMatcher(compiled)
+        return bool(matcher.accept_string(text) and matcher.accept_token(256) and matcher.is_terminated())
+
+    return accepts_text
+
+
+_LONGEST = 200_000
+"""Characters of a regular expression that is still matched."""
+
+
+def _outlines_core(schema: Json) -> Matcher | None:
+    """Compile as outlines does: into one regular expression.
+
+    Python would take for ever to match some of these, and outlines half a minute to make a table of them;
+    llguidance walks them as fast as its own grammars.
+    """
+    from outlines_core.json_schema import build_regex_from_schema
+
+    if Expansion(schema).size() > _LONGEST * 20:
+        raise Unasked
+    expression = build_regex_from_schema(dumps(schema, indent=False))
+    if find_spec("llguidance") is None or len(expression) > _LONGEST:
+        return None
+    from llguidance import LLMatcher
+
+    try:
+        return _guided(LLMatcher.grammar_from_regex(expression))
+    except ValueError:
+        return None  # what one engine writes the other need not read
+
+
+_ENGINES: dict[str, Callable[[Json], Matcher | None]] = {
+    "llguidance": _llguidance,
+    "xgrammar": _xgrammar,
+    "outlines_core": _outlines_core,
+}

@@ -1,1 +1,0 @@
-"""What a provider accepts, as data, and one walker that fits a schema to it."""

@@ -1,0 +1,116 @@
+"""A map brings values back as what they are, and is no larger than what it stands for asks of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.codecs.judge import Judge
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps, loads
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm", "smolagents", "openai", "gemini", "gigachat"])
+def test_values_are_read_by_the_pattern_that_their_keys_match(target: str) -> None:
+    strange: Any = {"type": "object", "properties": {'quo"te': {"enum": [[1], {"a": 1}]}}, "required": ['quo"te']}
+    schema = {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}},
+        "patternProperties": {"^x-": {"enum": [[], "[]"]}},
+        "additionalProperties": {**strange, "additionalProperties": False},
+    }
+    result = lower({"type": "object", "properties": {"v": schema}, "required": ["v"], "additionalProperties": False}, target)
+    value = {"v": {"id": 1, "x-a": [], "x-b": "[]", "b": {'quo"te': [1]}, "c": {'quo"te': {"a": 1}}}}
+    assert lift(encode(value, result.map), result.map).value == value
+    assert not [loss for loss in result.losses if loss.kind == "narrowed"]
+
+
+NODE: Any = {"$ref": "#/$defs/node"}
+NESTED: Any = {
+    "type": "object",
+    "properties": {"tree": NODE},
+    "required": ["tree"],
+    "additionalProperties": False,
+    "$defs": {
+        "node": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"left": NODE, "right": NODE, "$size": {"type": "integer"}},
+                    "required": ["left"],
+                    "additionalProperties": False,
+                },
+                {"type": "array", "items": NODE},
+                {"type": "object", "patternProperties": {"^x": NODE}, "additionalProperties": NODE},
+                {"enum": [1, "leaf", None]},
+            ]
+        }
+    },
+}
+"""Unions in unions, and maps whose entries are of two kinds, both without end."""
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_map_of_unions_in_unions_is_at_most_twice_as_large_as_payload_and_schema(target: str) -> None:
+    result = lower(NESTED, target)
+    assert len(dumps(result.map)) <= 2 * (len(dumps(result.payload)) + len(dumps(NESTED)))
+
+
+@pytest.mark.parametrize("target", targets())
+def test_parts_that_a_map_says_once_are_read_wherever_they_stand(target: str) -> None:
+    result = lower(NESTED, target)
+    left: Any = {"left": [{"xa": "leaf", "b": [1]}, {"left": 1, "right": ["leaf", {"left": "leaf", "$size": 2}]}]}
+    value = {"tree": [left, {"left": left, "right": [[left]], "$size": 1}]}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+def test_a_map_holds_only_definitions_that_tell_alternatives_apart() -> None:
+    chain = {"type": "object", "properties": {"next": NODE, "$size": {"type": "integer"}}, "required": ["$size"]}
+    result = lower({**NESTED, "$defs": {"node": chain}}, "openai")
+    assert "$defs" in result.schema
+    assert "codecs" in result.map
+    assert "definitions" not in result.map
+    asked = dumps([lower(NESTED, "openai").map[member] for member in ("codec", "codecs", "definitions")])
+    assert all(f"#/$defs/{name}" in asked for name in lower(NESTED, "openai").map["definitions"])
+
+
+def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    accepts = Judge.accepts
+
+    def counted(self: Judge, schema: Any, value: Any) -> bool:
+        asked.append(value)
+        return accepts(self, schema, value)
+
+    monkeypatch.setattr(Judge, "accepts", counted)
+    branches = [branch for branch in NESTED["$defs"]["node"]["anyOf"] if "patternProperties" not in branch]
+    result = lower({**NESTED, "$defs": {"node": {"anyOf": branches}}}, "openai")
+
+    def questions(levels: int) -> int:
+        value: Any = "leaf"
+        for _ in range(levels):
+            value = [{"left": value}]
+        answer = loads(dumps(encode({"tree": value}, result.map)).replace('"leaf"', '"wrong"'))
+        asked.clear()
+        assert lift(answer, result.map).status == "invalid"
+        return len(asked)
+
+    assert 0 < questions(10) <= 5 * questions(5)
+
+
+def test_definitions_that_are_too_many_to_be_kept_are_written_as_text() -> None:
+    nodes = {
+        f"d{n}": {
+            "type": "object",
+            "properties": {"next": {"$ref": f"#/$defs/d{(n + 1) % 520}"}, "same": {"$ref": f"#/$defs/d{n}"}},
+        }
+        for n in range(520)
+    }
+    root: Any = {"type": "object", "properties": {name: {"$ref": f"#/$defs/{name}"} for name in nodes}, "$defs": nodes}
+    definitions = lower(root, "mistral").schema["$defs"]
+    assert len(definitions) == 500
+    assert all(isinstance(schema, dict) for schema in definitions.values())

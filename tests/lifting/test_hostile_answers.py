@@ -1,0 +1,144 @@
+"""No answer, however odd, ends in a traceback, changes what was given, or takes for ever."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from instrc.jsonvalue import dumps
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+
+SCHEMA: Any = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string"},
+        "$b": {"anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}, {"type": "array"}]},
+        "c": {"enum": ["Yes", 1, None]},
+        "m": {"type": "object", "additionalProperties": {"type": "integer"}},
+    },
+    "required": ["a"],
+    "additionalProperties": False,
+}
+MAPS = [lower(SCHEMA, target, "tool").map for target in ("jsonschema", "openai", "gigachat", "vllm", "anthropic")]
+MAPS.append(lower_all([("tool", SCHEMA), ("other", {"type": "object"})], "ollama").map)
+WORDS = [
+    *(
+        "choices",
+        "message",
+        "delta",
+        "content",
+        "tool_calls",
+        "function",
+        "name",
+        "arguments",
+        "parameters",
+        "input",
+        "type",
+        "text",
+    ),
+    *("candidates", "parts", "functionCall", "args", "finishReason", "output", "outputs", "error", "result", "jsonrpc", "status"),
+    *(
+        "stop_reason",
+        "done",
+        "done_reason",
+        "response",
+        "messages",
+        "role",
+        "refusal",
+        "structuredContent",
+        "isError",
+        "index",
+        "id",
+    ),
+    *("a", "$b", "b", "c", "m", "key", "value", "choice", "tool", "other", "item", "promptFeedback", "blockReason", "thought"),
+]
+KINDS = [
+    "tool_use",
+    "function_call",
+    "text",
+    "message",
+    "refusal",
+    "error",
+    "assistant",
+    "length",
+    "SAFETY",
+    "failed",
+    "tools/call",
+]
+EVENTS = [
+    "message_delta",
+    "content_block_start",
+    "content_block_delta",
+    "response.completed",
+    "response.output_item.added",
+    "ping",
+]
+PIECES = [
+    *("<tool_call>", "</tool_call>", "<function=tool>", "</function>", "<parameter=a>", "</parameter>", "<think>", "</think>"),
+    *("[TOOL_CALLS]", "[ARGS]", "<|python_tag|>", '<invoke name="tool">', "</invoke>", "<arg_key>", "</arg_key>", "<arg_value>"),
+    *("```json\n", "\n```\n", "{", "}", "[", "]", '"', '{"name": "tool", "arguments": {"a": "x"}}', "tool", "(a=1)", ",", ";"),
+    *(
+        "data: ",
+        "\n",
+        "event: x\n",
+        '{"done": true, "response": "',
+        '{"choices": [{"delta": {}}]}',
+        "\\",
+        "<｜tool▁call▁begin｜>",
+        "\0",
+    ),
+]
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from([*WORDS, *KINDS, *EVENTS, *PIECES, '{"a": "x"}', "null", "5"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4),
+    max_leaves=14,
+)
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
+
+
+@settings(deadline=None, max_examples=300)
+@given(answer=values | texts | values.map(dumps) | st.lists(values, max_size=3))
+def test_any_answer_is_told_what_came_of_it(answer: Any) -> None:
+    before = copy.deepcopy(answer)
+    for record in MAPS:
+        lifted = lift(answer, record)
+        assert lifted.status in {"ok", "failed", "refused", "cut", "malformed", "empty", "invalid"}
+        assert dumps(lifted.to_json())
+    assert answer == before
+
+
+@settings(deadline=None, max_examples=100)
+@given(arguments=st.dictionaries(st.sampled_from(["a", "$b", "b", "c", "m"]), values, max_size=4))
+def test_what_is_mended_is_less_wrong_and_told(arguments: Any) -> None:
+    for record in MAPS[:-1]:
+        lifted = lift({"name": "tool", "arguments": arguments}, record)
+        (call,) = lifted.calls
+        again = lift({"name": "tool", "arguments": arguments}, record)
+        assert again.calls[0].value == call.value
+        if call.mended:
+            assert all(mend.what in {"null-left-out", "text-read", "case"} for mend in call.mended)
+
+
+def test_a_long_text_of_openings_is_read_in_time_that_grows_with_it() -> None:
+    record = MAPS[3]
+    for piece in (
+        "<tool_call>",
+        "{",
+        '{"name":',
+        "```json\n",
+        "[TOOL_CALLS]a{",
+        "<function=a>",
+        "<parameter=a>",
+        "<invoke name='a'>",
+        "<think>",
+    ):
+        assert lift(piece * 3000, record).status in {"cut", "invalid", "empty"}

@@ -1,0 +1,297 @@
+"""An answer is found in any envelope, and what went wrong with it is told apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+from instrc.problems.problem import CompileError
+
+SCHEMA: Any = {
+    "type": "object",
+    "properties": {
+        "_thought": {"type": "string"},
+        "тема": {"type": "string"},
+        "mode": {"enum": ["Approve", "Reject"]},
+        "$score": {"type": "integer", "maximum": 5},
+        "note": {"type": "string"},
+    },
+    "required": ["_thought", "тема", "mode", "$score"],
+    "additionalProperties": False,
+}
+VALUE = {"_thought": "hm", "тема": "отпуск", "mode": "Approve", "$score": 4}
+
+
+def envelopes(name: str, arguments: Any) -> dict[str, Any]:
+    """Return an answer as each provider wraps it."""
+    text = json.dumps(arguments, ensure_ascii=False)
+    call = {"id": "call_1", "type": "function", "function": {"name": name, "arguments": text}}
+    return {
+        "bare": arguments,
+        "text": text,
+        "bytes": text.encode(),
+        "fence": f"```json\n{text}\n```",
+        "fence without an end": f"```json\n{text}",
+        "text with a byte order mark": "\ufeff" + text,
+        "thoughts before the text": {"role": "assistant", "content": "<think>\nIs {1} a set?\n</think>\n\n" + text},
+        "completion": {"choices": [{"text": text, "finish_reason": "stop"}]},
+        "ollama completion": {"model": "m", "response": text, "done": True, "done_reason": "stop"},
+        "gemini text in parts": {
+            "candidates": [
+                {"content": {"role": "model", "parts": [{"text": text[:9]}, {"text": text[9:]}]}, "finishReason": "STOP"}
+            ]
+        },
+        "openai": {
+            "choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [call]}, "finish_reason": "tool_calls"}]
+        },
+        "openai message": {"role": "assistant", "content": None, "tool_calls": [call]},
+        "openai call": call,
+        "openai function": {"name": name, "arguments": text},
+        "openai output": {
+            "choices": [{"message": {"role": "assistant", "content": text, "refusal": None}, "finish_reason": "stop"}]
+        },
+        "responses": {
+            "object": "response",
+            "status": "completed",
+            "output": [
+                {"type": "reasoning", "summary": []},
+                {"type": "function_call", "call_id": "c", "name": name, "arguments": text},
+            ],
+        },
+        "responses output": {
+            "object": "response",
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
+        },
+        "anthropic": {
+            "type": "message",
+            "role": "assistant",
+            "stop_reason": "tool_use",
+            "content": [
+                {"type": "text", "text": "Let me see."},
+                {"type": "tool_use", "id": "t", "name": name, "input": arguments},
+            ],
+        },
+        "anthropic part": {"type": "tool_use", "id": "t", "name": name, "input": arguments},
+        "gemini": {
+            "candidates": [
+                {
+                    "content": {"role": "model", "parts": [{"functionCall": {"name": name, "args": arguments}}]},
+                    "finishReason": "STOP",
+                }
+            ]
+        },
+        "gemini snake": {
+            "candidates": [
+                {
+                    "content": {"parts": [{"function_call": {"name": name, "args": arguments}}]},
+                    "finish_reason": "FinishReason.STOP",
+                }
+            ]
+        },
+        "mistral": {
+            "choices": [
+                {
+                    "message": {"tool_calls": [{"id": "a", "function": {"name": name, "arguments": arguments}}]},
+                    "finish_reason": "tool_calls",
+                }
+            ]
+        },
+        "gigachat": {
+            "choices": [
+                {
+                    "message": {
+                        "role": "assistant",
+                        "content": "",
+                        "functions_state_id": "u",
+                        "function_call": {"name": name, "arguments": arguments},
+                    },
+                    "finish_reason": "function_call",
+                }
+            ]
+        },
+        "ollama": {
+            "message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]},
+            "done_reason": "stop",
+        },
+        "mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}},
+    }
+
+
+@pytest.mark.parametrize("target", targets())
+def test_every_envelope_is_opened(target: str) -> None:
+    result = lower(SCHEMA, target, "draft.letter")
+    arguments = encode(VALUE, result.map)
+    for kind, answer in envelopes(result.map["tool"]["sent"], arguments).items():
+        lifted = lift(answer, result.map)
+        assert lifted.ok, (kind, lifted)
+        assert lifted.value == VALUE, kind
+        assert lifted.call.name in {"draft.letter", None}, kind
+
+
+def test_the_answer_is_divided() -> None:
+    result = lower(SCHEMA, "anthropic-strict")
+    lifted = lift(encode(VALUE, result.map), result.map)
+    assert lifted.output == {"тема": "отпуск", "mode": "Approve"}
+    assert lifted.thoughts == {"_thought": "hm"}
+    assert lifted.metrics == {"$score": 4}
+
+
+def test_parallel_calls_come_back_each_by_its_name() -> None:
+    tools = lower_all(
+        [("draft", SCHEMA, "Drafts."), ("look up", {"type": "object", "properties": {"$q": {"type": "string"}}})], "anthropic"
+    )
+    content = [
+        {"type": "tool_use", "id": "1", "name": "look_up", "input": {"q": "x"}},
+        {"type": "tool_use", "id": "2", "name": "draft", "input": {**VALUE, "mode": "approve"}},
+        {"type": "tool_use", "id": "3", "name": "nobody", "input": {}},
+    ]
+    renamed = [
+        {**part, "input": {key.replace("$", "").replace("тема", "tema"): item for key, item in part["input"].items()}}
+        for part in content
+    ]
+    lifted = lift({"role": "assistant", "content": renamed, "stop_reason": "tool_use"}, tools.map)
+    assert [call.name for call in lifted.calls] == ["look up", "draft", "nobody"]
+    assert [call.id for call in lifted.calls] == ["1", "2", "3"]
+    assert lifted.calls[0].value == {"$q": "x"}
+    assert [call.valid for call in lifted.calls] == [True, True, False]
+    with pytest.raises(LookupError):
+        _ = lifted.value
+
+
+def test_case_is_mended_where_it_is_unmistakable() -> None:
+    for target in ("anthropic", "anthropic-strict"):
+        result = lower(
+            {"type": "object", "properties": {"mode": {"enum": ["Approve", "reject", "REJECT"]}}, "required": ["mode"]}, target
+        )
+        assert lift({"mode": "APPROVE"}, result.map).value == {"mode": "Approve"}
+        assert lift({"mode": "Reject"}, result.map).invalid
+        assert lift({"mode": "REJECT"}, result.map).value == {"mode": "REJECT"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"choices": [{"message": {"role": "assistant", "refusal": "I will not."}, "finish_reason": "stop"}]},
+        {"choices": [{"message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}]},
+        {"object": "response", "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}]},
+        {"role": "assistant", "content": [], "stop_reason": "refusal"},
+        {"candidates": [{"content": {"parts": []}, "finishReason": "SAFETY"}]},
+        {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}},
+        {"choices": [{"message": {"role": "assistant", "content": "Не люблю"}, "finish_reason": "blacklist"}]},
+    ],
+)
+def test_a_refusal_is_a_refusal(answer: Any) -> None:
+    lifted = lift(answer, lower(SCHEMA, "openai").map)
+    assert lifted.refusal
+    assert not lifted.calls
+    assert not lifted.ok
+    assert not lifted.truncated
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"_thought": "hm", "те',
+        '```json\n{"_thought": "hm", "те',
+        {"choices": [{"text": '{"_thought', "finish_reason": "length"}]},
+        {
+            "choices": [
+                {
+                    "message": {"tool_calls": [{"function": {"name": "tool", "arguments": '{"_thought": "h'}}]},
+                    "finish_reason": "length",
+                }
+            ]
+        },
+        {
+            "object": "response",
+            "status": "incomplete",
+            "incomplete_details": {"reason": "max_output_tokens"},
+            "output": [{"type": "function_call", "name": "tool", "arguments": '{"_thought'}],
+        },
+        {"role": "assistant", "stop_reason": "max_tokens", "content": [{"type": "tool_use", "name": "tool", "input": {}}]},
+        {"candidates": [{"content": {"parts": []}, "finishReason": "MAX_TOKENS"}]},
+        {"message": {"role": "assistant", "content": "", "tool_calls": []}, "done_reason": "length"},
+    ],
+)
+def test_an_answer_cut_off_is_said_to_be(answer: Any) -> None:
+    lifted = lift(answer, lower(SCHEMA, "openai").map)
+    assert lifted.truncated
+    assert not lifted.ok
+
+
+def test_a_value_that_breaks_the_schema_comes_with_the_places() -> None:
+    result = lower(SCHEMA, "openai")
+    lifted = lift(encode({**VALUE, "$score": 9}, result.map), result.map)
+    assert lifted.value["$score"] == 9
+    assert [(wrong.instance, wrong.keyword) for wrong in lifted.invalid] == [("/$score", "maximum")]
+    assert not lifted.ok
+
+
+def test_broken_arguments_are_no_traceback() -> None:
+    result = lower(SCHEMA, "gemini")
+    for answer in (
+        None,
+        5,
+        [],
+        [1],
+        "",
+        "no",
+        "{]",
+        {"choices": None},
+        {"choices": [None]},
+        {"content": 3},
+        {"tool_calls": [None, {}]},
+        b"\xff",
+        {"candidates": [3]},
+        {"name": ["x"], "arguments": {}},
+        {"name": {"a": 1}, "input": {}},
+        {"type": ["x"], "role": ["y"]},
+        [{"type": ["x"]}],
+        {"choices": [{"message": {"tool_calls": [{"function": {"name": ["x"], "arguments": {}}, "id": [1]}]}}]},
+    ):
+        assert not lift(answer, result.map).ok
+
+
+def test_a_tool_whose_keys_are_those_of_an_envelope_is_answered_bare() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "arguments": {"type": "string"}, "content": {"type": "string"}},
+    }
+    result = lower(schema, "anthropic")
+    assert lift({"name": "x", "arguments": "{}"}, result.map).value == {"name": "x", "arguments": "{}"}
+    assert lift({"content": "x"}, result.map).value == {"content": "x"}
+
+
+def test_the_map_travels_in_a_tool_for_mcp() -> None:
+    result = lower(SCHEMA, "mcp", "draft")
+    assert lift(VALUE, json.loads(json.dumps(result.payload))).value == VALUE
+
+
+@pytest.mark.parametrize("wrong", [{}, [], None, {"instrc": 99}, {"instrc": 1}, {"instrc": 1, "tools": []}])
+def test_what_is_no_map_is_a_problem(wrong: Any) -> None:
+    with pytest.raises(CompileError) as caught:
+        lift({}, wrong)
+    assert [problem.name for problem in caught.value.problems] == ["unreadable-map"]
+
+
+def test_a_model_that_knows_our_name_for_a_key_is_understood() -> None:
+    result = lower(SCHEMA, "anthropic-strict")
+    sent = {key: item for key, item in encode(VALUE, result.map).items() if key != "tema"}
+    assert lift({**sent, "тема": "отпуск"}, result.map).value == VALUE
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_key_that_is_sent_under_another_name_wins_over_ours_for_it(target: str) -> None:
+    schema = {"type": "object", "properties": {"$n": {"type": "integer"}}, "required": ["$n"]}
+    result = lower(schema, target)
+    sent = encode({"$n": 1}, result.map)
+    for answer in ({**sent, "$n": "x"}, {"$n": "x", **sent}):
+        if len(answer) > 1:
+            assert lift(answer, result.map).value == {"$n": 1}

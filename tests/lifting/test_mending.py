@@ -1,0 +1,175 @@
+"""Slips that models are known for are read as they were meant; everything else stays as it is, and is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+
+LETTER: Any = {
+    "type": "object",
+    "properties": {
+        "to": {"type": "string"},
+        "cc": {"type": "array", "items": {"type": "string"}},
+        "$note": {"type": "string"},
+        "nothing": {"type": ["string", "null"]},
+        "options": {"type": "object", "properties": {"копия": {"type": "boolean"}, "limit": {"type": "integer"}}},
+        "by": {"anyOf": [{"type": "object", "properties": {"mail": {"type": "string"}}}, {"type": "integer"}]},
+    },
+    "required": ["to"],
+    "additionalProperties": False,
+}
+KEPT = ["jsonschema", "anthropic", "mcp"]
+LEFT_OUT = ["jsonschema", "anthropic", "mcp", "mistral", "vllm", "gigachat", "smolagents"]
+
+
+@pytest.mark.parametrize("target", targets())
+def test_null_for_what_may_be_left_out_and_may_not_be_null_is_left_out(target: str) -> None:
+    record = lower(LETTER, target).map
+    sent = {**encode({"to": "a"}, record), **dict.fromkeys(record["keys"], None)}
+    sent["to"] = "a"
+    lifted = lift(sent, record)
+    assert lifted.ok, lifted
+    assert lifted.value in ({"to": "a"}, {"to": "a", "nothing": None})
+    if target in KEPT:
+        assert [mend.what for mend in lifted.call.mended] == ["null-left-out"] * 4
+        assert {mend.instance for mend in lifted.call.mended} == {"/cc", "/$note", "/options", "/by"}
+        assert lifted.value["nothing"] is None, "null may stand here"
+
+
+@pytest.mark.parametrize("target", KEPT)
+def test_null_is_left_out_at_every_depth_and_inside_of_unions(target: str) -> None:
+    record = lower(LETTER, target).map
+    sent = encode({"to": "a", "options": {"копия": True, "limit": 1}, "by": {"mail": "x"}}, record)
+    sent["options"] = dict.fromkeys(sent["options"])
+    sent["by"] = {"mail": None}
+    lifted = lift(sent, record)
+    assert lifted.value == {"to": "a", "options": {}, "by": {}}
+    assert lifted.ok
+    assert len(lifted.call.mended) == 3
+
+
+@pytest.mark.parametrize("target", LEFT_OUT)
+def test_null_for_what_is_required_stays_and_is_told(target: str) -> None:
+    record = lower({"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}, target).map
+    lifted = lift({"to": None}, record)
+    assert lifted.status == "invalid"
+    assert lifted.value == {"to": None}
+    assert not lifted.call.mended
+
+
+def test_null_stays_where_leaving_it_out_would_break_something_else() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "minProperties": 1}
+    lifted = lift({"a": None}, lower(schema, "jsonschema").map)
+    assert lifted.value == {"a": None}
+    assert lifted.status == "invalid"
+
+
+def test_null_in_a_list_is_no_property() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
+    assert lift({"a": [None]}, lower(schema, "jsonschema").map).status == "invalid"
+
+
+def test_what_is_valid_is_not_touched() -> None:
+    schema = {"type": "object", "properties": {"a": {}, "b": {"type": "string"}, "c": {"type": ["string", "integer"]}}}
+    value = {"a": None, "b": "[1]", "c": "5"}
+    lifted = lift(value, lower(schema, "jsonschema").map)
+    assert lifted.value == value
+    assert not lifted.call.mended
+
+
+def test_the_alternative_with_the_fewest_slips_is_meant() -> None:
+    schema = {
+        "anyOf": [
+            {"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "integer"}}, "required": ["kind", "x"]},
+            {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]},
+        ]
+    }
+    record = lower(schema, "jsonschema").map
+    assert lift({"kind": "b", "y": None}, record).value == {"kind": "b"}
+    assert lift({"kind": "a", "x": "7"}, record).value == {"kind": "a", "x": 7}
+    assert lift({"kind": "a", "x": None}, record).status == "invalid"
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_value_that_was_written_as_json_twice_is_read(target: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "rows": {"type": "array", "items": {"type": "integer"}},
+            "m": {"type": "object", "additionalProperties": {"type": "integer"}},
+        },
+        "required": ["rows", "m"],
+        "additionalProperties": False,
+    }
+    record = lower(schema, target).map
+    value = {"rows": [1, 2], "m": {"a": 1}}
+    sent = encode(value, record)
+    inner = {**sent, "rows": dumps(sent["rows"]), "m": dumps(sent["m"], indent=False)}
+    for answer in (
+        inner,
+        {"name": record["tool"]["sent"], "arguments": inner},
+        {"name": "tool", "arguments": dumps(dumps(sent))},
+    ):
+        lifted = lift(answer, record)
+        assert lifted.value == value, lifted
+        assert {mend.what for mend in lifted.call.mended} == {"text-read"}
+    whole = lift(dumps(dumps(sent)), record)
+    assert whole.value == value
+
+
+@pytest.mark.parametrize("target", targets())
+def test_names_inside_of_what_was_written_twice_are_ours_again(target: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "данные": {
+                "type": "object",
+                "properties": {"$n": {"type": "integer"}, "список": {"type": "array", "items": {"type": "string"}}},
+                "required": ["$n"],
+                "additionalProperties": False,
+            },
+            "text": {"type": "string"},
+        },
+        "required": ["данные", "text"],
+        "additionalProperties": False,
+    }
+    record = lower(schema, target).map
+    value = {"данные": {"$n": 1, "список": ["а"]}, "text": '{"n": 1}'}
+    sent = encode(value, record)
+    first = next(iter(sent))
+    lifted = lift({**sent, first: dumps(sent[first])}, record)
+    assert lifted.ok, lifted
+    assert lifted.value == value
+    assert [mend.what for mend in lifted.call.mended] == ["text-read"]
+
+
+def test_numbers_and_booleans_in_texts_are_read_where_no_text_may_stand() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "b": {"type": "boolean"}, "e": {"enum": [1, 2]}}}
+    record = lower(schema, "anthropic").map
+    assert lift({"n": "5", "b": "false", "e": "2"}, record).value == {"n": 5, "b": False, "e": 2}
+    assert lift({"n": "five"}, record).status == "invalid"
+    assert lift({"n": "5.5"}, record).value == {"n": "5.5"}
+
+
+def test_a_mended_case_is_told() -> None:
+    record = lower({"type": "object", "properties": {"m": {"enum": ["Yes", "No"]}}}, "anthropic").map
+    lifted = lift({"m": "yes"}, record)
+    assert lifted.value == {"m": "Yes"}
+    assert [mend.what for mend in lifted.call.mended] == ["case"]
+
+
+def test_a_hostile_answer_is_mended_in_bounds() -> None:
+    schema = {"type": "object", "additionalProperties": {"type": "integer"}, "required": [f"k{n}" for n in range(300)]}
+    lifted = lift({f"k{n}": None for n in range(2000)}, lower(schema, "jsonschema").map)
+    assert lifted.status == "invalid"
+    deep: Any = "x"
+    for _ in range(150):
+        deep = {"a": deep}
+    assert not lift({"to": deep}, lower(LETTER, "jsonschema").map).ok

@@ -1,0 +1,188 @@
+"""Calls that open models write as text are found where a server hands them through, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+
+WEATHER: Any = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "units": {"enum": ["C", "F"]}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+TIME: Any = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
+WRITING = ["jsonschema", "mistral", "smolagents", "ollama", "vllm"]
+ONE = '{"name": "weather", "arguments": {"city": "Oslo", "days": 2}}'
+OTHER = '{"name": "time", "arguments": {"zone": "CET"}}'
+TAGS = f"<tool_call>{ONE}</tool_call><tool_call>{OTHER}</tool_call>"
+BOTH = [{"city": "Oslo", "days": 2}, {"zone": "CET"}]
+
+TEXTS: dict[str, str] = {
+    "hermes": f"<tool_call>\n{ONE}\n</tool_call>\n<tool_call>\n{OTHER}\n</tool_call>",
+    "hermes with text around": f"I will look.\n<tool_call>{ONE}</tool_call> and <tool_call>{OTHER}</tool_call>\nDone.",
+    "hermes without an end": f"<tool_call>\n{ONE}\n</tool_call>\n<tool_call>\n{OTHER}",
+    "hermes behind thoughts": f"<think>\nShall I write <tool_call>?\n</think>\n\n{TAGS}",
+    "hermes behind thoughts of a template": f"So: two calls.\n</think>\n\n{TAGS}",
+    "a list in one pair of tags": f"<tool_call>[{ONE}, {OTHER}]</tool_call>",
+    "granite": f"<|tool_call|>[{ONE}, {OTHER}]",
+    "arguments as a text": (
+        '<tool_call>{"name": "weather", "arguments": "{\\"city\\": \\"Oslo\\", \\"days\\": 2}"}</tool_call>'
+        f"<tool_call>{OTHER}</tool_call>"
+    ),
+    "qwen coder": (
+        "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n2\n</parameter>\n</function>\n"
+        "</tool_call>\n<tool_call>\n<function=time>\n<parameter=zone>\nCET\n</parameter>\n"
+        "</function>\n</tool_call>"
+    ),
+    "glm": (
+        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n<arg_key>days</arg_key>\n"
+        "<arg_value>2</arg_value>\n</tool_call>\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>CET</arg_value>\n</tool_call>"
+    ),
+    "minimax": (
+        '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n<parameter name="days">2'
+        '</parameter>\n</invoke>\n<invoke name="time">\n<parameter name="zone">CET</parameter>\n</invoke>\n</minimax:tool_call>'
+    ),
+    "llama functions": '<function=weather>{"city": "Oslo", "days": 2}</function><function=time>{"zone": "CET"}</function>',
+    "llama python tag": (
+        '<|python_tag|>{"name": "weather", "parameters": {"city": "Oslo", "days": 2}}; '
+        '{"name": "time", "parameters": {"zone": "CET"}}'
+    ),
+    "llama bare": (
+        '{"name": "weather", "parameters": {"city": "Oslo", "days": 2}}\n{"name": "time", "parameters": {"zone": "CET"}}'
+    ),
+    "llama in python": '[weather(city="Oslo", days=2), time(zone="CET")]',
+    "mistral list": f"[TOOL_CALLS] [{ONE}, {OTHER}]",
+    "mistral names": '[TOOL_CALLS]weather[ARGS]{"city": "Oslo", "days": 2}[TOOL_CALLS]time[ARGS]{"zone": "CET"}',
+    "mistral names in a row": '[TOOL_CALLS]weather{"city": "Oslo", "days": 2}time{"zone": "CET"}',
+    "deepseek": (
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n"
+        '{"city": "Oslo", "days": 2}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>time<｜tool▁sep｜>{"zone": "CET"}'
+        "<｜tool▁call▁end｜><｜tool▁calls▁end｜>"
+    ),
+    "kimi": (
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>"
+        '{"city": "Oslo", "days": 2}<|tool_call_end|><|tool_call_begin|>functions.time:1'
+        '<|tool_call_argument_begin|>{"zone": "CET"}<|tool_call_end|><|tool_calls_section_end|>'
+    ),
+    "fences": f"First this:\n```json\n{ONE}\n```\nthen that:\n```tool_call\n{OTHER}\n```\n",
+    "objects in the text": f"Action:\n{ONE}\nAction:\n{OTHER}<end_code>",
+}
+
+
+def chat(text: str, **more: Any) -> Any:
+    """Return a message as vLLM sends one that it found no calls in."""
+    return {"choices": [{"message": {"role": "assistant", "content": text, "tool_calls": []}, "finish_reason": "stop"} | more]}
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("target", WRITING)
+def test_calls_in_a_text_are_calls(target: str, form: str) -> None:
+    tools = lower_all([("weather", WEATHER), ("time", TIME)], target)
+    for answer in (TEXTS[form], chat(TEXTS[form]), {"message": {"role": "assistant", "content": TEXTS[form]}, "done": True}):
+        lifted = lift(answer, tools.map)
+        assert lifted.ok, lifted
+        assert lifted.values == BOTH
+        assert [call.name for call in lifted.calls] == ["weather", "time"]
+
+
+def test_what_stands_around_the_calls_is_text() -> None:
+    lifted = lift(chat(TEXTS["hermes with text around"]), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert lifted.text == "I will look.\n and \nDone."
+    assert lift(chat(TEXTS["hermes behind thoughts"]), lower(WEATHER, "vllm", "weather").map).text is None
+
+
+@pytest.mark.parametrize("target", sorted(set(targets()) - set(WRITING)))
+def test_a_provider_that_takes_calls_out_itself_is_not_read_twice(target: str) -> None:
+    tools = lower_all([("weather", WEATHER), ("time", TIME)], target)
+    answer = chat(f"Such a call looks like this: <tool_call>{ONE}</tool_call>")
+    assert lift(answer, tools.map).status == "empty"
+
+
+def test_calls_of_the_envelope_leave_the_text_alone() -> None:
+    record = lower(WEATHER, "vllm", "weather").map
+    call = {"id": "1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome", "days": 1}'}}
+    answer = {"role": "assistant", "content": f"<tool_call>{ONE}</tool_call>", "tool_calls": [call]}
+    assert lift(answer, record).values == [{"city": "Rome", "days": 1}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write <tool_call> to call a tool, and </tool_call> at the end.",
+        'The shape is {"name": "other", "arguments": {}} for every tool.',
+        "[see(here)]",
+        "[weather]",
+        "Use weather(city, days).",
+        "```python\nprint({'name': 'weather'})\n```",
+        '<function>x</function> {" {" [TOOL_CALLS] none',
+        "<think>\nIs it",
+    ],
+)
+def test_what_only_resembles_a_call_is_none(text: str) -> None:
+    lifted = lift(chat(text), lower_all([("weather", WEATHER), ("time", TIME)], "vllm").map)
+    assert not lifted.calls
+    assert not lifted.ok
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Os',
+        "<tool_call>\n<function=weather>\n<parameter=city>\nOs",
+        '[TOOL_CALLS]weather[ARGS]{"city": "Os',
+        "<think>\nLet me see, the city",
+        f'<tool_call>{ONE}</tool_call><tool_call>{{"name": "time", "argu',
+    ],
+)
+def test_a_text_that_was_cut_off_is_said_to_be(text: str) -> None:
+    tools = lower_all([("weather", WEATHER), ("time", TIME)], "vllm")
+    assert lift(chat(text), tools.map).status == "cut"
+    assert lift(text, tools.map).status == "cut"
+
+
+def test_a_tool_that_nobody_offered_is_told() -> None:
+    lifted = lift(chat('<tool_call>{"name": "delete_all", "arguments": {}}</tool_call>'), lower(WEATHER, "ollama", "weather").map)
+    assert lifted.status == "invalid"
+    assert lifted.call.name == "delete_all"
+    assert lifted.invalid[0].keyword == "name"
+
+
+@pytest.mark.parametrize("target", WRITING)
+def test_the_value_of_a_single_tool_may_stand_in_a_fence(target: str) -> None:
+    record = lower(WEATHER, target, "weather").map
+    value = {"city": "Осло", "days": 3}
+    text = f"Here you are:\n\n```json\n{dumps(encode(value, record))}\n```\n\nAnything else?"
+    for answer in (text, chat(text)):
+        lifted = lift(answer, record)
+        assert lifted.ok, lifted
+        assert lifted.value == value
+        assert lifted.text == "Here you are:\n\n\n\nAnything else?"
+
+
+def test_a_fence_need_not_be_closed() -> None:
+    record = lower(WEATHER, "vllm", "weather").map
+    assert lift(chat('So:\n```json\n{"city": "Oslo", "days": 1}'), record).value == {"city": "Oslo", "days": 1}
+    assert lift(chat('So:\n```json\n{"city": "Os', finish_reason="length"), record).status == "cut"
+
+
+def test_values_between_tags_are_texts_until_the_schema_says_otherwise() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"zip": {"type": "string"}, "n": {"type": "number"}, "deep": {"type": "object"}, "on": {"type": "boolean"}},
+    }
+    text = (
+        "<tool_call><function=find><parameter=zip>\n01234\n</parameter><parameter=n>1.5</parameter>"
+        '<parameter=deep>\n{"a": ["\\n"]}\n</parameter><parameter=on>True</parameter></function></tool_call>'
+    )
+    lifted = lift(text, lower(schema, "vllm", "find").map)
+    assert lifted.ok
+    assert lifted.value == {"zip": "01234", "n": 1.5, "deep": {"a": ["\n"]}, "on": True}

@@ -1,0 +1,127 @@
+"""Take a tool of others to a target and back, and say what breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from generate import Instances
+from jsonschema import Draft202012Validator
+
+from instrc.codecs.encode import Inexpressible, encode
+from instrc.importing import import_tools
+from instrc.jsonvalue import dumps, equal, loads
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.reading import read
+from instrc.lowering.rules import breaches
+from instrc.lowering.sample import sample
+from instrc.lowering.verify import verify
+from instrc.problems.problem import CompileError
+
+ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
+
+
+class Find(NamedTuple):
+    """Something that broke."""
+
+    kind: str
+    tool: str
+    detail: str
+
+
+def kind_of(text: str) -> str:
+    """Return the kind of importer that a file asks for, by what is in it."""
+    head = text[:200_000]
+    for mark, kind in (
+        ('"openapi"', "openapi"),
+        ("openapi:", "openapi"),
+        ('"swagger"', "openapi"),
+        ("swagger:", "openapi"),
+        ('"inputSchema"', "mcp"),
+        ('"input_schema"', "anthropic"),
+        ('"output_type"', "smolagents"),
+        ('"type": "function"', "openai"),
+    ):
+        if mark in head:
+            return kind
+    return "bfcl"
+
+
+def tools(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the tools in a file: name and schema."""
+    kind = kind_of(path.read_text(encoding="utf-8", errors="replace"))
+    for vibe in import_tools(kind, str(path)).vibes:
+        yield f"{path.name}:{vibe.document.get('title', vibe.name)}", vibe.document
+
+
+def keywords(error: Any) -> Iterator[str]:
+    """Yield the keywords that an error names, those of its causes included."""
+    yield error.validator or "false"
+    for cause in error.context or ():
+        yield from keywords(cause)
+
+
+def full(schema: Any, seed: int) -> list[Any]:
+    """Return a few valid instances of a schema, the fullest first."""
+    try:
+        found = Instances(read(schema)[0], Random(seed)).some(8)  # noqa: S311  -- reproducible, not secret
+    except (RecursionError, LookupError, TypeError, ValueError):
+        return []
+    return sorted(found, key=lambda value: -len(dumps(value)))[:3]
+
+
+def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iterator[Find]:
+    """Yield what breaks when a tool goes to a target and back."""
+    before = dumps(schema)
+    try:
+        result = lower(schema, target, name.rsplit(":", 1)[-1])
+    except CompileError as error:
+        yield Find(f"{target}: refused", name, error.problems[0].message)
+        return
+    if dumps(schema) != before:
+        yield Find(f"{target}: touched", name, "the schema was changed in place")
+    for breach in breaches(result.payload, target)[:2]:
+        yield Find(f"{target}: rule {breach.rule}", name, str(breach))
+    if engines and target in {"mistral", "vllm"}:
+        verdict = verify(result.payload, target)
+        for opinion in verdict.opinions:
+            if opinion.binding and opinion.accepted is False:
+                yield Find(f"{target}: {opinion.engine} refuses", name, str(opinion.reason))
+            elif opinion.binding and opinion.answers is False and answer_fits(result.schema):
+                yield Find(f"{target}: {opinion.engine} takes no sample", name, dumps(sample(result.schema), indent=False))
+            elif opinion.binding and opinion.ordered is False:
+                yield Find(f"{target}: {opinion.engine} keeps no order", name, dumps(result.schema, indent=False)[:300])
+    if loads(dumps(result.map)) != result.map:
+        yield Find(f"{target}: map", name, "the map is no plain JSON")
+    reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
+    judge = Draft202012Validator(read(schema)[0])  # patterns that Python cannot read are reported, and left out of it
+    for answer in [sample(result.schema), *full(result.schema, 1)]:
+        if not Draft202012Validator(result.schema).is_valid(answer):
+            continue
+        lifted = lift({"function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}, result.map)
+        broken = {keyword for error in judge.iter_errors(lifted.value) for keyword in keywords(error)}
+        if broken and not broken & reported:
+            yield Find(f"{target}: not valid", name, f"{sorted(broken)} {dumps(answer, indent=False)[:300]}")
+    narrowed = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
+    for value in full(schema, 2):
+        try:
+            answer = encode(value, result.map)
+        except Inexpressible as error:
+            if not narrowed:
+                yield Find(f"{target}: no words", name, f"{error} {dumps(value, indent=False)[:300]}")
+            continue
+        back = lift({"function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}, result.map).value
+        if not equal(back, value) and not narrowed:
+            yield Find(
+                f"{target}: not the same", name, f"{dumps(value, indent=False)[:300]} came back {dumps(back, indent=False)[:300]}"
+            )
+        elif not narrowed and not Draft202012Validator(result.schema).is_valid(answer):
+            yield Find(f"{target}: no answer", name, f"{dumps(answer, indent=False)[:300]}")
+
+
+def answer_fits(schema: Any) -> bool:
+    """Say whether the sample of a payload is one: a pattern may rule that no guess satisfies."""
+    return bool(Draft202012Validator(schema).is_valid(sample(schema)))

@@ -1,0 +1,182 @@
+"""Budgets are counted before anything is sent, and what gives way is said aloud."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.lowering.budgets import count
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
+from instrc.lowering.toolset import lower_all
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+
+
+def flat(number: int, *, required: bool = True, kind: str = "string") -> Any:
+    names = [f"p{index}" for index in range(number)]
+    schema = {"type": "object", "properties": {name: {"type": kind} for name in names}, "additionalProperties": False}
+    return {**schema, "required": names} if required else schema
+
+
+def nested(levels: int) -> Any:
+    schema: Any = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"in": schema}, "required": ["in"], "additionalProperties": False}
+    return schema
+
+
+def names(problems: Any) -> list[str]:
+    return [
+        f"{problem.what} {problem.count}/{problem.limit} {problem.offender}"
+        for problem in problems
+        if problem.name == "budget-exceeded"
+    ]
+
+
+def test_too_many_properties_are_sent_without_strictness() -> None:
+    result = lower(flat(5001), "openai", "wide")
+    assert names(result.problems) == ["properties 5001/5000 wide"]
+    assert result.payload["function"]["strict"] is False
+    assert any(loss.keyword == "strict" for loss in result.losses)
+    assert not breaches(result.payload, "openai")
+
+
+def test_too_many_characters_name_the_tool_and_the_count() -> None:
+    wide = {
+        "type": "object",
+        "properties": {f"{index:0200}": {"type": "string"} for index in range(601)},
+        "additionalProperties": False,
+    }
+    result = lower(wide, "openai-responses", "long")
+    assert names(result.problems) == ["characters of names and values 120200/120000 long"]
+    assert result.payload["strict"] is False
+
+
+def test_what_is_nested_below_ten_levels_is_written_as_text() -> None:
+    result = lower(nested(14), "openai")
+    assert count(result.schema).depth == 10
+    assert result.payload["function"]["strict"] is True
+    assert any("nested too deeply" in loss.reason for loss in result.losses)
+
+
+def test_an_enum_beyond_the_thousandth_value_becomes_its_type() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "many": {"enum": [f"v{index}" for index in range(900)]},
+            "more": {"enum": [f"w{index}" for index in range(200)]},
+        },
+        "required": ["many", "more"],
+    }
+    result = lower(schema, "openai-output")
+    assert count(result.schema).enum_values == 900
+    assert [loss.pointer for loss in result.losses if loss.keyword == "enum"] == ["/properties/more"]
+
+
+def test_a_long_enum_of_long_words_becomes_a_string() -> None:
+    schema = {"type": "object", "properties": {"a": {"enum": [f"{index:060}" for index in range(251)]}}, "required": ["a"]}
+    assert lower(schema, "openai").schema["properties"]["a"]["type"] == "string"
+    assert "enum" not in lower(schema, "openai").schema["properties"]["a"]
+
+
+def test_optional_properties_come_last_before_strictness_goes() -> None:
+    result = lower(flat(20, required=False), "anthropic-strict", "many")
+    assert result.payload["strict"] is True
+    assert count(result.schema).unions == 0
+    assert [loss.kind for loss in result.losses if loss.kind == "order"] == ["order"]
+
+
+def test_too_many_optional_parameters_are_sent_plain() -> None:
+    result = lower(flat(25, required=False), "anthropic-strict", "many")
+    assert "strict" not in result.payload
+    assert {problem.count for problem in result.problems if problem.name == "budget-exceeded"} == {25}
+    assert not breaches(result.payload, "anthropic-strict")
+
+
+def test_the_twenty_first_strict_tool_is_sent_plain() -> None:
+    tools = lower_all([(f"t{index}", flat(2)) for index in range(22)], "anthropic-strict")
+    assert [tool.get("strict", False) for tool in tools.payload] == [True] * 20 + [False] * 2
+    assert names(tools.problems) == ["strict tools 21/20 t20", "strict tools 21/20 t21"]
+
+
+def test_unions_are_counted_over_the_whole_request() -> None:
+    union = {"type": "object", "properties": {f"p{index}": {"type": ["string", "integer"]} for index in range(6)}}
+    union["required"] = list(union["properties"])
+    tools = lower_all([(f"t{index}", union) for index in range(4)], "anthropic-strict")
+    assert [tool.get("strict", False) for tool in tools.payload] == [True, True, False, False]
+    assert names(tools.problems)[0] == "union-typed parameters 18/16 t2"
+
+
+def test_tools_of_one_name_get_numbers_and_come_back() -> None:
+    tools = lower_all([("a.b", flat(1)), ("a_b", flat(1)), ("a b", flat(1))], "openai")
+    assert [tool["function"]["name"] for tool in tools.payload] == ["a_b_2", "a_b", "a_b_3"]
+    assert [record["tool"]["name"] for record in tools.map["tools"].values()] == ["a.b", "a_b", "a b"]
+
+
+def test_a_long_description_goes_on_in_the_schema() -> None:
+    text = "A sentence that says something. " * 60
+    result = lower({"type": "object", "properties": {}}, "openai", description=text)
+    sent = result.payload["function"]["description"]
+    assert len(sent) <= 1024
+    assert sent.endswith("something.")
+    assert text in result.payload["function"]["parameters"]["description"]
+
+
+def test_strict_makes_a_loss_an_error() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": {"type": "string"}, "uniqueItems": True}},
+        "required": ["a"],
+    }
+    assert [problem.name for problem in lower(schema, "openai").problems] == ["lossy-target"]
+    with pytest.raises(CompileError) as caught:
+        lower(schema, "openai", strict=True)
+    assert [problem.severity for problem in caught.value.problems] == ["error"]
+    report = Report()
+    lower(schema, "openai", strict=True, report=report)
+    assert report.failed
+    assert not lower(schema, "mcp", strict=True).problems
+
+
+def test_recursion_can_be_refused() -> None:
+    tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}}
+    with pytest.raises(CompileError) as caught:
+        lower(tree, "anthropic-strict", recursion="refuse")
+    assert [problem.name for problem in caught.value.problems] == ["recursive-for-target"]
+    assert lower(tree, "openai").schema["$defs"]
+    assert "$defs" not in lower(tree, "anthropic-strict").schema
+
+
+def test_an_unknown_target_is_a_problem_with_the_nearest() -> None:
+    with pytest.raises(CompileError) as caught:
+        lower({}, "opneai")
+    assert caught.value.problems[0].name == "unknown-target"
+    assert "openai" in str(caught.value.problems[0].hint)
+
+
+def test_what_is_put_into_words_for_its_size_is_told_with_the_count_and_the_limit() -> None:
+    def reasons(schema: Any) -> str:
+        return " ".join(str(loss) for loss in lower(schema, "openai").losses)
+
+    def holding(values: list[str]) -> Any:
+        return {"type": "object", "properties": {"size": {"enum": values}}, "required": ["size"], "additionalProperties": False}
+
+    assert not reasons(holding([f"v{number}" for number in range(1000)]))
+    many = reasons(holding([f"v{number}" for number in range(1001)]))
+    assert "/properties/size" in many
+    assert "1001" in many
+    assert "1000" in many
+    assert not reasons(holding([f"{number:060}" for number in range(250)]))
+    long = reasons(holding([f"{number:060}" for number in range(251)]))
+    assert "15060" in long
+    assert "15000" in long
+    deep: Any = {"type": "object", "properties": {}, "additionalProperties": False}
+    for _ in range(9):
+        deep = {"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": False}
+    assert not reasons(deep)
+    deep = {"type": "object", "properties": {"a": deep}, "required": ["a"], "additionalProperties": False}
+    assert "/a: " in reasons(deep)
+    assert "level 11" in reasons(deep)
+    assert "10" in reasons(deep)

@@ -1,0 +1,35 @@
+"""What a tool is said to be for stands where its target looks for it, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps
+from instrc.lowering.lower import lower
+
+TITLED: Any = {"title": "Find a slot", "type": "object", "properties": {"a": {"type": "string"}}}
+TOOLS = sorted(set(targets()) - {"jsonschema"})
+
+
+def described(payload: Any) -> Any:
+    """Return the description of the tool itself."""
+    inner = payload.get("function", payload.get("json_schema", payload))
+    return inner.get("description")
+
+
+@pytest.mark.parametrize("target", TOOLS)
+def test_a_title_describes_a_tool_that_has_no_description(target: str) -> None:
+    payload = lower(TITLED, target).payload
+    assert described(payload) == "Find a slot"
+    assert dumps({**payload, "_meta": None}, indent=False).count('"description":"Find a slot"') == 1
+
+
+@pytest.mark.parametrize("target", TOOLS)
+def test_a_description_comes_before_the_title_and_what_is_asked_for_before_both(target: str) -> None:
+    schema = {**TITLED, "description": "Looks for one."}
+    assert described(lower(schema, target).payload).startswith("Looks for one.")
+    assert described(lower(schema, target, description="Finds.").payload).startswith("Finds.")
+    assert described(lower(TITLED, target, description="Finds.").payload).startswith("Finds.")

@@ -1,0 +1,131 @@
+"""What is meant for an engine is taken by it, and answers in another order are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generate import schema_of
+from test_facts import RICH
+
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps, loads
+from instrc.lowering.expansion import ENDLESS, Expansion
+from instrc.lowering.lower import lower
+from instrc.lowering.sample import sample, swaps
+from instrc.lowering.verify import verify
+from instrc.problems.problem import CompileError
+
+ROOT = Path(__file__).parent.parent.parent
+_FOUND = sorted(path for kind in ("tool", "flat") for path in ROOT.glob(f"examples/*/expected/**/*.{kind}.json"))
+EXAMPLES = list({path.read_bytes(): path for path in _FOUND}.values())
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm"])
+def test_the_engines_of_a_target_take_its_payload_and_keep_its_order(target: str) -> None:
+    pytest.importorskip("llguidance")
+    verdict = verify(lower(RICH, target).payload, target)
+    assert verdict.accepted, verdict
+    assert verdict.ordered is True
+    assert all(opinion.answers for opinion in verdict.opinions if opinion.binding and opinion.accepted)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
+    pytest.importorskip("llguidance")  # others are asked where they are installed
+    schema = loads(example.read_text(encoding="utf-8"))
+    for target, aimed in targets().items():
+        verdict = verify(lower(schema, target, "example").payload, target)
+        assert verdict.accepted, verdict
+        for opinion in verdict.opinions:
+            assert opinion.binding is (opinion.engine in aimed.engines)
+            if opinion.accepted is False:
+                assert aimed.structure == "kept" or target == "smolagents", "these hand on keywords that engines do not know"
+                assert "uniqueItems" in str(opinion.reason)
+            elif opinion.accepted:
+                assert opinion.answers is True
+                assert opinion.ordered is True, opinion.loose
+
+
+def test_declared_keys_that_come_late_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lax(_schema: Any) -> Any:
+        return lambda text: not text.startswith('{"c"')
+
+    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: True)
+    monkeypatch.setattr("instrc.lowering.verify._ENGINES", {"xgrammar": lax})
+    schema = {"type": "object", "properties": {"a": {"type": "null"}, "b": {"type": "null"}}, "required": ["a", "b"]}
+    (opinion,) = verify(lower(schema, "vllm").payload, "vllm").opinions
+    assert (opinion.ordered, opinion.loose) == (False, "'b' before 'a' at /")
+
+
+@pytest.mark.parametrize("first", ["a", "тема"])
+def test_open_objects_are_where_xgrammar_forgets_keys_that_are_not_ascii(first: str) -> None:
+    pytest.importorskip("xgrammar")
+    schema = {"type": "object", "properties": {first: {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}
+    for open_, ordered in ((False, True), (True, first.isascii())):
+        payload = lower({**schema, "additionalProperties": open_}, "vllm").payload
+        verdict = verify(payload, "vllm")
+        assert verdict.accepted
+        assert verdict.ordered is ordered
+
+
+def test_a_schema_without_a_whole_instance_is_verified_all_the_same() -> None:
+    node = {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}, "b": {"$ref": "#/$defs/n"}}, "required": ["a", "b"]}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    assert not verdict.breaches
+    assert all(opinion.answers is None for opinion in verdict.opinions)
+
+
+def test_an_engine_that_would_not_come_back_is_not_asked() -> None:
+    pytest.importorskip("outlines_core")
+    node: Any = {"type": "object", "properties": {name: {"type": "array", "items": {"$ref": "#/$defs/n"}} for name in "abcdefgh"}}
+    verdict = verify(lower({**node, "$defs": {"n": node}}, "vllm").payload, "vllm")
+    (opinion,) = (each for each in verdict.opinions if each.engine == "outlines_core")
+    assert opinion.accepted is None
+    assert "too large" in str(opinion.reason)
+    assert verdict.accepted
+
+
+@pytest.mark.parametrize(
+    "schema", [True, {}, {"type": "object"}, {"$ref": "#"}, {"anyOf": []}, {"enum": ["a"]}, {"type": ["null"]}]
+)
+def test_every_schema_can_be_measured(schema: Any) -> None:
+    assert 0 <= Expansion(schema).size() <= ENDLESS
+
+
+@pytest.mark.parametrize("target", targets())
+def test_rules_judge_where_there_is_no_engine(target: str) -> None:
+    verdict = verify(lower(RICH, target).payload, target)
+    assert not verdict.breaches
+    assert verdict.to_json()["accepted"] is True
+
+
+def test_a_payload_that_breaks_a_rule_is_not_accepted() -> None:
+    payload: Any = lower(RICH, "openai").payload
+    payload["function"]["parameters"]["properties"]["tags"]["uniqueItems"] = True
+    assert not verify(payload, "openai").accepted
+    assert not verify({"type": "object", "properties": {"$a": {"type": "string"}}}, "anthropic-strict").accepted
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm"])
+def test_llguidance_compiles_whatever_is_generated(target: str) -> None:
+    llguidance = pytest.importorskip("llguidance")
+    for seed in range(60):
+        try:
+            result = lower(schema_of(seed), target)
+        except CompileError:
+            continue
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(dumps(result.schema))
+        assert not llguidance.LLMatcher.validate_grammar(grammar), (seed, dumps(result.schema))
+
+
+def test_a_sample_satisfies_its_schema_and_each_declared_pair_can_be_swapped() -> None:
+    schema = lower(RICH, "openai").schema
+    value = sample(schema)
+    assert list(value) == list(schema["properties"])
+    found = list(swaps(value, schema))
+    assert len({(swap.place, swap.keys) for swap in found}) == len(found) > len(value)
+    for swap in found:
+        assert swap.value == value
+        assert dumps(swap.value) != dumps(value)

@@ -1,0 +1,115 @@
+"""The laws of lowering, in both directions, for every target and schemas of every shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from generate import KEYS, Instances, schemas
+from hunting import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from instrc.codecs.encode import Inexpressible, Interpreter
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps, equal, loads
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import Lowering, lower
+from instrc.lowering.rules import breaches
+from instrc.problems.problem import CompileError
+
+LAWFUL = examples(40, without=list(HealthCheck))
+ODD = [key for key in KEYS if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]{0,63}", key)]
+
+
+def lowered(schema: Any, target: str, **options: Any) -> Lowering | None:
+    """Lower a schema; `None` if flattening refuses it."""
+    try:
+        return lower(schema, target, "my.tool", **options)
+    except CompileError:
+        return None
+
+
+def keywords(error: Any) -> Iterator[str]:
+    """Yield the keywords that an error names, those of its causes included."""
+    yield error.validator or "false"
+    for cause in error.context or ():
+        yield from keywords(cause)
+
+
+@pytest.mark.parametrize("target", targets())
+@LAWFUL
+@given(schema=schemas(), ordered=st.booleans())
+def test_a_payload_keeps_the_rules_of_its_target(target: str, schema: Any, *, ordered: bool) -> None:
+    result = lowered(schema, target, ordered=ordered)
+    if result is not None:
+        assert not breaches(result.payload, target)
+        assert loads(dumps(result.map)) == result.map
+
+
+@pytest.mark.parametrize("target", targets())
+@LAWFUL
+@given(schema=schemas(), seed=st.integers(0, 2**32))
+def test_what_is_lifted_is_valid_or_the_constraint_is_reported(target: str, schema: Any, seed: int) -> None:
+    result = lowered(schema, target)
+    if result is None:
+        return
+    original = Draft202012Validator(schema)
+    reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
+    interpreter = Interpreter(result.map)
+    for answer in Instances(result.schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
+        if any(dumps(key, indent=False) in dumps(answer, indent=False) for key in ODD):
+            continue  # our own name for a renamed key is understood, so it is no undeclared one
+        value = interpreter.decode(result.map["codec"], answer)
+        broken = {keyword for error in original.iter_errors(value) for keyword in keywords(error)}
+        assert not broken or broken & reported, (answer, value, broken)
+
+
+@pytest.mark.parametrize("target", targets())
+@LAWFUL
+@given(schema=schemas(), seed=st.integers(0, 2**32))
+def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: Any, seed: int) -> None:
+    result = lowered(schema, target)
+    if result is None:
+        return
+    payload = Draft202012Validator(result.schema)
+    reported = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
+    interpreter = Interpreter(result.map)
+    for value in Instances(schema, Random(seed)).some(5):  # noqa: S311  -- reproducible, not secret
+        try:
+            answer = interpreter.encode(result.map["codec"], value)
+        except Inexpressible:
+            assert reported
+            continue
+        fits = payload.is_valid(answer) and equal(interpreter.decode(result.map["codec"], answer), value)
+        assert fits or reported, (value, answer)
+        if fits:
+            assert equal(
+                lift(
+                    {"type": "function", "function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}, result.map
+                ).value,
+                value,
+            )
+
+
+@pytest.mark.slow
+@settings(max_examples=10_000, suppress_health_check=list(HealthCheck))
+@given(schema=schemas(leaves=20), ordered=st.booleans())
+def test_ten_thousand_schemas_keep_the_rules_of_every_target(schema: Any, *, ordered: bool) -> None:
+    for target in targets():
+        result = lowered(schema, target, ordered=ordered)
+        assert result is None or not breaches(result.payload, target)
+
+
+@LAWFUL
+@given(schema=schemas())
+def test_the_schema_is_not_touched_and_the_result_is_the_same_each_time(schema: Any) -> None:
+    before = dumps(schema)
+    for target in ("openai", "gigachat", "anthropic", "vllm"):
+        first, second = lowered(schema, target), lowered(schema, target)
+        assert first is None or second is None or (first.payload == second.payload and first.map == second.map)
+    assert dumps(schema) == before

@@ -1,0 +1,147 @@
+"""The report of losses names what is lost, all of it, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.lowering.lower import lower
+
+OPEN = ["gemini-schema", "gigachat", "ollama"]
+"""Targets whose objects cannot be closed."""
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def lost(schema: Any, target: str) -> set[tuple[str, str]]:
+    """Return the constraints that a target is said not to enforce, by place and keyword."""
+    return {(loss.pointer, loss.keyword) for loss in lower(schema, target).losses if loss.kind in {"unenforced", "part"}}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_an_object_that_cannot_be_closed_loses_that_and_no_more(target: str) -> None:
+    schema = closed(name={"type": "string"}, inner=closed(kind={"type": "boolean"}))
+    assert lost(schema, target) == {("", "additionalProperties"), ("/properties/inner", "additionalProperties")}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_where_an_object_is_closed_by_a_contradiction_its_parts_are_lost(target: str) -> None:
+    schema = {**closed(name={"type": "string"}), "additionalProperties": {"allOf": [{"type": "integer"}, {"type": "object"}]}}
+    assert lost(schema, target) == {
+        ("", "additionalProperties"),
+        ("/additionalProperties", "allOf"),
+        ("/additionalProperties/allOf/0", "type"),
+        ("/additionalProperties/allOf/1", "type"),
+    }
+
+
+def test_a_contradiction_behind_a_reference_is_found_where_it_is_written() -> None:
+    schema = {
+        **closed(list={"type": "array", "items": {"$ref": "#/$defs/none"}}),
+        "$defs": {"none": {"allOf": [{"type": "integer"}, {"type": "object"}]}},
+    }
+    found = lost(schema, "gigachat")
+    assert {("/properties/list", "items"), ("/$defs/none/allOf/0", "type"), ("/$defs/none/allOf/1", "type")} <= found
+
+
+def test_a_forbidden_property_is_told_with_its_place() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "b": False}, "required": ["a"]}
+    assert ("/properties/b", "false") in lost(schema, "ollama")
+    assert lost(schema, "openai") == set()
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_unevaluated_keywords_are_lost_under_their_own_names(target: str) -> None:
+    schema = {**closed(name={"type": "string"}), "unevaluatedProperties": False}
+    del schema["additionalProperties"]
+    assert lost(schema, target) == {("", "unevaluatedProperties")}
+
+
+@pytest.mark.parametrize("target", OPEN)
+def test_what_is_said_of_keys_that_cannot_be_is_lost_where_they_may_come(target: str) -> None:
+    nothing = {"type": "object", "additionalProperties": False, "propertyNames": {"pattern": "^a"}}
+    assert {("/properties/v", word) for word in ("additionalProperties", "propertyNames")} <= lost(closed(v=nothing), target)
+    misnamed = {**closed(v={"type": "string"}), "propertyNames": {"maxLength": 0}, "required": []}
+    assert ("/properties/v", "type") in lost(misnamed, target)
+
+
+def test_a_list_that_is_always_empty_loses_how_long_it_may_be() -> None:
+    schema = closed(v={"type": "array", "items": False, "maxItems": 1})
+    assert lost(schema, "ollama") >= {("/properties/v", "items"), ("/properties/v", "maxItems")}
+    assert lost(schema, "openai") == set()
+
+
+def test_names_that_cannot_be_are_lost_where_keys_are_renamed() -> None:
+    schema = closed(v={"type": "object", "propertyNames": False}, ключ={"type": "string"})
+    assert ("/properties/v", "false") in lost(schema, "anthropic")
+
+
+def test_what_another_constraint_made_needless_is_lost_with_that() -> None:
+    schema = closed(v={"type": "array", "items": {"type": "integer"}, "maxItems": 1, "uniqueItems": True})
+    assert lost(schema, "ollama") >= {("/properties/v", "maxItems"), ("/properties/v", "uniqueItems")}
+    assert lost(schema, "openai") == set()
+
+
+def test_declared_properties_that_match_a_pattern_have_its_demands_so_that_nothing_is_lost() -> None:
+    schema = {**closed(ab={"type": "integer"}), "patternProperties": {"^a": {"type": "integer", "minimum": 3}}}
+    assert lost(closed(v=schema), "mistral") == set()
+
+
+def test_a_pattern_of_keys_is_lost_under_the_name_it_has() -> None:
+    schema = {"type": "object", "patternProperties": {"^a": {"type": "string"}}, "additionalProperties": False}
+    found = lost(closed(v=schema), "gemini")
+    assert ("/properties/v", "patternProperties") in found
+    assert {keyword for _, keyword in found} <= {"patternProperties", "additionalProperties", "type"}
+
+
+ORDINARY = closed(
+    query={"type": "string", "description": "What to look for."},
+    limit={"type": "integer", "minimum": 1, "maximum": 50},
+    order={"type": "string", "enum": ["newest", "oldest"]},
+    mode={"const": "fast"},
+    tags={"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 5},
+    note={"type": ["string", "null"]},
+    pick={"anyOf": [closed(kind={"const": "a"}, x={"type": "number"}), closed(kind={"const": "b"}, when={"type": "boolean"})]},
+)
+
+
+@pytest.mark.parametrize("target", ["jsonschema", "mcp", "anthropic", "mistral", "vllm", "smolagents", "openai"])
+def test_an_ordinary_tool_loses_nothing(target: str) -> None:
+    assert lower(ORDINARY, target).losses == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("anthropic-strict", {("limit", "minimum"), ("limit", "maximum"), ("tags", "maxItems")}),
+        ("gemini", set()),
+        ("gemini-schema", {(place, "additionalProperties") for place in ("", "pick/anyOf/0", "pick/anyOf/1")}),
+    ],
+)
+def test_an_ordinary_tool_loses_what_the_target_has_no_word_for(target: str, expected: set[tuple[str, str]]) -> None:
+    assert lost(ORDINARY, target) == {(f"/properties/{place}" if place else "", keyword) for place, keyword in expected}
+
+
+def test_what_a_condition_would_mark_as_evaluated_cannot_be_sent_and_that_is_told() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "required": ["name"],
+        "unevaluatedProperties": False,
+        "if": {"properties": {"name": {"const": "all"}}, "additionalProperties": True},
+    }
+    narrowed = {loss.keyword for loss in lower(schema, "mistral").losses if loss.kind == "narrowed"}
+    assert narrowed == {"unevaluatedProperties"}
+
+
+def test_what_is_said_of_other_keys_than_a_pattern_finds_is_lost_where_keys_are_renamed() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"$cost": {"type": "number"}},
+        "patternProperties": {"^[a-z]+$": {}},
+        "additionalProperties": {"type": "boolean"},
+    }
+    assert lost(schema, "anthropic") >= {("", "patternProperties"), ("", "additionalProperties"), ("", "type")}

@@ -1,0 +1,147 @@
+"""Names are legal, readable, unique, and come back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hunting import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.names import legal
+
+ANTHROPIC = targets()["anthropic"].key
+GEMINI = targets()["gemini"].key
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("_thought", "_thought"),
+        ("$metric", "metric"),
+        ("$qualityScore", "qualityScore"),
+        ("тема", "tema"),
+        ("Имя клиента", "Imya_klienta"),
+        ("two words", "two_words"),
+        ("naïve", "naive"),
+        ("1st", "_1st"),
+        ("", "field"),
+        ("\n", "field"),
+        ("user.name", "user_name"),
+        ("x-header", "x_header"),
+    ],
+)
+def test_a_name_becomes_readable_ascii(name: str, sent: str) -> None:
+    assert legal(name, GEMINI) == sent
+
+
+def test_what_is_legal_stays() -> None:
+    assert [legal(name, ANTHROPIC) for name in ("a.b", "a-b", "1st", "_x", "x" * 64)] == ["a.b", "a-b", "1st", "_x", "x" * 64]
+
+
+@pytest.mark.parametrize("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
+@examples(60)
+@given(
+    names=st.lists(
+        st.one_of(st.text(max_size=80), st.sampled_from(["$a", "a", "A", "á", "а", "a_2", "x" * 70, "x" * 71])),
+        min_size=1,
+        max_size=8,
+        unique=True,
+    )
+)
+def test_keys_are_legal_and_unique_and_come_back(target: str, names: list[str]) -> None:
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+    result = lower(schema, target)
+    sent = list(result.schema["properties"])
+    assert len(sent) == len(names)
+    rule = targets()[target].key
+    assert all(rule.allows(name) for name in sent)
+    assert all(name in sent for name in names if rule.allows(name))
+    value = {name: number for number, name in enumerate(names)}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+@pytest.mark.parametrize("target", targets())
+def test_properties_named_like_keywords_are_properties(target: str) -> None:
+    names = [
+        "$ref",
+        "enum",
+        "title",
+        "type",
+        "properties",
+        "required",
+        "$defs",
+        "anyOf",
+        "const",
+        "description",
+        "items",
+        "$id",
+        "default",
+    ]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+    result = lower(schema, target)
+    value = dict.fromkeys(names, "x")
+    lifted = lift(encode(value, result.map), result.map)
+    assert lifted.value == value
+    assert not lifted.invalid
+
+
+def test_a_key_of_a_map_is_data_and_not_a_name() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"$metric": {"type": "integer"}, "counts": {"type": "object", "additionalProperties": {"type": "integer"}}},
+        "required": ["$metric", "counts"],
+        "additionalProperties": False,
+    }
+    value = {"$metric": 1, "counts": {"metric": 2, "$metric": 3}}
+    for target in ("anthropic", "anthropic-strict", "gigachat", "gemini"):
+        result = lower(schema, target)
+        assert lift(encode(value, result.map), result.map).value == value
+
+
+@pytest.mark.parametrize(
+    ("target", "sent"), [("openai", "get_weather_v2"), ("mcp", "get.weather-v2"), ("smolagents", "get_weather_v2")]
+)
+def test_tool_names_become_legal(target: str, sent: str) -> None:
+    result = lower({"type": "object"}, target, "get.weather-v2" if target != "openai" else "get weather/v2")
+    assert result.map["tool"]["sent"] == sent
+
+
+def test_a_name_of_a_built_in_tool_is_not_taken() -> None:
+    assert lower({"type": "object"}, "gigachat", "web_search").payload["name"] != "web_search"
+
+
+def test_keys_stay_the_same_under_combinators() -> None:
+    schema: Any = {
+        "type": "object",
+        "properties": {"$a": {"type": "integer"}},
+        "anyOf": [{"required": ["$a"]}, {"properties": {"$b": {"const": {"$a": 1}}}, "required": ["$b"]}],
+        "dependentRequired": {"$a": ["c d"]},
+    }
+    result = lower(schema, "anthropic")
+    inner = result.schema["properties"]["value"]
+    assert inner["dependentRequired"] == {"a": ["c_d"]}
+    assert inner["anyOf"][0] == {"required": ["a"]}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "ollama"])
+def test_a_key_that_ends_like_an_escape_is_itself(target: str) -> None:
+    schema: Any = {"type": "object", "properties": {"$metric": {}, "metric_": {}}, "required": ["$metric", "metric_"]}
+    value = {"$metric": 1, "metric_": 2}
+    result = lower({**schema, "additionalProperties": False}, target)
+    assert lift(encode(value, result.map), result.map).value == value

@@ -1,0 +1,155 @@
+"""Function schemas as they are met in the wild lower to every target, and nothing crashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.reading import read
+from instrc.lowering.rules import breaches
+
+WILD: dict[str, Any] = {
+    "dict with python types": {
+        "type": "dict",
+        "properties": {
+            "a": {"type": "float"},
+            "b": {"type": "tuple", "items": {"type": "integer"}},
+            "c": {"type": "any"},
+            "d": {"type": "list", "items": {"type": "dict", "properties": {"x": {"type": "bool"}}}},
+            "e": {"type": "String"},
+        },
+        "required": ["a"],
+    },
+    "required in the property": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "required": True}, "b": {"type": "string", "required": False}},
+    },
+    "draft 4 bounds": {
+        "type": "object",
+        "properties": {"a": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "maximum": 5, "exclusiveMaximum": False}},
+    },
+    "nullable": {"type": "object", "properties": {"a": {"type": "string", "nullable": True, "enum": ["x"]}}, "required": ["a"]},
+    "items in a list": {
+        "type": "object",
+        "properties": {"a": {"type": "array", "items": [{"type": "string"}, {"type": "number"}], "additionalItems": False}},
+    },
+    "nulls": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "description": None, "enum": None, "default": None}},
+        "required": None,
+    },
+    "no type": {"properties": {"a": {"description": "anything"}, "b": {"enum": [1, "x", True]}}},
+    "names": {
+        "type": "object",
+        "properties": {
+            "user.name": {"type": "string"},
+            "x-y": {"type": "string"},
+            "@id": {"type": "string"},
+            "": {"type": "string"},
+        },
+    },
+    "broken pattern": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "pattern": "(?<n>x"}, "b": {"type": "string", "pattern": "\\p{L}+"}},
+    },
+    "empty": {"type": "object", "properties": {"a": {"type": "string", "enum": []}, "b": {"anyOf": []}, "c": {"type": []}}},
+    "shorthand": {"type": "object", "properties": {"a": "string", "b": None}},
+    "unknown keywords": {
+        "type": "object",
+        "properties": {"a": {"type": "string", "optional": True, "x-order": 3, "example": "q"}},
+        "strict": True,
+    },
+    "odd counts": {"type": "object", "properties": {"a": {"type": "string", "minLength": "3", "maxLength": 2.0}}},
+    "definitions": {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/b"}},
+        "definitions": {"b": {"type": "integer"}},
+    },
+    "required twice": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "a", "b"]},
+    "big numbers": {"type": "object", "properties": {"a": {"type": "integer", "maximum": 10**30}, "b": {"enum": [10**25]}}},
+    "const of an object": {"type": "object", "properties": {"a": {"const": {"b": [1, None]}}}, "required": ["a"]},
+    "type with nothing": {"type": "object", "properties": {"a": {"type": ["string", "any"]}, "b": {"type": "file"}}},
+    "no schema at all": None,
+}
+
+
+@pytest.mark.parametrize("target", targets())
+@pytest.mark.parametrize("case", WILD)
+def test_what_is_met_in_the_wild_is_lowered(case: str, target: str) -> None:
+    result = lower(WILD[case], target, "api.call-it/now")
+    assert not breaches(result.payload, target)
+
+
+def test_what_is_read_otherwise_is_reported() -> None:
+    schema, losses = read(WILD["dict with python types"])
+    assert schema["type"] == "object"
+    assert "type" not in schema["properties"]["c"]
+    assert {loss.pointer for loss in losses} == {
+        "",
+        "/properties/a",
+        "/properties/b",
+        "/properties/c",
+        "/properties/d",
+        "/properties/d/items",
+        "/properties/d/items/properties/x",
+        "/properties/e",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read_as"),
+    [
+        (r"^[[A-Z]+]?$", r"^[\[A-Z]+]?$"),
+        (r"[a&&b]", r"[a\&&b]"),
+        (r"\[[x]\]a[[]", r"\[[x]\]a[\[]"),
+        (r"[^\]\[]", r"[^\]\[]"),
+        (r"a&&b", r"a&&b"),
+    ],
+)
+def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: str, read_as: str) -> None:
+    schema = {"type": "string", "pattern": pattern}
+    again, losses = read(schema)
+    assert again["pattern"] == read_as
+    assert not losses
+    assert (again is schema) is (pattern == read_as)
+
+
+def test_what_needs_no_reading_is_the_same_object() -> None:
+    schema = {"type": "object", "properties": {"a": {"enum": [None]}, "b": True}, "required": ["a"], "$defs": {"x": False}}
+    again, losses = read(schema)
+    assert again is schema
+    assert not losses
+
+
+def test_a_value_of_any_type_comes_back() -> None:
+    schema = {"type": "dict", "properties": {"v": {"type": "any"}}, "required": ["v"]}
+    for target in targets():
+        record = lower(schema, target).map
+        for value in ("text", "12", 12, None, {"a": [True]}, '{"a":1}', [], "null"):
+            assert lift(encode({"v": value}, record), record).value == {"v": value}, (target, value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "whole"),
+    [
+        ("^(a|b)$", True),
+        ("^(?:(a|b)c|d)$", True),
+        (r"^[|$^\]]\|\$$", True),
+        ("^a|b$", False),
+        ("^(a)|(b)$", False),
+        ("(^a)|(^b)", False),
+        ("^a(^b|c)$", False),
+        (r"^a\$", False),
+        ("a", False),
+        ("^a", False),
+    ],
+)
+def test_a_pattern_is_kept_for_an_engine_that_anchors_if_it_is_anchored(pattern: str, *, whole: bool) -> None:
+    payload = lower({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}, "vllm")
+    assert ("pattern" in payload.schema["properties"]["a"]) is whole
+    assert not breaches(payload.payload, "vllm")
