@@ -14,28 +14,43 @@ from typing import Any
 from hypothesis import strategies as st
 
 from instrc.ir.surface import (
+    Access,
     Annotated,
     Anonymous,
     Argument,
     Array,
     Binding,
+    Body,
+    Branch,
     Call,
+    Condition,
+    Do,
+    Each,
+    Equals,
     Expression,
     Field,
     Inline,
     Input,
     Literal,
+    Matches,
     Name,
     Object,
     Pipe,
     Program,
+    Repeat,
+    Segment,
     Statement,
+    Truth,
+    Try,
     Uri,
+    When,
 )
 from instrc.source import Source, Span
 
 NOWHERE = Span(Source("generated", ""), 0, 0)
-KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each")
+KEYWORDS = ("const", "let", "tool", "input", "true", "false", "null", "when", "each", "repeat", "try", "do")
+SOMETIMES = ("or", "else", "in", "is", "until", "max", "keep")
+"""Words only where they fit, names elsewhere."""
 
 _COMMON = (
     "Draft",
@@ -62,7 +77,7 @@ def words() -> st.SearchStrategy[str]:
 
 def _words() -> st.SearchStrategy[str]:
     strange = st.builds(str.__add__, st.sampled_from(_FIRST), st.text(_FIRST + string.digits, max_size=6))
-    return st.sampled_from(_COMMON) | strange.map(lambda word: f"{word}_" if word in KEYWORDS else word)
+    return st.sampled_from((*_COMMON, *SOMETIMES)) | strange.map(lambda word: f"{word}_" if word in KEYWORDS else word)
 
 
 def uris() -> st.SearchStrategy[str]:
@@ -124,6 +139,46 @@ def _larger(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> s
         | st.builds(Array, st.lists(inner, max_size=3).map(tuple), here)
         | st.builds(Pipe, st.lists(inner, min_size=2, max_size=4).map(tuple), here)
         | st.builds(Annotated, inner, st.text(max_size=8) | plain_objects(), here, here)
+        | _paths(callees, inner)
+        | _blocks(callees, inner)
+    )
+
+
+def _paths(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any] | None) -> st.SearchStrategy[Any]:
+    """Paths behind a name, or behind a call too."""
+    here = st.just(NOWHERE)
+    names = st.builds(Name, words(), here)
+    base = names if inner is None else names | st.builds(Call, callees, st.just(()), here)
+    metrics = st.sampled_from(("$score", "$ё", "$1"))
+    members = st.lists(st.builds(Segment, _keys() | metrics, here), min_size=1, max_size=3).map(tuple)
+    return st.builds(Access, base, members, here)
+
+
+def _blocks(callees: st.SearchStrategy[Any], inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    here = st.just(NOWHERE)
+    names = st.builds(Name, words(), here)
+    subjects = names | _paths(callees, None)
+    numbers = st.builds(Literal, st.integers(0, 9), here)
+    test = (
+        st.builds(Truth, subjects, here)
+        | st.builds(Equals, subjects, st.builds(Literal, scalars(), here), here)
+        | st.builds(Matches, subjects, plain_objects(), here, here)
+    )
+    condition = st.builds(Condition, st.lists(test, min_size=1, max_size=3).map(tuple), here)
+    local = st.builds(Binding, names, inner, st.just(False), here) | st.builds(Anonymous, inner, here)  # noqa: FBT003  # no `tool` there
+    body = st.builds(Body, st.lists(local, max_size=2).map(tuple), inner, here)
+    branches = st.lists(st.builds(Branch, condition, body), min_size=1, max_size=3).map(tuple)
+    rounds = st.builds(
+        Repeat, st.none(), st.none(), body, condition, st.none() | numbers, st.none() | numbers, st.none() | body, here
+    )
+    over = st.builds(Repeat, names, subjects, body, st.none() | condition, st.none(), st.none(), st.none(), here)
+    return (
+        st.builds(When, branches, st.none() | body, here)
+        | st.builds(Each, names, subjects | numbers, st.none() | numbers, body, here)
+        | rounds
+        | over
+        | st.builds(Try, body, body, here)
+        | st.builds(Do, body, here)
     )
 
 

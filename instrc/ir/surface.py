@@ -7,7 +7,7 @@ Nothing is looked up yet: a name may mean anything or nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from instrc.jsonvalue import Json
 from instrc.source import Source, Span
@@ -106,7 +106,132 @@ class Pipe:
     span: Span
 
 
-Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One member of a path, as a word or in quotes."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A path: `people.organizer`, `Draft(x).text.$score`."""
+
+    base: Name | Call
+    members: tuple[Segment, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A condition that holds if what is read is `true`."""
+
+    subject: Name | Access
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """`PATH is SCALAR`."""
+
+    subject: Name | Access
+    value: Literal
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """`PATH @ { … }`: what is read satisfies this JSON Schema."""
+
+    subject: Name | Access
+    schema: dict[str, Json]
+    schema_span: Span
+    span: Span
+
+
+Test: TypeAlias = Truth | Equals | Matches
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One test or several joined by `or`: it holds if one of them does."""
+
+    tests: tuple[Test, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What stands in the braces of a block: statements, then an expression, its value."""
+
+    statements: tuple[Binding | Anonymous, ...]
+    value: Expression
+    span: Span
+    """With its braces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One `when COND { … }` of a chain."""
+
+    condition: Condition
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """`when COND { … } else when COND { … } else { … }`."""
+
+    branches: tuple[Branch, ...]
+    otherwise: Body | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """`each NAME in PATH max N { … }`; `source` is a number literal in `each i in 3`."""
+
+    name: Name
+    source: Name | Access | Literal
+    most: Literal | None
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`repeat NAME in PATH { … } until COND max N keep N else { … }`, of which most may be missing."""
+
+    name: Name | None
+    source: Name | Access | None
+    body: Body
+    until: Condition | None
+    most: Literal | None
+    keep: Literal | None
+    otherwise: Body | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """`try { … } else { … }`."""
+
+    body: Body
+    otherwise: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """`do { … }`."""
+
+    body: Body
+    span: Span
+
+
+Block: TypeAlias = When | Each | Repeat | Try | Do
+Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +262,71 @@ class Anonymous:
 
 
 Statement: TypeAlias = Binding | Input | Anonymous
+
+
+def children(node: Expression) -> list[Expression]:
+    """Return the expressions directly inside another, in order of place."""
+    match node:
+        case Name() | Uri() | Literal() | Inline():
+            return []
+        case Call(callee, arguments):
+            return [callee, *(argument.value for argument in arguments)]
+        case Object(fields):
+            return [field.value for field in fields if field.value is not None]
+        case Array(items):
+            return list(items)
+        case Annotated(value):
+            return [value]
+        case Pipe(stages):
+            return list(stages)
+        case Access(base):
+            return [base]
+        case When() | Each() | Repeat() | Try() | Do():
+            return _inside_block(node)
+        case _:
+            assert_never(node)
+
+
+def bodies(block: Block) -> list[Body]:
+    """Return the bodies of a block, in order of place."""
+    match block:
+        case When(branches, otherwise):
+            return [*(branch.body for branch in branches), *([] if otherwise is None else [otherwise])]
+        case Repeat():
+            return [block.body, *([] if block.otherwise is None else [block.otherwise])]
+        case Try(body, otherwise):
+            return [body, otherwise]
+        case Each() | Do():
+            return [block.body]
+        case _:
+            assert_never(block)
+
+
+def _inside_block(block: Block) -> list[Expression]:
+    found: list[Expression] = []
+    if isinstance(block, When):
+        for branch in block.branches:
+            found += [*subjects(branch.condition), *_inside_body(branch.body)]
+        if block.otherwise is not None:
+            found += _inside_body(block.otherwise)
+        return found
+    if isinstance(block, Each | Repeat) and block.source is not None:
+        found.append(block.source)
+    found += _inside_body(block.body)
+    if isinstance(block, Repeat) and block.until is not None:
+        found += subjects(block.until)
+    if isinstance(block, Repeat | Try) and block.otherwise is not None:
+        found += _inside_body(block.otherwise)
+    return found
+
+
+def _inside_body(body: Body) -> list[Expression]:
+    return [*(statement.value for statement in body.statements), body.value]
+
+
+def subjects(condition: Condition) -> list[Name | Access]:
+    """Return what a condition reads."""
+    return [test.subject for test in condition.tests]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from instrc.ir.graph import Context, Graph
 from instrc.ir.surface import (
     Annotated,
     Anonymous,
-    Array,
     Binding,
-    Call,
     Expression,
     Input,
     Name,
     Object,
     Pipe,
     Program,
+    children,
 )
 from instrc.naming import snake
 from instrc.passes.evaluate import Evaluator
@@ -79,23 +78,12 @@ def _mentioned(program: Program) -> set[str]:
     found: set[str] = set()
     waiting: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
     while waiting:
-        match waiting.pop():
-            case Name(text):
-                found.add(text)
-            case Call(callee, arguments):
-                waiting.append(callee)
-                waiting.extend(argument.value for argument in arguments)
-            case Annotated(value):
-                waiting.append(value)
-            case Pipe(stages):
-                waiting.extend(stages)
-            case Array(items):
-                waiting.extend(items)
-            case Object(fields):
-                found.update(field.key for field in fields if field.value is None)
-                waiting.extend(field.value for field in fields if field.value is not None)
-            case _:
-                pass
+        node = waiting.pop()
+        if isinstance(node, Name):
+            found.add(node.text)
+        elif isinstance(node, Object):
+            found.update(field.key for field in node.fields if field.value is None)
+        waiting.extend(children(node))
     return found
 
 

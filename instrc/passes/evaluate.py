@@ -12,18 +12,24 @@ from dataclasses import replace
 from instrc import problems
 from instrc.ir.graph import Instruction, Path
 from instrc.ir.surface import (
+    Access,
     Annotated,
     Argument,
     Array,
     Binding,
     Call,
+    Do,
+    Each,
     Expression,
     Inline,
     Literal,
     Name,
     Object,
     Pipe,
+    Repeat,
+    Try,
     Uri,
+    When,
 )
 from instrc.jsonvalue import Json
 from instrc.passes import braces, calls, mixing, processes
@@ -83,6 +89,9 @@ class Evaluator:
                 return self._data(value, span, place)
             case Array(_, span):
                 return self._data(self.data(expression), span, place)
+            case Access() | When() | Each() | Repeat() | Try() | Do():
+                self.report.add(problems.misplaced.MisplacedBlock(at=expression.span))
+                return None
 
     def name(self, name: Name, place: Place) -> Task[Value | None]:
         """Come to the value of a bare name."""

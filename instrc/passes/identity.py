@@ -9,7 +9,25 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from instrc.ir.graph import Application, Argument, Block, Constant, Content, Fusion, Group, Instruction, Slot, Unit
-from instrc.ir.surface import Annotated, Array, Call, Expression, Inline, Literal, Name, Object, Pipe, Uri
+from instrc.ir.surface import (
+    Access,
+    Annotated,
+    Array,
+    Call,
+    Do,
+    Each,
+    Expression,
+    Inline,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Repeat,
+    Try,
+    Uri,
+    When,
+    children,
+)
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json, dumps
 
@@ -103,7 +121,7 @@ class Identities:
             if id(node) in self._known:
                 waiting.pop()
                 continue
-            parts = _parts(node)
+            parts = children(node)
             open_ = [part for part in parts if id(part) not in self._known]
             if open_:
                 waiting.extend(open_)
@@ -131,6 +149,10 @@ class Identities:
                 return ("pipe",)
             case Array():
                 return ("array",)
+            case Access(_, members):
+                return ("access", *(member.text for member in members))
+            case When() | Each() | Repeat() | Try() | Do():
+                return ("block", id(node))
 
     def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
         return tuple((slot.name, self.content(slot.content)) for slot in slots)
@@ -153,19 +175,3 @@ def _inside(content: Content) -> list[Content]:
                 slots.extend(unit.application.slots)
                 waiting.extend(unit.members)
     return [slot.content for slot in slots]
-
-
-def _parts(node: Expression) -> list[Expression]:
-    match node:
-        case Annotated(value):
-            return [value]
-        case Call(callee, arguments):
-            return [callee, *(argument.value for argument in arguments)]
-        case Pipe(stages):
-            return list(stages)
-        case Array(items):
-            return list(items)
-        case Object(fields):
-            return [field.value for field in fields if field.value is not None]
-        case _:
-            return []

@@ -137,3 +137,38 @@ class MisplacedAnnotation(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "put the `@` behind a call"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisplacedBlock(Problem):
+    """A block stands where only a model can fill something in.
+
+    A block is carried out by the engine, one step after the other.
+    So it cannot be composed into a property of a model's step, nor stand in the brackets of a mixin.
+
+    ```aug letter.aug
+    Draft({ text: do { Write } })
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/write.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Put the block first and pass its value in brackets: `Draft(text: do { Write })`.
+    """
+
+    name: ClassVar[str] = "misplaced-block"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a block cannot stand here"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "let it come first and pass its value in brackets"

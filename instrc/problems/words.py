@@ -127,34 +127,6 @@ class KeywordAsName(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReservedWord(Problem):
-    """`when` and `each` are kept for later and name nothing for now.
-
-    They are free as keys and labels.
-
-    ```aug greet.aug
-    "Say hello" | when
-    ```
-
-    Choose another name. An instruction of that name is reached with another case (`When`) or by its `aug:` reference.
-    """
-
-    name: ClassVar[str] = "reserved-word"
-
-    word: str
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"`{self.word}` is reserved for later"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return "choose another name"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignStatement(Problem):
     """A statement of another programming language.
 

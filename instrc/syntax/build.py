@@ -11,23 +11,37 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, cast
 
 from instrc.ir.surface import (
+    Access,
     Annotated,
     Anonymous,
     Argument,
     Array,
     Binding,
+    Body,
+    Branch,
     Call,
+    Condition,
+    Do,
+    Each,
+    Equals,
     Expression,
     Field,
     Inline,
     Input,
     Literal,
+    Matches,
     Name,
     Object,
     Pipe,
     Program,
+    Repeat,
+    Segment,
     Statement,
+    Test,
+    Truth,
+    Try,
     Uri,
+    When,
 )
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
@@ -133,6 +147,125 @@ class Builder:
         else:
             value = None if kind == "NULL" else kind == "TRUE"
         return Literal(value, Span(self.source, start, end))
+
+    # ---- paths
+
+    def access(self, values: Values, start: int, end: int) -> Access:
+        base, member = values[0], values[2]
+        if isinstance(base, Token):
+            base = Name(self.text(base), Span(self.source, base.start, base.end))
+        return Access(base, (member,), Span(self.source, start, end))
+
+    def deeper(self, values: Values, start: int, end: int) -> Access:
+        path: Access = values[0]
+        return Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
+
+    def member(self, values: Values, start: int, end: int) -> Segment:
+        token = values[0]
+        text = self.string(token) if token.kind == "STRING" else self.text(token)
+        return Segment(text, Span(self.source, start, end))
+
+    # ---- blocks
+
+    def shut(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        return cast("list[Binding | Anonymous]", values[0])
+
+    def bound(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        statements: list[Binding | Anonymous] = values[0] or []
+        statements.append(values[1])
+        return statements
+
+    def valued(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        statements: list[Binding | Anonymous] = values[0] or []
+        statements.append(Anonymous(values[1], values[1].span))
+        return statements
+
+    def sealed(self, values: Values, start: int, end: int) -> list[Binding | Anonymous]:
+        return cast("list[Binding | Anonymous]", values[0])
+
+    def block(self, values: Values, start: int, end: int) -> Body:
+        *statements, last = values[1]
+        return Body(tuple(statements), last.value, Span(self.source, start, end))
+
+    def when(self, values: Values, start: int, end: int) -> When:
+        otherwise = values[4] if len(values) > 3 else None
+        return When((Branch(values[1], values[2]),), otherwise, Span(self.source, start, end))
+
+    def when_chain(self, values: Values, start: int, end: int) -> When:
+        following: When = values[4]
+        branch = Branch(values[1], values[2])
+        return When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
+
+    def each(self, values: Values, start: int, end: int) -> Each:
+        return Each(self._name(values[1]), values[3], self._bound(values, "MAX"), values[-1], Span(self.source, start, end))
+
+    def count(self, values: Values, start: int, end: int) -> Literal:
+        return self.literal(values, start, end)
+
+    def do(self, values: Values, start: int, end: int) -> Do:
+        return Do(values[1], Span(self.source, start, end))
+
+    def attempt(self, values: Values, start: int, end: int) -> Try:
+        return Try(values[1], values[3], Span(self.source, start, end))
+
+    def rounds(self, values: Values, start: int, end: int) -> Repeat:
+        name, subject = (self._name(values[1]), values[3]) if len(values) > 2 else (None, None)
+        return Repeat(name, subject, values[-1], None, None, None, None, Span(self.source, start, end))
+
+    def repeat(self, values: Values, start: int, end: int) -> Repeat:
+        rounds: Repeat = values[0]
+        tests, bounds = values[2] if isinstance(values[2], tuple) else (values[2], [])
+        return Repeat(
+            rounds.name,
+            rounds.source,
+            rounds.body,
+            self._condition(tests),
+            self._bound(bounds, "MAX"),
+            self._bound(bounds, "KEEP"),
+            values[4] if len(values) > 3 else None,
+            Span(self.source, start, end),
+        )
+
+    def _name(self, token: Token) -> Name:
+        return Name(self.text(token), Span(self.source, token.start, token.end))
+
+    def _bound(self, values: Values, word: str) -> Literal | None:
+        """Return the number after a word."""
+        for at, value in enumerate(values):
+            if isinstance(value, Token) and value.kind == word:
+                number = values[at + 1]
+                return self.literal([number], number.start, number.end)
+        return None
+
+    # ---- conditions
+
+    def stop(self, values: Values, start: int, end: int) -> tuple[Any, Values]:
+        return values[0], values[1] if len(values) > 1 else []
+
+    def bounds(self, values: Values, start: int, end: int) -> Values:
+        return list(values)
+
+    def condition(self, values: Values, start: int, end: int) -> Condition:
+        return self._condition(values[0])
+
+    def _condition(self, tests: Any) -> Condition:
+        listed: list[Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
+        return Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
+
+    def _test(self, test: Any) -> Test:
+        return Truth(test, test.span) if isinstance(test, Name | Access) else cast("Test", test)
+
+    def either(self, values: Values, start: int, end: int) -> Values:
+        first = values[0] if isinstance(values[0], list) else [values[0]]
+        first.append(values[2])
+        return first
+
+    def equals(self, values: Values, start: int, end: int) -> Equals:
+        return Equals(values[0], values[2], Span(self.source, start, end))
+
+    def matches(self, values: Values, start: int, end: int) -> Matches:
+        written: Object = values[2]
+        return Matches(values[0], self.as_json(written), written.span, Span(self.source, start, end))
 
     def string(self, token: Token) -> str:
         """Return the value of a string token."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from instrc.ir.surface import Annotated, Array, Call, Object, Pipe, Program
+from instrc.ir.surface import Expression, Input, Pipe, Program, children
 from instrc.problems.problem import Problem
 from instrc.source import Span
 
@@ -16,24 +14,13 @@ def too_deep(program: Program) -> Problem | None:
     """Return the problem of a program whose stacked `@` make it too deep; its brackets were counted while it was read."""
     if program.source.text.count("@") <= MAX_DEPTH // 2:
         return None  # with brackets at their limit, that is still no deeper than one and a half of it
-    nodes: list[tuple[Any, int]] = [(getattr(statement, "value", None), 1) for statement in program.statements]
+    nodes: list[tuple[Expression, int]] = [(each.value, 1) for each in program.statements if not isinstance(each, Input)]
     while nodes:
         node, depth = nodes.pop()
         if depth > MAX_DEPTH * 3 // 2:
             return deep_at(node.span)
-        match node:
-            case Annotated():
-                nodes.append((node.value, depth + 1))
-            case Call():
-                nodes.extend((argument.value, depth + 1) for argument in node.arguments)
-            case Object():
-                nodes.extend((field.value, depth + 1) for field in node.fields)
-            case Array():
-                nodes.extend((item, depth + 1) for item in node.items)
-            case Pipe():
-                nodes.extend((stage, depth) for stage in node.stages)
-            case _:
-                pass
+        deeper = depth if isinstance(node, Pipe) else depth + 1
+        nodes.extend((child, deeper) for child in children(node))
     return None
 
 

@@ -12,6 +12,7 @@ from instrc.syntax.foreign import foreign_sign, foreign_statement
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
+    BLOCK,
     CLOSING,
     DEFINING,
     ENDS_VALUE,
@@ -19,7 +20,6 @@ from instrc.syntax.view import (
     GIVE_UP,
     KEYWORDS,
     OPENING,
-    RESERVED,
     SIGNS,
     STARTS_VALUE,
     STATEMENT,
@@ -275,10 +275,7 @@ def _colon(view: View) -> Found:
 
 
 def _as_name(view: View, token: Token) -> Problem:
-    word = view.text(token)
-    if token.kind in RESERVED:
-        return words.ReservedWord(at=view.span(token), word=word)
-    return words.KeywordAsName(at=view.span(token), word=word)
+    return words.KeywordAsName(at=view.span(token), word=view.text(token))
 
 
 def _keyword(view: View) -> Found:
@@ -289,6 +286,8 @@ def _keyword(view: View) -> Found:
             return _as_name(view, last), GIVE_UP
         return None
     token = view.token
+    if last and last.kind in BLOCK and token.kind in {"EQUAL", "VBAR", "LPAR", "AT", "COMMA", "RPAR", "SEMICOLON", END}:
+        return _as_name(view, last), GIVE_UP
     if token.kind not in KEYWORDS:
         return None
     if view.accepts("NAME"):

@@ -14,11 +14,11 @@ from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.build import Action, Builder
 from instrc.syntax.depth import MAX_DEPTH, too_deep
-from instrc.syntax.tables import END, START, Tables, tables
+from instrc.syntax.tables import CONTEXTUAL, END, START, Tables, tables
 from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
 
 _SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
-_SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON"), 0)
+_SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
 """Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
 
 
@@ -58,6 +58,21 @@ def _hop(table: list[dict[str, int]], rules: list[_Rule], state: int, origin: st
         origin = rules[~action][1]
 
 
+def fits(automaton: Tables, states: list[int], kind: str) -> bool:
+    """Tell whether a token can be read next: some words are words only where they fit."""
+    table = automaton.states
+    kept = len(states)  # of the stack; what would lie above is in `above`
+    above: list[int] = []
+    while True:
+        action = table[above[-1] if above else states[kept - 1]].get(kind)
+        if action is None or action >= 0:
+            return action is not None
+        rule = automaton.rules[~action]
+        kept -= max(0, rule.length - len(above))
+        del above[max(0, len(above) - rule.length) :]
+        above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
+
+
 def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
     """Build the whole source, or tell that it is no program."""
     text = source.text
@@ -76,6 +91,8 @@ def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
         found = match(text, position)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
         start, position = found.span(kind)  # type: ignore[union-attr]  # as above
+        if kind in CONTEXTUAL and not fits(automaton, states, kind):
+            kind = "NAME"
         action = table[states[-1]].get(kind)
         while action is not None and action < 0:
             length, origin, build = rules[~action]

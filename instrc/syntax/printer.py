@@ -5,32 +5,47 @@ Comments are not printed.  Brackets appear where the meaning needs them, so redu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from instrc.ir.surface import (
+    Access,
     Annotated,
     Anonymous,
     Argument,
     Array,
     Binding,
+    Body,
     Call,
+    Condition,
+    Do,
+    Each,
+    Equals,
     Expression,
     Field,
     Inline,
     Input,
     Literal,
+    Matches,
     Name,
     Object,
     Pipe,
     Program,
+    Repeat,
+    Segment,
     Statement,
+    Test,
+    Truth,
+    Try,
     Uri,
+    When,
 )
 from instrc.jsonvalue import Json, dumps
 from instrc.syntax.tokens import is_name, normal
 
-_Piece: TypeAlias = "str | Expression | Argument | Field | _Data"
+_Piece: TypeAlias = "str | Expression | Argument | Field | Body | Condition | Test | _Data"
+_METRIC = re.compile(r"\$\w+")
 
 
 class _Data:
@@ -72,8 +87,14 @@ def _written(pieces: list[_Piece]) -> str:
     return "".join(done)
 
 
-def _opened(piece: Expression | Argument | Field | _Data) -> list[_Piece]:
+def _opened(piece: Expression | Argument | Field | Body | Condition | Test | _Data) -> list[_Piece]:
     match piece:
+        case When() | Each() | Repeat() | Try() | Do():
+            return _block(piece)
+        case Body() | Condition() | Truth() | Equals() | Matches():
+            return _in_block(piece)
+        case Access():
+            return [piece.base, *(f".{_member(each)}" for each in piece.members)]
         case Name() | Uri():
             return [piece.text]
         case Literal():
@@ -87,7 +108,8 @@ def _opened(piece: Expression | Argument | Field | _Data) -> list[_Piece]:
         case Argument():
             return [f"{piece.label}: ", piece.value]
         case Annotated():
-            return [*_bracketed(piece.value), " @ ", _Data(piece.annotation)]
+            inner = ["(", piece.value, ")"] if isinstance(piece.value, Repeat) else _bracketed(piece.value)
+            return [*inner, " @ ", _Data(piece.annotation)]
         case Pipe():
             first, *rest = piece.stages
             stages = _bracketed(first)
@@ -106,6 +128,55 @@ def _opened(piece: Expression | Argument | Field | _Data) -> list[_Piece]:
             return list(_data(piece.value))
 
 
+def _block(block: When | Each | Repeat | Try | Do) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    match block:
+        case When(branches, otherwise):
+            for number, branch in enumerate(branches):
+                pieces += [" else when " if number else "when ", branch.condition, " ", branch.body]
+        case Each(name, source, most, body):
+            pieces += ["each ", name, " in ", source, *_numbered("max", most), " ", body]
+            otherwise = None
+        case Repeat(name, source, body, until, most, keep, otherwise):
+            pieces += ["repeat ", body]
+            if name is not None and source is not None:
+                pieces[1:1] = [name, " in ", source, " "]
+            if until is not None:
+                pieces += [" until ", until, *_numbered("max", most), *_numbered("keep", keep)]
+        case Try(body, otherwise):
+            pieces += ["try ", body]
+        case Do(body):
+            pieces += ["do ", body]
+            otherwise = None
+    return pieces if otherwise is None else [*pieces, " else ", otherwise]
+
+
+def _numbered(word: str, number: Literal | None) -> list[_Piece]:
+    return [] if number is None else [f" {word} ", number]
+
+
+def _in_block(piece: Body | Condition | Test) -> list[_Piece]:
+    match piece:
+        case Body(statements, value):
+            inside = [part for statement in statements for part in (*_statement(statement), "; ")]
+            return ["{ ", *inside, value, " }"]
+        case Condition(tests):
+            return list(_separated(tests, " or "))
+        case Truth(subject):
+            return [subject]
+        case Equals(subject, value):
+            return [subject, " is ", value]
+        case Matches(subject, schema):
+            return [subject, " @ ", _Data(schema)]
+
+
+def _member(segment: Segment) -> str:
+    """Return a member without quotes if it reads back as the same member."""
+    text = segment.text
+    plain = is_name(text) or (_METRIC.fullmatch(text) and is_name(f"a{text[1:]}"))
+    return text if plain and normal(text) == text else dumps(text)
+
+
 def _data(value: Json) -> Iterator[_Piece]:
     if isinstance(value, dict):
         yield "{ " if value else "{"
@@ -121,10 +192,10 @@ def _data(value: Json) -> Iterator[_Piece]:
         yield dumps(value)
 
 
-def _separated(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+def _separated(pieces: Iterable[_Piece], sign: str = ", ") -> Iterator[_Piece]:
     for number, piece in enumerate(pieces):
         if number:
-            yield ", "
+            yield sign
         yield piece
 
 

@@ -17,7 +17,7 @@ from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
-from instrc.syntax.tables import END, START, Tables
+from instrc.syntax.tables import CONTEXTUAL, END, START, Tables
 from instrc.syntax.tokens import MOST_REPORTED, Token
 from instrc.syntax.view import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
@@ -105,6 +105,8 @@ class _Machine:
                 continue
             self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
+            if token.kind in CONTEXTUAL and not self.accepts(token.kind):
+                token = self.tokens[self.index] = token._replace(kind="NAME")
             if token.kind == END and self._finished():
                 return
             if self._feed(token):

@@ -22,7 +22,7 @@ _SINGLE = set("-+*/%<>!?&^~$\\.,")
 _SPACE = re.compile(r"\s*")
 _LINE_END = re.compile(r"[\r\n]|\Z")
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
-_NAME_LIKE = re.compile(r"(?:[.-]\w+)+")
+_NAME_LIKE = re.compile(r"(?:-\w+)+")
 _LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣", "()[]{},;:|=@,|", strict=True))
 _KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
 _KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
@@ -85,9 +85,15 @@ class Scanner:
                 return self._name(start, end)
             case "STRAY":
                 return self._stray(start)
+            case "DOT" if (number := _NUMBER_LIKE.match(self.text, start)) and not self._touches(start):
+                return self._number(start, number.end())
             case _:
                 self._take(kind or "", start, end)
         return end
+
+    def _touches(self, start: int) -> bool:
+        """Tell whether a value ends where another token starts."""
+        return bool(self.tokens) and self.tokens[-1].end == start and self.tokens[-1].kind in _VALUES
 
     def _take(self, kind: str, start: int, end: int, value: str | None = None) -> None:
         self.tokens.append(Token(kind, start, end, value))
@@ -104,10 +110,9 @@ class Scanner:
                 return self._stray(start)
         if slip := _NAME_LIKE.match(self.text, end):
             written = self.text[start : slip.end()]
-            name = self.text[start:end]
-            meant = written.replace("-", "_") if "." not in written else None
+            meant = written.replace("-", "_")
             self.problems.append(BadName(at=self.source.span(start, slip.end()), written=written, meant=meant))
-            self._take("NAME", start, slip.end(), meant or name)
+            self._take("NAME", start, slip.end(), meant)
             return slip.end()
         self._take("NAME", start, end)
         return end
@@ -232,7 +237,7 @@ class Scanner:
         run = self.text[start:end]
         at = self.source.span(start, end)
         digits = run.lstrip("+-")
-        if self.tokens and self.tokens[-1].end == start and self.tokens[-1].kind in _VALUES and run[0] in "+-":  # an operator
+        if self._touches(start) and run[0] in "+-":  # an operator
             self._take("OPERATOR", start, start + 1)
             return start + 1
         if re.fullmatch(r"\d+(?![xXbBoO_])[^\W\d]\w*", digits) and not re.fullmatch(r"\d+[eE]\d*", digits):

@@ -24,6 +24,8 @@ END = "END"
 """The token after the last one."""
 START = "start"
 """The rule of a whole file."""
+CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
+"""Words that are names wherever they do not fit as words."""
 
 
 class Rule(NamedTuple):

@@ -16,9 +16,9 @@ SIGNS = {"LPAR": "(", "RPAR": ")", "LSQB": "[", "RSQB": "]", "LBRACE": "{", "RBR
 SIGNS |= {"COMMA": ",", "SEMICOLON": ";", "COLON": ":", "EQUAL": "=", "VBAR": "|", "AT": "@"}
 DEFINING = {"CONST", "LET", "TOOL"}
 STATEMENT = DEFINING | {"INPUT"}
-RESERVED = {"WHEN", "EACH"}
-KEYWORDS = STATEMENT | RESERVED | {"TRUE", "FALSE", "NULL"}
-STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"}
+BLOCK = {"WHEN", "EACH", "REPEAT", "TRY", "DO"}
+KEYWORDS = STATEMENT | BLOCK | {"TRUE", "FALSE", "NULL"}
+STARTS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "LBRACE", "LSQB", "LPAR"} | BLOCK
 ENDS_VALUE = {"NAME", "AUG_URI", "STRING", "NUMBER", "TRUE", "FALSE", "NULL", "RBRACE", "RSQB", "RPAR"}
 FAR = 1_000
 """Tokens that are looked at to find out whether a bracket is closed."""
