@@ -1,10 +1,14 @@
-"""The shape of a process schema: one context a chunk, named after its executor and counted."""
+"""A process: contexts of chunks and blocks, read from its JSON; and how its contexts and chunks are called."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
+from instrc.ir.process_json import UnreadableProcessError, body_of, is_context
 from instrc.jsonvalue import Json
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
@@ -34,3 +38,48 @@ def entry_of(contexts: dict[str, Json]) -> Json:
     """Return what the model fills in to start the process."""
     name, schema = next(iter(contexts.items()))
     return schema if executor_of(name) == "model" else NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process, read once: any engine can run it from this alone.
+
+    True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,
+    every block has its engine property.
+    """
+
+    body: Body
+    title: str | None
+    inputs: dict[str, Json] | None
+    """The schemas of its inputs by name; `None` where the document does not list them."""
+    document: Json = field(repr=False)
+    """The JSON it was read from."""
+
+    @classmethod
+    def from_json(cls, document: Json) -> Process:
+        """Read a process, compiled or written by hand; `CompileError` with one `unreadable-process` problem if it is none."""
+        from instrc.problems.problem import CompileError  # only what is wrong needs it
+        from instrc.problems.runs import UnreadableProcess
+
+        try:
+            body = body_of(document)
+        except UnreadableProcessError as error:
+            raise CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)]) from None
+        except RecursionError:
+            raise CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")]) from None
+        title, inputs = document.get("title"), document.get("inputs")
+        return cls(body, title if isinstance(title, str) else None, inputs if isinstance(inputs, dict) else None, document)
+
+    def to_json(self) -> Json:
+        """Return the JSON of the process, as it was read."""
+        return self.document
+
+    def contexts(self) -> Iterator[Context]:
+        """Yield all contexts, each block before what is in it."""
+        return walk(self.body)
+
+    @staticmethod
+    def describes(document: Json) -> bool:
+        """Tell whether a document is a process by the names of its properties."""
+        properties = document.get("properties") if isinstance(document, dict) else None
+        return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))

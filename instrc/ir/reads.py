@@ -1,0 +1,120 @@
+"""What the engine properties of a process say: paths, and values made of paths and constants.
+
+True of this form: a path has at least one segment; nothing in a value names code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json, dumps, loads
+
+_SEGMENT = re.compile(r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)')
+_PLAIN = re.compile(r"[^\W\d]\w*|\$[^\W\d]\w*")
+
+
+class Segment(NamedTuple):
+    """One name of a path; what is not `quoted` may be a part of a key that holds dots."""
+
+    name: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A path: a step, an input or a name of a block, then members; `step1_page."b c"`."""
+
+    segments: tuple[Segment, ...]
+    optional: bool = False
+    """An argument that is left out where the path leads to `null`."""
+
+    @property
+    def text(self) -> str:
+        """The path as it is written."""
+        return ".".join(dumps(name, indent=False) if quoted or not name else name for name, quoted in self.segments)
+
+    @property
+    def first(self) -> str:
+        """What the path begins with."""
+        return self.segments[0].name
+
+    def below(self, other: Read) -> bool:
+        """Tell whether this path leads to the same place as another, or further into it."""
+        return self.segments[: len(other.segments)] == other.segments
+
+    @classmethod
+    def parse(cls, text: str, *, optional: bool = False) -> Read:
+        """Read a path; what is no sequence of names and JSON strings is taken apart at its dots."""
+        found: list[Segment] = []
+        at = 0
+        while match := _SEGMENT.match(text, at):
+            try:
+                found.append(Segment(loads(match[1]), quoted=True) if match[1] else Segment(match[2] or ""))
+            except ValueError:
+                break
+            at = match.end() + 1
+            if match.end() == len(text):
+                return cls(tuple(found), optional)
+        return cls(tuple(Segment(name) for name in text.split(".")), optional)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value that the program gives."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list of values, in order."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An object of values."""
+
+    members: Mapping[str, Value] = field(default_factory=dict)
+
+
+Value: TypeAlias = Read | Constant | Listed | Named
+"""What fills an argument, or what a block gives."""
+
+
+def value_of(written: Json) -> Value:
+    """Read a value: a text is a path, `{ "const": … }` a constant, a list and an object hold values; anything else is itself."""
+    match written:
+        case str():
+            return Read.parse(written)
+        case {"const": value, **others} if not others:
+            return Constant(value)
+        case {"path": str(path), "optional": True, **others} if not others:
+            return Read.parse(path, optional=True)
+        case {"path": str(path), "optional": False, **others} if not others:
+            return Read.parse(path)
+        case dict():
+            return Named({name: value_of(each) for name, each in written.items()})
+        case list():
+            return Listed(tuple(value_of(each) for each in written))
+        case _:
+            return Constant(written)
+
+
+def reads_of(value: Value | None) -> Iterator[Read]:
+    """Yield the paths in a value, in order."""
+    waiting: list[Value | None] = [value]
+    while waiting:
+        match waiting.pop():
+            case Read() as read:
+                yield read
+            case Listed(items):
+                waiting.extend(reversed(items))
+            case Named(members):
+                waiting.extend(reversed(list(members.values())))
+            case Constant() | None:
+                pass
