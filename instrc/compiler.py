@@ -7,6 +7,9 @@ from instrc.emit.emit import emit
 from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
+from instrc.lint.annotations import review_annotations
+from instrc.lint.review import review
+from instrc.lint.uses import review_used
 from instrc.passes.bind import bind
 from instrc.passes.compose import compose
 from instrc.passes.library import Library
@@ -24,8 +27,10 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     """Return the artefacts of a program, one an export; `CompileError` if a stage fails."""
     program = parse(source, report)
     report.stop_if_failed()
+    report.problems.extend(review_annotations(program, options.keywords))
     library = Library(registry, report, sketch=options.sketch, limit=options.limit)
     graphs = bind(program, library, report, stem=stem)
+    review_used(library.uris(), registry, report)
     report.stop_if_failed()
     flat = [compose(graph, library, report) for graph in graphs]
     report.stop_if_failed()
@@ -36,6 +41,8 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file: its schema is the export."""
+    review(vibe, registry, report, options.keywords)
+    report.stop_if_failed()
     schema = bound_all_loops(Library(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
         report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))

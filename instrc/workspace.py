@@ -91,7 +91,7 @@ class Workspace:
 
         if readable(path, report):
             registry = self._surroundings.registry(Path(path))
-            review(registry.open(Path(path)), registry, report)
+            review(registry.open(Path(path)), registry, report, self._surroundings.settings(Path(path)).keywords)
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.syntax.intake import MAX_BYTES, take_in
@@ -104,7 +104,7 @@ class Workspace:
         from instrc.ir.options import Options
 
         settings = self._surroundings.settings(place)
-        chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch)
+        chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch, keywords=settings.keywords)
         if limit := settings.limits.get("schema"):
             chosen = replace(chosen, limit=limit)
         if naming := wishes.naming or settings.naming:

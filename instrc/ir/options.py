@@ -24,3 +24,5 @@ class Options:
     """Take unknown instructions for objects of anything."""
     limit: int = LIMIT
     """How many schemas a composed one may have."""
+    keywords: frozenset[str] = frozenset()
+    """Keywords and formats of schemas that the project has for itself."""

@@ -5,26 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import Json, pointer
+from instrc.lint.foreign import foreign
+from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import LATEST, problems_of
-from instrc.vibes.registry import Registry
+from instrc.vibes.registry import Registry, evergreen_of
 from instrc.vibes.roots import ENDING
 from instrc.vibes.vibe import Vibe
 
 
-def review(vibe: Vibe, registry: Registry, report: Report) -> None:
-    """Take down what is wrong with a vibe: its schema, references, names, paths and solution."""
+def review(vibe: Vibe, registry: Registry, report: Report, allowed: frozenset[str] = frozenset()) -> None:
+    """Report what is wrong with a vibe: its form, schema, references, names, paths and solution.
+
+    `allowed` are keywords and formats that the project has for itself.
+    """
     report.problems.extend(_name(vibe))
+    if other := foreign(vibe.document, vibe.source.name):
+        from instrc.problems.suspicious import ForeignDocument  # only where there is one
+
+        report.add(ForeignDocument(at=vibe.source.whole(), kind=other.kind, way_out=other.way_out))
+        return
+    report.problems.extend(hidden_versions(vibe, registry))
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
     unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
     report.problems.extend(unsound)
+    if not unsound:
+        report.problems.extend(suspicious_words(vibe.schema, lambda place, key: vibe.span(place, key=key), allowed))
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
     from instrc.lint.coherence import incoherences  # most vibes do without it
 
     incoherences(vibe, registry, report)
+
+
+def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
+    """Yield a problem for each numbered version that a file without a version hides: of this vibe, or this vibe itself."""
+    versions = registry.versions_beside(vibe)
+    if len(versions) < 2 or versions[0]:
+        return
+    from instrc.problems.suspicious import HiddenVersion  # only where there is one
+
+    evergreen = evergreen_of(vibe.uri)
+    for version in versions[1:]:
+        if vibe.uri in {evergreen, f"{evergreen}:{version}"}:
+            at = registry.load(f"{evergreen}:{version}").source.whole()
+            yield HiddenVersion(at=at, version=version, found=evergreen)
 
 
 def _stands_alone(node: dict[str, Json]) -> bool:

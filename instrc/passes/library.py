@@ -55,6 +55,10 @@ class Library:
             found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None)
         return found
 
+    def uris(self) -> tuple[str, ...]:
+        """Return the references of the vibes that have been asked for."""
+        return tuple(self._instructions)
+
     def sketched(self, name: str) -> Instruction:
         """Return an instruction without a schema yet."""
         return Instruction(name, None, dict(PLACEHOLDER))

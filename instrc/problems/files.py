@@ -120,8 +120,8 @@ class InvalidSettings(Problem):
     root = ["vibes"]
     ```
 
-    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`)
-    and `limits` (a table of numbers).
+    The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`),
+    `limits` (a table of numbers) and `keywords` (a list of keywords and formats of your own).
     """
 
     name: ClassVar[str] = "invalid-settings"

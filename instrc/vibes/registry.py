@@ -115,6 +115,16 @@ class Registry:
         found = [uri for name in nearest(wanted, tuple(by_name)) for uri in nearest(path, by_name[name]) or by_name[name]]
         return tuple(found[:3])
 
+    def versions_beside(self, vibe: Vibe) -> tuple[str, ...]:
+        """Return the versions of the files that the reference of a vibe may mean, oldest first; `""` is a file without one."""
+        evergreen = evergreen_of(vibe.uri)
+        try:
+            uri = parse(evergreen)
+            there = next((found for root in self.roots if root.shared == uri.shared and (found := root.versions(uri))), {})
+        except (CompileError, LeadsOutsideError):  # a file outside the roots whose name is no reference
+            return ()
+        return tuple(".".join(map(str, version)) for version in sorted(there))
+
     def reference_registry(self) -> referencing.Registry[Json]:
         """Return the same vibes for `jsonschema` validators, read as they are asked for."""
         from instrc.vibes.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
@@ -209,6 +219,12 @@ def _bytes(real: str, most: int) -> bytes:
         raise OSError(0, "it is a folder" if S_ISDIR(mode) else "it is no regular file")
     with open(real, "rb") as file:  # noqa: PTH123  -- as above
         return file.read(most)
+
+
+def evergreen_of(uri: str) -> str:
+    """Return a reference without its version."""
+    head, colon, last = uri.rpartition(":")
+    return head if colon and head != SCHEME[:-1] and version_of(last) is not None else uri
 
 
 def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:

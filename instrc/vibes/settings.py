@@ -13,7 +13,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.source import Source, Span
 
-KEYS = ("roots", "shared", "hint", "naming", "limits")
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords")
 LIMITS = ("source", "vibe", "schema")
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -31,6 +31,8 @@ class Settings:
     hint: str | None = None
     naming: Literal["step", "camel"] | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
+    keywords: frozenset[str] = frozenset()
+    """Keywords and formats of schemas that the project has for itself."""
     file: Path | None = None
     """The `pyproject.toml` they are from."""
 
@@ -104,6 +106,7 @@ class _Reader:
             hint=hint,
             naming=naming,
             limits=self._limits(),
+            keywords=self._keywords(),
             file=self.file,
         )
         if self.wrong:
@@ -120,6 +123,13 @@ class _Reader:
             if not folder.is_dir():
                 self._wrong(key, f"there is no folder `{item}`", word=item)
         return tuple(shown(folder) for _, folder in folders)
+
+    def _keywords(self) -> frozenset[str]:
+        written = self.table.get("keywords", [])
+        if not isinstance(written, list) or not all(isinstance(item, str) and item for item in written):
+            self._wrong("keywords", "it is a list of keywords")
+            return frozenset()
+        return frozenset(written)
 
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})

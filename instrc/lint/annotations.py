@@ -1,0 +1,54 @@
+"""Examine the schemas that are written in a program, after `@`, as the vibes of the registry are examined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+
+from instrc.ir.surface import Annotated, Inline, Input, Program
+from instrc.jsonvalue import Json
+from instrc.lint.words import suspicious_words
+from instrc.problems.problem import Problem
+from instrc.schema.wellformed import problems_of
+from instrc.source import Span
+from instrc.syntax.places import place_in
+
+
+def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yield what is wrong with annotations and inline schemas, in order of place; `allowed` are the project's own keywords."""
+    if "@" not in program.source.text:
+        return
+    for schema, at in _schemas(program):
+        place = partial(place_in, at)
+        unsound = problems_of(schema, place)
+        yield from unsound
+        if not unsound:
+            yield from suspicious_words(schema, lambda pointer, key, place=place: place(pointer, key=key), allowed)  # type: ignore[misc]
+
+
+def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
+    """Yield each object after an `@` with the place that holds it."""
+    stack: list[object] = list(reversed(program.statements))
+    while stack:
+        node = stack.pop()
+        match node:
+            case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
+                yield schema, at
+            case Inline(schema, at):
+                yield schema, at
+                continue
+            case tuple():
+                stack.extend(reversed(node))
+                continue
+            case _:
+                pass
+        stack.extend(getattr(node, name) for name in reversed(_parts(type(node))))
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """Return the fields of a node that may hold further nodes."""
+    if not is_dataclass(kind):
+        return ()
+    return tuple(each.name for each in fields(kind) if not (each.name.endswith("span") or each.name == "annotation"))

@@ -1,0 +1,177 @@
+"""Problems with schemas that are valid but do not say what their author wanted, and with documents that are no schemas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.suggest import did_you_mean
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownKeyword(Problem):
+    """A keyword of a schema is not known.
+
+    JSON Schema ignores keywords that it does not know, so a misspelt one has no effect and no validator complains.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "body": { "type": "string", "minLenght": 1 } } }
+    ```
+
+    Correct the spelling.
+    Keywords of JSON Schema, of OpenAPI and of well-known tools are known, and those that begin with `x-`.
+    A keyword of your own is listed in the settings: `[tool.instrc] keywords = ["unit"]`.
+    """
+
+    name: ClassVar[str] = "unknown-keyword"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is no keyword of JSON Schema: it has no effect"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownFormat(Problem):
+    """A `format` is not known.
+
+    A format that nobody has defined is checked by no validator.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "date": { "type": "string", "format": "datetime" } } }
+    ```
+
+    Write one of JSON Schema or of the OpenAPI registry, such as `date-time`, `date`, `email`, `uri` or `uuid`,
+    or say it with a `pattern`.
+    A format of your own begins with `x-` or is listed under `[tool.instrc] keywords`.
+    """
+
+    name: ClassVar[str] = "unknown-format"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is no known format: nothing checks it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "say it with a `pattern`, or list it: `[tool.instrc] keywords = […]`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyRange(Problem):
+    """A lower bound lies above the upper one, so no value of that type is possible.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "pages": { "minimum": 5, "maximum": 1 } } }
+    ```
+
+    Exchange the two, or correct one of them.
+    """
+
+    name: ClassVar[str] = "empty-range"
+    severity: ClassVar[Severity] = "warning"
+
+    lower: str
+    upper: str
+    low: str
+    high: str
+    other: Span | None = None
+    """Where the upper bound stands."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing lies between `{self.lower}: {self.low}` and `{self.upper}: {self.high}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "exchange the two bounds, or correct one of them"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.other is None else (Label(self.other, "the upper bound"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignDocument(Problem):
+    """A file is named like a vibe but holds something else than a JSON Schema.
+
+    Tools of OpenAI, of Anthropic and of MCP servers, OpenAPI documents and bare maps of properties are recognised.
+    As a JSON Schema each of them would accept every answer.
+
+    ```json schemas/find-slot.vibe.json
+    { "name": "find_slot", "description": "Find a free hour.", "input_schema": { "type": "object", "properties": {} } }
+    ```
+
+    `instrc import` makes vibes of tools; around properties write `{ "type": "object", "properties": { … } }`.
+    """
+
+    name: ClassVar[str] = "foreign-document"
+
+    kind: str
+    """What it is, with its article: `an OpenAI tool`."""
+    way_out: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is {self.kind}, not a JSON Schema"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return self.way_out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenVersion(Problem):
+    """A numbered version of a vibe stands beside a file without a version, which is the newest by definition.
+
+    A reference without a version finds the file without one, so the numbered file is used only where it is asked for.
+
+    ```json schemas/letter@2.vibe.json
+    { "type": "object", "properties": { "body": { "type": "string" } } }
+    ```
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Rename the file without a version to the version that it is, `letter@1.vibe.json`,
+    or ask for the numbered one: `aug:letter:2`.
+    """
+
+    name: ClassVar[str] = "hidden-version"
+    severity: ClassVar[Severity] = "warning"
+
+    version: str
+    found: str
+    """The reference that finds the file without a version."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"version {self.version} is hidden by a file without a version, which counts as the newest"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"rename the file without a version, or ask for `{self.found}:{self.version}`"

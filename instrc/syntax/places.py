@@ -1,0 +1,89 @@
+"""Find the place of a part of plain data in a program: what a JSON Pointer leads to in `@ { … }`.
+
+The surface keeps the value of an annotation but not the places in it; they are read again where a problem needs one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.jsonvalue import tokens as parts_of
+from instrc.source import Span
+from instrc.syntax.tables import tables
+from instrc.syntax.tokens import Token, normal, string_value
+
+_OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
+_CLOSE = frozenset(_OPEN.values())
+
+
+def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
+    """Return the place of a value in the object or array that a span holds, or of its key.
+
+    Where the pointer leads further than what is written, it is the innermost part on the way that exists.
+    """
+    tokens = list(_tokens(data))
+    start = next((index for index, token in enumerate(tokens) if token.kind in _OPEN), None)
+    if start is None:
+        return data
+    found, named = Span(data.source, tokens[start].start, data.end), data
+    for step in parts_of(pointer):
+        members = dict(_members(tokens, start, data))
+        member = members.get(step)
+        if member is None:
+            return found
+        named, first, last = member
+        found = Span(data.source, tokens[first].start, tokens[last].end)
+        start = first
+        if tokens[first].kind not in _OPEN:
+            break
+    return named if key else found
+
+
+def _tokens(data: Span) -> Iterator[Token]:
+    match = tables().lexer.match
+    position, text = data.start, data.source.text
+    while position < data.end:
+        found = match(text, position)
+        kind = (found and found.lastgroup) or "END"
+        if found is None or kind == "END":
+            return
+        start, position = found.span(kind)
+        if kind != "COMMENT" and position <= data.end:
+            yield Token(kind, start, position)
+
+
+def _members(tokens: list[Token], start: int, data: Span) -> Iterator[tuple[str, tuple[Span, int, int]]]:
+    """Yield the members of a container by key or index: the place of the key, and the first and last token of the value."""
+    is_object = tokens[start].kind == "LBRACE"
+    index, count = start + 1, 0
+    while index < len(tokens) and tokens[index].kind not in _CLOSE:
+        name, named = str(count), tokens[index]
+        if is_object:
+            name = _key(named, data)
+            index += 2  # the key and its colon
+        last = _end(tokens, index)
+        if last < index:
+            return
+        place = Span(data.source, named.start, named.end)
+        yield name, (place, index, last)
+        count += 1
+        index = last + 1
+        if index < len(tokens) and tokens[index].kind == "COMMA":
+            index += 1
+
+
+def _end(tokens: list[Token], index: int) -> int:
+    """Return the last token of the value that begins with a token."""
+    depth = 0
+    for position in range(index, len(tokens)):
+        kind = tokens[position].kind
+        depth += (kind in _OPEN) - (kind in _CLOSE)
+        if depth <= 0:
+            return position
+    return len(tokens) - 1
+
+
+def _key(token: Token, data: Span) -> str:
+    if token.kind == "STRING":
+        return string_value(data.source, token, [])
+    return normal(data.source.text[token.start : token.end])
