@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
+from typing import Any
 
 from instrc.ir.surface import Annotated, Inline, Input, Program
 from instrc.jsonvalue import Json
@@ -29,7 +30,7 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
 
 def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
     """Yield each object after an `@` with the place that holds it."""
-    stack: list[object] = list(reversed(program.statements))
+    stack: list[Any] = list(reversed(program.statements))
     while stack:
         node = stack.pop()
         match node:
@@ -43,12 +44,13 @@ def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
                 continue
             case _:
                 pass
-        stack.extend(getattr(node, name) for name in reversed(_parts(type(node))))
+        kind: Hashable = type(node)
+        stack.extend(getattr(node, name) for name in reversed(_parts(kind)))
 
 
 @cache
-def _parts(kind: type) -> tuple[str, ...]:
+def _parts(kind: Hashable) -> tuple[str, ...]:
     """Return the fields of a node that may hold further nodes."""
-    if not is_dataclass(kind):
+    if not is_dataclass(kind) or not isinstance(kind, type):
         return ()
     return tuple(each.name for each in fields(kind) if not (each.name.endswith("span") or each.name == "annotation"))

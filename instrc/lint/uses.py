@@ -9,7 +9,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.uris import join
 from instrc.schema.walk import walk
-from instrc.vibes.registry import Registry
+from instrc.vibes.registry import Registry, evergreen_of
 from instrc.vibes.uri import SCHEME
 from instrc.vibes.vibe import Vibe
 
@@ -40,7 +40,8 @@ def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None
         found = Report()
         review(vibe, registry, found)
         report.problems.extend(problem for problem in found.problems if problem.severity == "error")
-        report.problems.extend(hidden_versions(vibe, registry))
+        if evergreen_of(vibe.uri) == vibe.uri:
+            report.problems.extend(hidden_versions(vibe, registry))
 
 
 def _references(vibe: Vibe) -> Iterable[str]:

@@ -440,3 +440,99 @@ def test_schemas_that_branch_without_end_come_to_an_end(check: Check) -> None:
 def test_a_solution_of_great_depth_is_judged_or_refused(check: Check) -> None:
     text = '{"schema": {"properties": {"a": {"$ref": "#"}}}, "solution": ' + '{"a": ' * 3000 + "1" + "}" * 3001
     assert set(names(check(text))) <= {"too-large", "invalid-solution"}
+
+
+# Words that nobody knows
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"),
+    [("propertys", "properties"), ("requierd", "required"), ("minLenght", "minLength"), ("discription", "description")],
+)
+def test_a_misspelt_keyword_is_told_with_the_nearest(check: Check, word: str, nearest: str) -> None:
+    (problem,) = check({"type": "object", "properties": {"a": {word: 5}}})
+    assert problem.name == "unknown-keyword"
+    assert problem.severity == "warning"
+    assert problem.nearest[0] == nearest  # type: ignore[attr-defined]
+    assert problem.at is not None
+    assert problem.at.text == f'"{word}"'
+
+
+def test_words_of_known_vocabularies_are_no_slips(check: Check) -> None:
+    assert check({"type": "object", "x-mine": 1, "discriminator": {}, "example": 1, "enumNames": []}) == []
+
+
+def test_names_of_properties_and_values_are_no_keywords(check: Check) -> None:
+    assert check({"type": "object", "properties": {"propertys": TEXT}, "default": {"requierd": 1}, "const": {"format": 5}}) == []
+
+
+def test_a_format_that_nobody_knows_is_told(check: Check) -> None:
+    (problem,) = check({"properties": {"at": {"type": "string", "format": "datetime"}}})
+    assert problem.name == "unknown-format"
+    assert "date-time" in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"minimum": 5, "maximum": 1},
+        {"exclusiveMinimum": 5, "maximum": 5},
+        {"minLength": 2, "maxLength": 1},
+        {"minItems": 2, "maxItems": 1},
+        {"minProperties": 2, "maxProperties": 1},
+        {"contains": {}, "minContains": 2, "maxContains": 1},
+    ],
+)
+def test_bounds_that_leave_nothing_are_told(check: Check, bounds: dict[str, Any]) -> None:
+    (problem,) = check({"properties": {"a": bounds}})
+    assert problem.name == "empty-range"
+
+
+# Documents that are no schemas
+
+PARAMETERS = {"type": "object", "properties": {"city": TEXT}}
+
+
+@pytest.mark.parametrize(
+    ("document", "word"),
+    [
+        ({"type": "function", "function": {"name": "f", "parameters": PARAMETERS}}, "import openai"),
+        ({"type": "function", "name": "f", "parameters": PARAMETERS}, "import openai"),
+        ({"name": "f", "description": "…", "parameters": PARAMETERS}, "import openai"),
+        ({"name": "f", "description": "…", "input_schema": PARAMETERS}, "import anthropic"),
+        ({"name": "f", "title": "F", "inputSchema": PARAMETERS, "outputSchema": PARAMETERS}, "import mcp"),
+        ({"tools": [{"name": "f", "inputSchema": PARAMETERS}]}, "import mcp"),
+        ({"openapi": "3.1.0", "info": {}, "paths": {}}, "import openapi"),
+        ({"city": TEXT, "days": {"type": "integer", "minimum": 1}}, '"properties"'),
+        ({"title": TEXT, "type": TEXT}, '"properties"'),
+        ({"program": "A | B"}, ".aug"),
+        ({"activity": "a", "arguments": "step1_a", "tool": PARAMETERS}, "program"),
+    ],
+)
+def test_a_document_that_is_no_schema_is_told_with_the_way_out(check: Check, document: dict[str, Any], word: str) -> None:
+    (problem,) = check(document)
+    assert problem.name == "foreign-document"
+    assert word in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"description": "Anything."},
+        {"type": "object", "properties": {"input_schema": PARAMETERS, "name": TEXT}},
+        {"$defs": {"a": TEXT}},
+        {"properties": {"a": TEXT}},
+        {"not": {"type": "null"}},
+        {"schema": PARAMETERS},
+    ],
+)
+def test_a_schema_is_taken_for_nothing_else(check: Check, schema: dict[str, Any]) -> None:
+    assert "foreign-document" not in names(check(schema))
+
+
+def test_a_numbered_version_beside_a_file_without_one_is_told(check: Check) -> None:
+    (problem,) = check(PARAMETERS, {"it@2": PARAMETERS})
+    assert problem.name == "hidden-version"
+    assert "it@2" in (problem.at.source.name if problem.at else "")
+    assert check(PARAMETERS, {"other@1": PARAMETERS}, name="other@2") == []

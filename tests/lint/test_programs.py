@@ -1,0 +1,126 @@
+"""What is said about the schemas in a program: its annotations, its inline schemas, and the vibes that it uses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import instrc
+from instrc.source import Source
+from instrc.syntax.places import place_in
+
+TEXT = {"type": "string"}
+DRAFT = {"type": "object", "properties": {"text": TEXT}, "required": ["text"]}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Write vibes and settings, and return what checking a program says: name, text at its place, severity."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(program: str, vibes: dict[str, Any] | None = None, settings: str = "") -> list[tuple[str, str]]:
+        for name, schema in {"draft": DRAFT, **(vibes or {})}.items():
+            file = tmp_path / "schemas" / f"{name}.vibe.json"
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(json.dumps(schema), encoding="utf-8")
+        (tmp_path / "pyproject.toml").write_text(f"[tool.instrc]\n{settings}", encoding="utf-8")
+        (tmp_path / "it.aug").write_text(program, encoding="utf-8")
+        found = instrc.check("it.aug")
+        return [(problem.name, problem.at.text if problem.at else "") for problem in found]
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("annotation", "at"),
+    [
+        ('{ properties: { p: { maximum: "4" } } }', '"4"'),
+        ('{ type: "str" }', '"str"'),
+        ('{ pattern: "([" }', '"(["'),
+        ('{ type: "object", properties: { a: { type: 5 } } }', "5"),
+        ("{ required: 'text' }", "'text'"),
+        ('{ /* a comment */ "properties": { text: { minLength: -1, }, }, }', "-1"),
+        ('{ anyOf: [{}, { enum: "a" }] }', '"a"'),
+        ("{ type: true }", "true"),
+    ],
+)
+def test_an_annotation_is_no_schema_at_the_place_where_it_is_wrong(project: Any, annotation: str, at: str) -> None:
+    assert project(f"Draft @ {annotation}") == [("invalid-schema", at)]
+
+
+@pytest.mark.parametrize("program", ["@%s", "{ a: @%s }", "Draft | @%s", "const a = @%s; Draft(a)", "Draft(@%s)"])
+def test_an_inline_schema_is_examined_wherever_it_stands(project: Any, program: str) -> None:
+    inline = '{ title: "It", type: "object", properties: { a: { type: 5 } } }'
+    assert ("invalid-schema", "5") in project(program % inline)
+
+
+def test_the_annotation_of_an_input_is_examined(project: Any) -> None:
+    assert project('input lang @ { type: "text" }\nDraft(lang)') == [("invalid-schema", '"text"')]
+
+
+@pytest.mark.parametrize("word", ["propertys", "requierd", "minLenght", "discription"])
+def test_a_misspelt_keyword_after_an_at_is_told_with_the_nearest(project: Any, word: str) -> None:
+    assert project(f"Draft @ {{ {word}: {{}} }}") == [("unknown-keyword", word)]
+
+
+def test_keywords_of_ones_own_are_listed_in_the_settings(project: Any) -> None:
+    program = 'Draft @ { "x-unit": "m", unit: "m", properties: { text: { format: "length" } } }'
+    assert [name for name, _ in project(program)] == ["unknown-keyword", "unknown-format"]
+    assert project(program, settings='keywords = ["unit", "length"]') == []
+
+
+def test_a_misspelt_setting_of_keywords_is_told(project: Any) -> None:
+    assert project("Draft", settings="keywords = 5")[0][0] == "invalid-settings"
+
+
+def test_a_program_with_a_vibe_that_check_refuses_does_not_compile(project: Any) -> None:
+    broken = {"type": "object", "properties": {"a": {"type": "text"}}}
+    assert project("Reply", {"reply": broken}) == [("invalid-schema", '"text"')]
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile(Path("it.aug"))
+    assert [problem.name for problem in caught.value.problems] == ["invalid-schema"]
+
+
+def test_a_vibe_that_check_refuses_does_not_compile_by_itself(project: Any) -> None:
+    project("Draft", {"reply": {"type": "object", "properties": {"a": TEXT}, "required": ["b"]}})
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("schemas/reply.vibe.json")
+    assert [problem.name for problem in caught.value.problems] == ["missing-from-properties"]
+
+
+def test_a_broken_vibe_behind_a_reference_keeps_a_program_from_compiling(project: Any) -> None:
+    vibes = {"reply": {"$ref": "aug:inner"}, "inner": {"type": "object", "properties": {"a": TEXT}, "required": ["aa"]}}
+    assert [name for name, _ in project("Reply", vibes)] == ["missing-from-properties"]
+
+
+def test_a_version_that_is_never_used_is_told(project: Any) -> None:
+    assert [name for name, _ in project("Draft", {"draft@2": DRAFT})] == ["hidden-version"]
+    assert project("const D = aug:draft:2; D", {"draft@2": DRAFT}) == []
+
+
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+DATA = st.recursive(
+    st.one_of(st.integers(-9, 9), st.booleans(), st.none(), KEYS), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)
+)
+
+
+@given(st.dictionaries(KEYS, DATA, min_size=1))
+def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
+    text = "// before\n@ " + json.dumps(data, ensure_ascii=True, indent=1)
+    span = Source("it.aug", text).whole()._replace(end=len(text))
+
+    def walk(value: Any, pointer: str) -> None:
+        assert json.loads(place_in(span, pointer).text) == value
+        parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, part in parts:
+            below = f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
+            walk(part, below)
+            if isinstance(value, dict):
+                assert json.loads(place_in(span, below, key=True).text) == key
+
+    walk(data, "")
