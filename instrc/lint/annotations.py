@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
-from instrc.ir.surface import Annotated, Inline, Input, Program
+from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
@@ -36,6 +36,8 @@ def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
         match node:
             case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
                 yield schema, at
+            case Matches(schema=schema, schema_span=at):
+                yield schema, at
             case Inline(schema, at):
                 yield schema, at
                 continue
@@ -44,8 +46,7 @@ def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
                 continue
             case _:
                 pass
-        kind: Hashable = type(node)
-        stack.extend(getattr(node, name) for name in reversed(_parts(kind)))
+        stack.extend(getattr(node, name) for name in reversed(_parts(cast("Hashable", type(node)))))
 
 
 @cache

@@ -68,6 +68,10 @@ def test_a_misspelt_keyword_after_an_at_is_told_with_the_nearest(project: Any, w
     assert project(f"Draft @ {{ {word}: {{}} }}") == [("unknown-keyword", word)]
 
 
+def test_a_condition_is_examined(project: Any) -> None:
+    assert ("invalid-schema", '"text"') in project('const a = Draft(prompt); when a.text @ { type: "text" } { Draft(a) }')
+
+
 def test_keywords_of_ones_own_are_listed_in_the_settings(project: Any) -> None:
     program = 'Draft @ { "x-unit": "m", unit: "m", properties: { text: { format: "length" } } }'
     assert [name for name, _ in project(program)] == ["unknown-keyword", "unknown-format"]
