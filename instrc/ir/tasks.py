@@ -1,0 +1,91 @@
+"""A plan that a model decides on: tasks for registered tools, and what they take from each other.
+
+As JSON a plan is a list of `{"tool", "id", "arguments", "after"}`.
+An argument may be `{"from": "ID.path"}`, the output of another task, or `{"each": "ID.path"}`, every element of a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json, dumps, loads
+
+ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
+"""What the id of a task looks like."""
+_STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
+_PLAIN = re.compile(r'[^."]+')
+Kind: TypeAlias = Literal["from", "each"]
+
+
+class Reference(NamedTuple):
+    """The output of a task, or a part of it, in the place of an argument."""
+
+    kind: Kind
+    """`from` hands it over as it is; `each` makes a copy of the task for every element of it."""
+    task: str
+    """The id of the task that gives it."""
+    steps: tuple[str, ...] = ()
+    """Keys and, in digits, indexes that lead into its output."""
+
+    def __str__(self) -> str:
+        return ".".join((self.task, *(_written(step) for step in self.steps)))
+
+    def to_json(self) -> Json:
+        """Return it as it stands among the arguments."""
+        return {self.kind: str(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One call of a tool."""
+
+    tool: str
+    id: str
+    arguments: dict[str, Json | Reference]
+    after: tuple[str, ...] = ()
+    """Ids of tasks that it waits for without reading them."""
+
+    def references(self) -> Iterator[tuple[str, Reference]]:
+        """Yield the arguments that other tasks give, by name."""
+        for name, value in self.arguments.items():
+            if value.__class__ is Reference:
+                yield name, value
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The ids of the tasks it waits for, each once."""
+        return tuple(dict.fromkeys((*(reference.task for _, reference in self.references()), *self.after)))
+
+    @property
+    def copied(self) -> bool:
+        """Whether it runs once an element, so that its output is a list."""
+        return any(reference.kind == "each" for _, reference in self.references())
+
+    def to_json(self) -> Json:
+        """Return the task in the typed spelling."""
+        arguments = {name: value.to_json() if value.__class__ is Reference else value for name, value in self.arguments.items()}
+        task: dict[str, Json] = {"tool": self.tool, "id": self.id, "arguments": arguments}
+        return {**task, "after": list(self.after)} if self.after else task
+
+
+def reference(kind: Kind, text: str) -> Reference | None:
+    """Read `ID` or `ID.path`; `None` if it is neither.  A step with a dot in it is written as a JSON string."""
+    found = ID.match(text)
+    if found is None:
+        return None
+    steps: list[str] = []
+    at = found.end()
+    while at < len(text):
+        step = _STEP.match(text, at + 1) if text[at] == "." else None
+        if step is None:
+            return None
+        steps.append(loads(step.group()) if step.group().startswith('"') else step.group())
+        at = step.end()
+    return Reference(kind, found.group(), tuple(steps))
+
+
+def _written(step: str) -> str:
+    return step if _PLAIN.fullmatch(step) else dumps(step)

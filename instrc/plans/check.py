@@ -1,0 +1,144 @@
+"""Tell what is wrong with a plan before anything of it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from instrc.ir.tasks import Reference, Task
+from instrc.jsonvalue import Json, dumps, loads, pointer
+from instrc.plans.order import circles
+from instrc.plans.reading import read_tasks
+from instrc.plans.relations import cannot_fit, elements, is_no_list, part
+from instrc.plans.tools import Tool, ToolSet
+from instrc.problems.plans import (
+    CircularPlan,
+    DanglingTask,
+    DuplicateTask,
+    MissingArgument,
+    PlanProblem,
+    UnknownArgument,
+    UnknownTool,
+    WrongArgument,
+)
+from instrc.problems.suggest import nearest
+
+_SUGGESTED = 50
+"""Problems for which the nearest names are looked up."""
+
+
+def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
+    """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
+
+    `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
+    `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process.
+    The `pointer` of a problem leads into the plan.
+    """
+    return check_tasks(plan, tools_of(tools))[1]
+
+
+def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[Task, ...], tuple[PlanProblem, ...]]:
+    """Return the tasks of a plan, and what is wrong with them: to be carried out only if nothing is."""
+    check = _Check(tools)
+    return check.run(plan), tuple(check.problems)
+
+
+def tools_of(tools: Json) -> ToolSet:
+    """Return the tools of a map; the last few maps are remembered by what they say."""
+    if tools.__class__ is ToolSet:
+        return tools
+    try:
+        return _remembered(dumps(tools, indent=False)) if tools.__class__ is dict else ToolSet({})
+    except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
+        return ToolSet(tools)
+
+
+@lru_cache(maxsize=16)
+def _remembered(text: str) -> ToolSet:
+    return ToolSet(loads(text))
+
+
+class _Check:
+    """The check of one plan."""
+
+    def __init__(self, tools: ToolSet) -> None:
+        self.tools = tools
+        self.problems: list[PlanProblem] = []
+        self.suggested = 0
+
+    def run(self, plan: Json) -> tuple[Task, ...]:
+        tasks = read_tasks(plan, self.tools, self.problems.append)
+        by_id: dict[str, Task] = {}
+        places: dict[str, int] = {}
+        for index, task in tasks:
+            if task.id in by_id:
+                self.problems.append(DuplicateTask(pointer=f"/{index}/id", id=task.id, first=f"/{places[task.id]}/id"))
+            else:
+                by_id[task.id], places[task.id] = task, index
+        for index, task in tasks:
+            self._task(task, index, by_id)
+        for circle in circles(by_id):
+            self.problems.append(CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
+        self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
+        return tuple(task for _, task in tasks)
+
+    def _task(self, task: Task, index: int, by_id: Mapping[str, Task]) -> None:
+        for number, other in enumerate(task.after):
+            if other not in by_id:
+                self._dangling(other, f"/{index}/after/{number}", by_id)
+        for name, reference in task.references():
+            if reference.task not in by_id:
+                self._dangling(reference.task, pointer((index, "arguments", name)), by_id)
+        tool = self.tools.get(task.tool)
+        if tool is None:
+            near = self._nearest(task.tool, self.tools.names)
+            self.problems.append(UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near))
+            return
+        for name in tool.required:
+            if name not in task.arguments:
+                self.problems.append(MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
+        for name, value in task.arguments.items():
+            self._argument(tool, name, value, pointer((index, "arguments", name)), by_id)
+        if tool.whole is not None and next(task.references(), None) is None:
+            fault = tool.whole.fault(task.arguments)
+            if fault is not None:
+                self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
+
+    def _argument(self, tool: Tool, name: str, value: Json | Reference, place: str, by_id: Mapping[str, Task]) -> None:
+        schema = tool.schema(name)
+        if schema is None:
+            bound = name in tool.bound
+            near = () if bound else self._nearest(name, tool.names)
+            self.problems.append(UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
+            return
+        if value.__class__ is Reference:
+            source = by_id.get(value.task)
+            fault = None if source is None else self._mismatch(value, source, schema)
+        else:
+            fault = tool.judge(name).fault(value)
+        if fault is not None:
+            self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
+
+    def _mismatch(self, reference: Reference, source: Task, target: Json) -> str | None:
+        """Return why the output of a task can never be what an argument takes; `None` if it may be."""
+        tool = self.tools.get(source.tool)
+        if tool is None:
+            return None
+        given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
+        for step in reference.steps:
+            given = part(given, step)
+        if reference.kind == "each":
+            if is_no_list(given):
+                return f"`{reference}` is no list"
+            given = elements(given)
+            if given is False:  # a list without elements: there will be no copy
+                return None
+        return f"`{reference}` gives something else" if cannot_fit(given, target) else None
+
+    def _dangling(self, id_: str, place: str, by_id: Mapping[str, Task]) -> None:
+        near = self._nearest(id_, tuple(by_id)) if self.suggested < _SUGGESTED else ()
+        self.problems.append(DanglingTask(pointer=place, id=id_, nearest=near))
+
+    def _nearest(self, word: str, names: tuple[str, ...]) -> tuple[str, ...]:
+        self.suggested += 1
+        return nearest(word, names) if self.suggested <= _SUGGESTED else ()

@@ -1,0 +1,37 @@
+"""A plan from one spelling to the other."""
+
+from __future__ import annotations
+
+from instrc.ir.tasks import Reference
+from instrc.jsonvalue import Json
+from instrc.plans.reading import read_tasks
+from instrc.plans.spelling import text_of
+from instrc.plans.tools import Tool, ToolSet
+from instrc.problems.plans import PlanProblem
+
+
+def typed_plan(plan: Json, tools: Json) -> Json:
+    """Return a plan with its arguments as an object; what is no task is left out, see `check_plan`."""
+    ignored: list[PlanProblem] = []
+    return [task.to_json() for _, task in read_tasks(plan, ToolSet(tools), ignored.append)]
+
+
+def uniform_plan(plan: Json, tools: Json) -> Json:
+    """Return a plan with its arguments as a list of `{ name, is, text }`; what is no task is left out, see `check_plan`."""
+    known = ToolSet(tools)
+    ignored: list[PlanProblem] = []
+    return [
+        {
+            "tool": task.tool,
+            "id": task.id,
+            "arguments": [_entry(name, value, known.get(task.tool)) for name, value in task.arguments.items()],
+            "after": list(task.after),
+        }
+        for _, task in read_tasks(plan, known, ignored.append)
+    ]
+
+
+def _entry(name: str, value: Json | Reference, tool: Tool | None) -> Json:
+    if value.__class__ is Reference:
+        return {"name": name, "is": value.kind, "text": str(value)}
+    return {"name": name, "is": "value", "text": text_of(value, name, tool)}

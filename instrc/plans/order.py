@@ -1,0 +1,75 @@
+"""The order that tasks have by what they read and wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from instrc.ir.tasks import Task
+
+
+def circles(tasks: Mapping[str, Task]) -> Iterator[tuple[str, ...]]:
+    """Yield groups of tasks that wait for each other, one circle of each, by the place of its first task."""
+    order = {id_: number for number, id_ in enumerate(tasks)}
+    found = [group for group in _components(tasks) if len(group) > 1 or group[0] in tasks[group[0]].needs]
+    for group in sorted(found, key=lambda group: min(map(order.__getitem__, group))):
+        yield _circle(min(group, key=order.__getitem__), frozenset(group), tasks)
+
+
+def _components(tasks: Mapping[str, Task]) -> Iterator[list[str]]:
+    """Yield the strongly connected components (Tarjan), with a stack of its own: a chain may be long."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_: list[str] = []
+    is_open: set[str] = set()
+    for root in tasks:
+        if root in number:
+            continue
+        work: list[tuple[str, Iterator[str]]] = []
+        entering: str | None = root
+        while entering is not None or work:
+            if entering is not None:
+                number[entering] = lowest[entering] = len(number)
+                open_.append(entering)
+                is_open.add(entering)
+                work.append((entering, iter(tasks[entering].needs)))
+            here, rest = work[-1]
+            entering = None
+            for other in rest:
+                if other not in tasks:
+                    continue
+                if other not in number:
+                    entering = other
+                    break
+                if other in is_open:
+                    lowest[here] = min(lowest[here], number[other])
+            if entering is not None:
+                continue
+            work.pop()
+            if work:
+                lowest[work[-1][0]] = min(lowest[work[-1][0]], lowest[here])
+            if lowest[here] == number[here]:
+                group = [open_.pop()]
+                while group[-1] != here:
+                    group.append(open_.pop())
+                is_open.difference_update(group)
+                yield group
+
+
+def _circle(start: str, group: frozenset[str], tasks: Mapping[str, Task]) -> tuple[str, ...]:
+    """Return the shortest way from a task back to itself inside its group."""
+    came_from: dict[str, str] = {}
+    level = [start]
+    while level:
+        following: list[str] = []
+        for here in level:
+            for other in tasks[here].needs:
+                if other == start:
+                    way = [here]
+                    while way[-1] != start:
+                        way.append(came_from[way[-1]])
+                    return tuple(reversed(way))
+                if other in group and other not in came_from:
+                    came_from[other] = here
+                    following.append(other)
+        level = following
+    raise AssertionError(start)  # a group holds a circle through each of its tasks

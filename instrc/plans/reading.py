@@ -1,0 +1,148 @@
+"""From JSON to tasks, in either spelling; what is no task is a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from instrc.ir.tasks import ID, Reference, Task, reference
+from instrc.jsonvalue import Json, pointer
+from instrc.plans.spelling import value_of
+from instrc.plans.tools import Tool, ToolSet
+from instrc.problems.plans import InvalidPlan, PlanProblem, WrongArgument
+
+Add = Callable[[PlanProblem], None]
+_MEMBERS = frozenset({"tool", "id", "arguments", "after"})
+_DEEPEST = 4000
+_PARTS = 5_000_000
+_STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+
+
+def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, Task]]:
+    """Return the tasks of a plan with their places in it; `null` is a plan without any."""
+    if plan is None:
+        return []
+    if not _is_json(plan):
+        add(InvalidPlan(reason="this plan is no JSON, or too large or too deep to be a plan"))
+        return []
+    if plan.__class__ is not list:
+        add(InvalidPlan(reason="a plan is a list of tasks"))
+        return []
+    return [(index, task) for index, item in enumerate(plan) if (task := _task(item, index, tools, add)) is not None]
+
+
+def _task(item: Json, index: int, tools: ToolSet, add: Add) -> Task | None:
+    if item.__class__ is not dict:
+        add(InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
+        return None
+    sound = True
+    for key in ("tool", "id"):
+        if item.get(key).__class__ is not str:
+            reason = f"a task needs a text as its `{key}`"
+            add(InvalidPlan(pointer=f"/{index}/{key}" if key in item else f"/{index}", reason=reason))
+            sound = False
+    for key in item:
+        if key not in _MEMBERS and not key.startswith(("_", "$")):
+            add(InvalidPlan(pointer=pointer((index, key)), reason=f"a task has no member `{key}`"))
+    if not sound:
+        return None
+    if ID.fullmatch(item["id"]) is None:
+        reason = f"`{item['id']}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
+        add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
+    arguments = _arguments(item.get("arguments"), index, tools.get(item["tool"]), add)
+    return Task(item["tool"], item["id"], arguments, _after(item.get("after"), index, add))
+
+
+def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if value.__class__ is not list or not all(each.__class__ is str for each in value):
+        add(InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
+        return ()
+    return tuple(value)
+
+
+def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
+    if value is None:
+        return {}
+    if value.__class__ is list:
+        return _uniform(value, index, tool, add)
+    if value.__class__ is not dict:
+        add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
+        return {}
+    return {name: _typed(name, given, index, tool, add) for name, given in value.items()}
+
+
+def _typed(name: str, value: Json, index: int, tool: Tool | None, add: Add) -> Json | Reference:
+    """Return an argument of the typed spelling: a reference to a task, or the value itself."""
+    if value.__class__ is not dict or len(value) != 1:
+        return value
+    [(kind, text)] = value.items()
+    if kind not in {"from", "each"} or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
+        return value
+    found = reference(kind, text)
+    if found is None:
+        add(_malformed(text, name, pointer((index, "arguments", name)), tool))
+        return value
+    return found
+
+
+def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
+    """Return the arguments of the uniform spelling: `{ name, is, text }`, one an entry."""
+    found: dict[str, Json | Reference] = {}
+    for number, entry in enumerate(entries):
+        place = f"/{index}/arguments/{number}"
+        if entry.__class__ is not dict or not all(entry.get(key).__class__ is str for key in ("name", "is", "text")):
+            add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
+            continue
+        name, kind, text = entry["name"], entry["is"], entry["text"]
+        if name in found:
+            add(InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
+        elif kind == "value":
+            found[name] = value_of(text, name, tool)
+        elif kind not in {"from", "each"}:
+            add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
+        elif (read := reference(kind, text)) is None:
+            add(_malformed(text, name, f"{place}/text", tool))
+        else:
+            found[name] = read
+    return found
+
+
+def _malformed(text: str, name: str, place: str, tool: Tool | None) -> PlanProblem:
+    shown = text if len(text) <= 60 else f"{text[:59]}…"
+    reason = f"`{shown}` is not written like `ID` or `ID.path`"
+    return WrongArgument(pointer=place, callee=tool.name if tool else "?", argument=name, reason=reason)
+
+
+def _is_json(value: Json) -> bool:
+    """Tell whether a value is plain JSON of a size that can be looked at."""
+    try:
+        orjson.dumps(value, option=_STRICT)
+    except (orjson.JSONEncodeError, RecursionError):
+        return _is_odd_json(value)  # over 64 bits, over 254 levels, or none
+    return True
+
+
+def _is_odd_json(value: Json) -> bool:
+    stack: list[tuple[Json, int]] = [(value, 0)]
+    for _ in range(_PARTS):
+        if not stack:
+            return True
+        item, level = stack.pop()
+        if level > _DEEPEST:
+            return False
+        if item.__class__ is dict:
+            if not all(key.__class__ is str and _encodes(key) for key in item):
+                return False
+            stack += [(part, level + 1) for part in item.values()]
+        elif item.__class__ is list:
+            stack += [(part, level + 1) for part in item]
+        elif item is not None and item.__class__ not in {bool, int, float} and not (item.__class__ is str and _encodes(item)):
+            return False
+    return False
+
+
+def _encodes(text: str) -> bool:
+    return text.isascii() or text.encode("utf-8", "ignore").decode() == text

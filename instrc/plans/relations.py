@@ -1,0 +1,112 @@
+"""What the schemas of two tasks say about each other: a part of an output, and whether it can fit an argument.
+
+Schemas are flat; where one says too little, or something that is not looked at here, anything may fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.jsonvalue import Json
+from instrc.schema.implied import excludes, types_in
+from instrc.schema.objects import matches
+
+NULL: Json = {"type": "null"}
+_DEEPEST = 12
+_MOST = 64
+"""Branches of one schema that are looked at; what has more is taken to fit."""
+
+
+def part(schema: Json, step: str) -> Json:
+    """Return the schema of what a step leads to in a value of a schema; `null` is among it where there may be nothing."""
+    return _union([each for branch in alternatives(schema) for each in _parts(branch, step)])
+
+
+def elements(schema: Json) -> Json:
+    """Return the schema of the elements of a list; `False` if there are none."""
+    found: list[Json] = []
+    for branch in alternatives(schema):
+        names = _types(branch)
+        if names is None or "array" in names:
+            prefix = branch.get("prefixItems") if branch.__class__ is dict else None
+            found += prefix if prefix.__class__ is list else []
+            found.append(branch.get("items", True) if branch.__class__ is dict else branch)
+    return _union([each for each in found if each is not False])
+
+
+def is_no_list(schema: Json) -> bool:
+    """Tell whether a value of a schema is certainly neither a list nor `null`, which stands for the empty list."""
+    types = [_types(branch) for branch in alternatives(schema)]
+    return all(names is not None and {"array", "null"}.isdisjoint(names) for names in types)
+
+
+def cannot_fit(source: Json, target: Json) -> bool:
+    """Tell whether certainly no value of the one schema is a value of the other."""
+    right = list(alternatives(target))
+    return all(excludes(one, other) for one in alternatives(source) for other in right)
+
+
+def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
+    """Yield schemas one of which holds for each value of a schema; each may say less than it does, never more."""
+    branches: Json = None
+    if schema.__class__ is dict and depth < _DEEPEST:
+        branches = next((schema[word] for word in ("anyOf", "oneOf") if schema.get(word).__class__ is list), None)
+    if branches is None or len(branches) > _MOST:
+        yield schema
+        return
+    rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
+    for branch in branches:
+        if branch is True or branch == {}:
+            yield rest
+        elif branch.__class__ is dict and not excludes(rest, branch):
+            for inner in alternatives(branch, depth + 1):
+                yield inner if "type" in inner or "type" not in rest else {**inner, "type": rest["type"]}
+
+
+def _parts(schema: Json, step: str) -> Iterator[Json]:
+    """Yield what a step leads to in one alternative."""
+    if schema.__class__ is not dict:
+        yield True
+        return
+    names = _types(schema)
+    if names is None or "object" in names:
+        yield from _member(schema, step)
+    if (names is None or "array" in names) and step.isdecimal():
+        yield from _element(schema, int(step[:9]))
+    elif names is not None and "array" in names:
+        yield NULL
+    if names is not None and not {"object", "array"}.issuperset(names):
+        yield NULL
+
+
+def _member(schema: dict[str, Json], name: str) -> Iterator[Json]:
+    properties, patterns, required = (schema.get(word) for word in ("properties", "patternProperties", "required"))
+    if patterns.__class__ is dict and any(matches(pattern, name) is not False for pattern in patterns):
+        yield True
+        return
+    if properties.__class__ is dict and name in properties:
+        yield properties[name]
+    else:
+        rest = schema.get("additionalProperties", True)
+        if rest is not False:
+            yield rest
+    if required.__class__ is not list or name not in required:
+        yield NULL
+
+
+def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
+    prefix, least = schema.get("prefixItems"), schema.get("minItems", 0)
+    if prefix.__class__ is list and index < len(prefix):
+        yield prefix[index]
+    else:
+        yield schema.get("items", True)
+    if least.__class__ is not int or least <= index:
+        yield NULL
+
+
+def _types(schema: Json) -> tuple[str, ...] | None:
+    return types_in(schema) if schema.__class__ is dict else None
+
+
+def _union(schemas: list[Json]) -> Json:
+    return schemas[0] if len(schemas) == 1 else {"anyOf": schemas} if schemas else False

@@ -1,0 +1,132 @@
+"""The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.plans.judging import Judge
+from instrc.schema.flatten import flatten
+from instrc.schema.implied import types_in
+from instrc.schema.objects import matches
+from instrc.schema.pieces import TRIVIAL
+from instrc.schema.walk import walk
+
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
+_PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
+"""Keywords of a tool's arguments that are looked at one argument at a time."""
+
+
+class Tool:
+    """One tool as a plan sees it."""
+
+    def __init__(self, name: str, entry: Json) -> None:
+        self.name = name
+        given = entry if entry.__class__ is dict else {}
+        self._arguments: Json = given.get("arguments", {})
+        self._output: Json = given.get("output", {})
+        bound = given.get("bound")
+        self.bound = frozenset(bound) if bound.__class__ is dict else frozenset()
+        """Arguments that the program gives."""
+        self._judges: dict[str, Judge] = {}
+
+    @cached_property
+    def arguments(self) -> dict[str, Json]:
+        """The schema of all arguments together, flat."""
+        flat = _flat(self._arguments)
+        return flat if flat.__class__ is dict else {}
+
+    @cached_property
+    def output(self) -> Json:
+        """The schema of what it gives back, flat."""
+        return _flat(self._output)
+
+    @cached_property
+    def properties(self) -> dict[str, Json]:
+        """The schemas of the arguments by name."""
+        properties = self.arguments.get("properties")
+        return properties if properties.__class__ is dict else {}
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        """The arguments that a plan has to give."""
+        names = self.arguments.get("required")
+        return tuple(name for name in names if name not in self.bound) if names.__class__ is list else ()
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The arguments that a plan may give and whose names are known."""
+        return tuple(name for name in self.properties if name not in self.bound)
+
+    @cached_property
+    def whole(self) -> Judge | None:
+        """The verdict on all arguments together, where something is said that is not about one of them."""
+        further = any(word not in _PER_ARGUMENT and word not in _ANNOTATIONS for word in self.arguments)
+        return Judge(self.arguments, {}) if further and not self.bound else None
+
+    def schema(self, name: str) -> Json:
+        """Return the schema of an argument; `None` if the tool takes none of that name.
+
+        An object that says nothing of names it does not list takes no others, unless it lists none.
+        """
+        if name in self.bound:
+            return None
+        patterns = self.arguments.get("patternProperties")
+        by_pattern = patterns if patterns.__class__ is dict else {}
+        found = [schema for pattern, schema in by_pattern.items() if matches(pattern, name) is not False]
+        if name in self.properties:
+            return self.properties[name] if not found else {"allOf": [self.properties[name], *found]}
+        if found:
+            return {"allOf": found}
+        rest = self.arguments.get("additionalProperties", not self.properties)
+        return None if rest is False else rest
+
+    def judge(self, name: str) -> Judge:
+        """Return the verdict on values of an argument that the tool takes."""
+        found = self._judges.get(name)
+        if found is None:
+            definitions = self.arguments.get("$defs")
+            found = Judge(self.schema(name), definitions if definitions.__class__ is dict else {})
+            if name in self.properties:
+                self._judges[name] = found
+        return found
+
+    def takes_text(self, name: str) -> bool:
+        """Tell whether an argument is a text whatever is in it, so that a text of digits is no number."""
+        schema = self.schema(name)
+        return schema.__class__ is dict and types_in(schema) == ("string",)
+
+    def takes_itself(self, name: str, value: Json) -> bool:
+        """Tell whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
+        schema = self.schema(name)
+        if schema in TRIVIAL or schema is None or schema.__class__ is not dict or _ANNOTATIONS.issuperset(schema):
+            return False
+        return self.judge(name).accepts(value)
+
+
+class ToolSet:
+    """All tools of a plan; each is read when it is first asked for."""
+
+    def __init__(self, tools: Json) -> None:
+        self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else {}
+        self._tools: dict[str, Tool] = {}
+        self.names = tuple(name for name in self._entries if name.__class__ is str)
+
+    def get(self, name: str) -> Tool | None:
+        """Return a tool; `None` if there is none of that name."""
+        found = self._tools.get(name)
+        if found is None and name in self._entries:
+            found = self._tools[name] = Tool(name, self._entries[name])
+        return found
+
+
+def _flat(schema: Json) -> Json:
+    """Return a schema without references and `allOf`; as it is if it cannot be read."""
+    if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
+        return schema
+    try:
+        return flatten(schema)
+    except CompileError:
+        return schema
