@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from instrc.lifting.lift import Lifted, lift
     from instrc.lowering.lower import Lowering, Tool, lower
     from instrc.lowering.toolset import lower_all
+    from instrc.plans.check import check_plan
+    from instrc.plans.convert import typed_plan, uniform_plan
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
     from instrc.source import Source, Span
@@ -42,6 +44,7 @@ __all__ = [
     "__version__",
     "artefacts",
     "check",
+    "check_plan",
     "compile",
     "flatten",
     "import_tools",
@@ -51,6 +54,8 @@ __all__ = [
     "split",
     "strip",
     "subsumes",
+    "typed_plan",
+    "uniform_plan",
 ]
 
 _HOMES = {
@@ -76,6 +81,9 @@ _HOMES = {
     "import_tools": "instrc.importing",
     "lift": "instrc.lifting.lift",
     "lower": "instrc.lowering.lower",
+    "check_plan": "instrc.plans.check",
+    "typed_plan": "instrc.plans.convert",
+    "uniform_plan": "instrc.plans.convert",
     "lower_all": "instrc.lowering.toolset",
 }
 """Where each public name is defined."""

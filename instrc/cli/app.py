@@ -20,9 +20,10 @@ COMMANDS = {
     "lift": "lift",
     "verify": "verify",
     "import": "import_",
+    "plan": "plan",
     "explain": "explain",
 }
-"""A command's name and the module of this folder whose function `command` it is."""
+"""A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""
 
 
 def run(arguments: list[str]) -> int:
@@ -47,7 +48,11 @@ def _app(arguments: list[str]) -> typer.Typer:
     app.callback()(_options)
     chosen = [name for name in arguments[:1] if name in COMMANDS and "_INSTRC_COMPLETE" not in os.environ]
     for name in chosen or COMMANDS:
-        app.command(name)(import_module(f"instrc.cli.{COMMANDS[name]}").command)
+        module = import_module(f"instrc.cli.{COMMANDS[name]}")
+        if hasattr(module, "group"):
+            app.add_typer(module.group, name=name)
+        else:
+            app.command(name)(module.command)
     return app
 
 

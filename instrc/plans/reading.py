@@ -71,21 +71,17 @@ def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str
     if value.__class__ is not dict:
         add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
         return {}
-    return {name: _typed(name, given, index, tool, add) for name, given in value.items()}
+    return {name: _typed(name, given, tool) for name, given in value.items()}
 
 
-def _typed(name: str, value: Json, index: int, tool: Tool | None, add: Add) -> Json | Reference:
+def _typed(name: str, value: Json, tool: Tool | None) -> Json | Reference:
     """Return an argument of the typed spelling: a reference to a task, or the value itself."""
     if value.__class__ is not dict or len(value) != 1:
         return value
     [(kind, text)] = value.items()
     if kind not in {"from", "each"} or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
         return value
-    found = reference(kind, text)
-    if found is None:
-        add(_malformed(text, name, pointer((index, "arguments", name)), tool))
-        return value
-    return found
+    return reference(kind, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
 def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:

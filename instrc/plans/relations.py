@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import Json
-from instrc.schema.implied import excludes, types_in
 from instrc.schema.objects import matches
+from instrc.schema.relations import disjoint, types_in
 
 NULL: Json = {"type": "null"}
 _DEEPEST = 12
@@ -43,7 +43,7 @@ def is_no_list(schema: Json) -> bool:
 def cannot_fit(source: Json, target: Json) -> bool:
     """Tell whether certainly no value of the one schema is a value of the other."""
     right = list(alternatives(target))
-    return all(excludes(one, other) for one in alternatives(source) for other in right)
+    return all(disjoint(one, other) for one in alternatives(source) for other in right)
 
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
@@ -58,7 +58,7 @@ def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
     for branch in branches:
         if branch is True or branch == {}:
             yield rest
-        elif branch.__class__ is dict and not excludes(rest, branch):
+        elif branch.__class__ is dict and not disjoint(rest, branch):
             for inner in alternatives(branch, depth + 1):
                 yield inner if "type" in inner or "type" not in rest else {**inner, "type": rest["type"]}
 

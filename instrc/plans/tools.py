@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json
-from instrc.problems.problem import CompileError
 from instrc.plans.judging import Judge
-from instrc.schema.flatten import flatten
-from instrc.schema.implied import types_in
+from instrc.problems.problem import CompileError
 from instrc.schema.objects import matches
-from instrc.schema.pieces import TRIVIAL
-from instrc.schema.walk import walk
+from instrc.schema.relations import types_in
+from instrc.schema.walk import TRIVIAL, walk
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
 _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})

@@ -281,9 +281,11 @@ class WrongArgument(PlanProblem):
     callee: str
     """What is called."""
     argument: str
+    """Its name; empty where all of them together are wrong."""
     reason: str
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the argument `{self.argument}` of `{self.callee}` does not fit: {self.reason}"
+        which = f"the argument `{self.argument}`" if self.argument else "the arguments"
+        return f"{which} of `{self.callee}` {'does' if self.argument else 'do'} not fit: {self.reason}"
