@@ -1,0 +1,119 @@
+"""Regular expressions of ECMA 262, as JSON Schema has them, matched in time that grows with the text only.
+
+A pattern is translated for RE2, which needs no backtracking.  What RE2 cannot express (lookaround, back references, bounds over
+1,000) is left to an engine that backtracks, under a limit of time and size; where that is not enough the answer is "unknown".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import lru_cache
+
+from instrc.schema.ecmascript import Unreadable, translate
+
+SECONDS = 0.5
+"""For all texts of one `time_limit` together that the second engine looks at."""
+MOST_TEXT = 100_000
+"""Characters of a text that the second engine looks at."""
+MOST_PATTERN = 20_000
+"""Characters of a pattern that is read at all."""
+
+
+@dataclass(slots=True)
+class _Clock:
+    left: float = SECONDS
+
+
+_CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Let all searches inside share one limit of time; without it each has its own."""
+    token = _CLOCK.set(_CLOCK.get() or _Clock())
+    try:
+        yield
+    finally:
+        _CLOCK.reset(token)
+
+
+def search(pattern: str, text: str) -> bool | None:
+    """Tell whether a pattern is found anywhere in a text.
+
+    `None` if nobody can say: the pattern is no regular expression, or it takes too long on this text.
+    """
+    found = _matcher(pattern)
+    return None if isinstance(found, str) else found(text)
+
+
+def unreadable(pattern: str) -> str | None:
+    """Return why a pattern cannot be read; `None` if it can."""
+    found = _matcher(pattern)
+    return found if isinstance(found, str) else None
+
+
+def is_linear(pattern: str) -> bool:
+    """Tell whether a pattern needs no backtracking, so that every text is decided."""
+    return not isinstance(_matcher(pattern), str | _Backtracking)
+
+
+@lru_cache(maxsize=2048)
+def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
+    """Return what matches texts against a pattern, or why it cannot be read."""
+    if len(pattern) > MOST_PATTERN:
+        return f"it is longer than {MOST_PATTERN:,} characters"
+    import re2  # 10 ms, needed where patterns are only
+
+    try:
+        translated = translate(pattern)
+    except Unreadable as error:
+        return str(error)
+    if not translated.backtracks:
+        options = re2.Options()
+        options.log_errors = False  # else RE2 writes to standard error itself
+        try:
+            return _Linear(re2.compile(translated.re2, options))
+        except re2.error:
+            pass  # a bound over 1,000, or a script that RE2 does not know
+    import regex
+
+    try:
+        return _Backtracking(regex.compile(translated.regex, regex.VERSION0))
+    except (regex.error, RecursionError, OverflowError, ValueError) as error:
+        return str(getattr(error, "msg", error))
+
+
+class _Linear:
+    """Match by RE2."""
+
+    def __init__(self, compiled: object) -> None:
+        self._search: Callable[[str], object] = compiled.search  # type: ignore[attr-defined]  # RE2 has no types
+
+    def __call__(self, text: str) -> bool | None:
+        try:
+            return self._search(text) is not None
+        except UnicodeEncodeError:  # half of a surrogate pair: no character
+            return self._search(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) is not None
+
+
+class _Backtracking:
+    """Match by the second engine, which is stopped when the time is over."""
+
+    def __init__(self, compiled: object) -> None:
+        self._search: Callable[..., object] = compiled.search  # type: ignore[attr-defined]  # of one class in C
+
+    def __call__(self, text: str) -> bool | None:
+        clock = _CLOCK.get() or _Clock()
+        if len(text) > MOST_TEXT or clock.left <= 0:
+            return None
+        start = time.monotonic()
+        try:
+            return self._search(text, timeout=clock.left) is not None
+        except (TimeoutError, MemoryError):
+            return None
+        finally:
+            clock.left -= time.monotonic() - start

@@ -1,0 +1,209 @@
+"""What `format` asks of a text: the formats of JSON Schema 2020-12, each by its grammar.
+
+The library's own checks need ten packages more, and differ from the grammars in places: digits of other scripts, offsets that
+do not exist, leap seconds.  A format that nobody has registered is a note to the reader and asks for nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import re
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
+NEEDS_PACKAGE = {"idn-hostname": "idna", "idn-email": "idna", "hostname": "idna", "email": "idna"}
+"""Formats whose last details (names of other scripts, `xn--…`) a package knows; `instrc` depends on it."""
+
+
+def satisfies(name: str, value: object) -> bool:
+    """Tell whether a value has a format; what is no text has every one, and every text has an unknown one."""
+    check = CHECKS.get(name)
+    return check is None or not isinstance(value, str) or check(value)
+
+
+@lru_cache(maxsize=1)
+def checker() -> FormatChecker:
+    """Return all checks in the shape that `jsonschema` takes."""
+    from jsonschema import FormatChecker  # loaded where something is validated only
+
+    made = FormatChecker(formats=())
+    for name in CHECKS:
+        made.checks(name)(partial(satisfies, name))
+    return made
+
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))")
+_CLOCK = "(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DAYS = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+_DURATION = re.compile(f"P(?:[0-9]+W|{_DAYS}(?:T{_CLOCK})?|T{_CLOCK})")
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
+_LOCAL = re.compile(rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"')
+_UNICODE_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]"
+_UNICODE_LOCAL = re.compile(rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"')
+_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+_RELATIVE_POINTER = re.compile(r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~[01])*)*)")
+_ESCAPE = "%[0-9A-Fa-f]{2}"
+_VARIABLE = rf"(?:[A-Za-z0-9_]|{_ESCAPE})(?:\.?(?:[A-Za-z0-9_]|{_ESCAPE}))*(?::[1-9][0-9]{{0,3}}|\*)?"
+_TEMPLATE = re.compile(rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*""")
+
+
+def _is_date(text: str) -> bool:
+    found = _DATE.fullmatch(text)
+    try:
+        return found is not None and dt.date(*map(int, found.groups())).year > 0
+    except ValueError:  # 30 February; year 0 is none to Python, and not to ISO 8601
+        return text.startswith("0000-") and _is_date(f"2000{text[4:]}")
+
+
+def _is_time(text: str) -> bool:
+    found = _TIME.fullmatch(text)
+    if found is None or found[3] != "60":
+        return found is not None
+    away = (int(found[5]) * 60 + int(found[6])) * (1 if found[4] == "+" else -1) if found[4] else 0
+    return (int(found[1]) * 60 + int(found[2]) - away) % 1440 == 1439  # a leap second ends a day of UTC
+
+
+def _is_date_time(text: str) -> bool:
+    return len(text) > 11 and text[10] in "tT" and _is_date(text[:10]) and _is_time(text[11:])
+
+
+def _is_duration(text: str) -> bool:
+    return _DURATION.fullmatch(text) is not None
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        return text.isascii() and bool(ipaddress.IPv4Address(text))
+    except ValueError:
+        return False
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return text.isascii() and "%" not in text and ipaddress.IPv6Address(text) is not None
+    except ValueError:
+        return False
+
+
+def _is_hostname(text: str) -> bool:
+    labels = text.split(".")
+    if not 0 < len(text) <= 253 or not all(map(_LABEL.fullmatch, labels)):
+        return False
+    return all(label[2:4] != "--" or (label[:2].lower() == "xn" and _is_encoded(label)) for label in labels)
+
+
+def _is_encoded(label: str) -> bool:
+    """Tell whether a label that begins with `xn--` holds a name of another script."""
+    import idna
+
+    try:
+        return idna.ulabel(label.lower()) != label
+    except (idna.IDNAError, UnicodeError):
+        return False
+
+
+def _is_idn_hostname(text: str) -> bool:
+    import idna
+
+    try:
+        return 0 < len(text) <= 1000 and len(idna.encode(text)) <= 253
+    except (idna.IDNAError, UnicodeError):
+        return False
+
+
+def _is_email(text: str) -> bool:
+    local, _, domain = text.rpartition("@")
+    return len(local) <= 64 and _LOCAL.fullmatch(local) is not None and (_is_literal(domain) or _is_hostname(domain))
+
+
+def _is_idn_email(text: str) -> bool:
+    local, _, domain = text.rpartition("@")
+    return len(local) <= 64 and _UNICODE_LOCAL.fullmatch(local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
+
+
+def _is_literal(domain: str) -> bool:
+    if not domain.startswith("[") or not domain.endswith("]"):
+        return False
+    address = domain[1:-1]
+    return _is_ipv6(address[5:]) if address[:5].lower() == "ipv6:" else _is_ipv4(address)
+
+
+def _is_uuid(text: str) -> bool:
+    return _UUID.fullmatch(text) is not None
+
+
+def _is_pointer(text: str) -> bool:
+    return _POINTER.fullmatch(text) is not None
+
+
+def _is_relative_pointer(text: str) -> bool:
+    return _RELATIVE_POINTER.fullmatch(text) is not None
+
+
+def _is_template(text: str) -> bool:
+    return _TEMPLATE.fullmatch(text) is not None
+
+
+def _is_regex(text: str) -> bool:
+    from instrc.schema.ecmascript import is_ecmascript
+    from instrc.schema.expressions import unreadable
+
+    return is_ecmascript(text) and unreadable(text) is None
+
+
+def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
+    """Return the check of RFC 3986, or of RFC 3987 with letters of other scripts."""
+    plain = rf"A-Za-z0-9\-._~{other_letters}!$&'()*+,;="
+    private = r"\ue000-\uf8ff\U000f0000-\U0010fffd" if other_letters else ""
+    whole = re.compile(
+        rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?"
+        rf"(?://(?:(?:[{plain}:]|{_ESCAPE})*@)?(?:\[(?P<literal>[^\[\]]*)\]|(?:[{plain}]|{_ESCAPE})*)(?::[0-9]*)?(?=[/?#]|\Z)|(?!//))"
+        rf"(?P<path>(?:[{plain}:@/]|{_ESCAPE})*)(?:\?(?:[{plain}:@/?{private}]|{_ESCAPE})*)?(?:#(?:[{plain}:@/?]|{_ESCAPE})*)?"
+    )
+
+    def check(text: str) -> bool:
+        found = whole.fullmatch(text)
+        if found is None or (found["scheme"] is None and not relative):
+            return False
+        if found["scheme"] is None and not text.startswith("//") and ":" in found["path"].partition("/")[0]:
+            return False  # what stands before the colon would be a scheme
+        literal = found["literal"]
+        return literal is None or _is_ipv6(literal) or re.fullmatch(rf"[vV][0-9A-Fa-f]+\.[{plain}:]+", literal) is not None
+
+    return check
+
+
+_OTHER_LETTERS = r"\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
+    f"\\U{plane:04x}{'1000' if plane == 14 else '0000'}-\\U{plane:04x}fffd" for plane in range(1, 15)
+)
+
+CHECKS: dict[str, Callable[[str], bool]] = {
+    "date": _is_date,
+    "time": _is_time,
+    "date-time": _is_date_time,
+    "duration": _is_duration,
+    "email": _is_email,
+    "idn-email": _is_idn_email,
+    "hostname": _is_hostname,
+    "idn-hostname": _is_idn_hostname,
+    "ipv4": _is_ipv4,
+    "ipv6": _is_ipv6,
+    "uuid": _is_uuid,
+    "uri": _uri("", relative=False),
+    "uri-reference": _uri("", relative=True),
+    "iri": _uri(_OTHER_LETTERS, relative=False),
+    "iri-reference": _uri(_OTHER_LETTERS, relative=True),
+    "uri-template": _is_template,
+    "json-pointer": _is_pointer,
+    "relative-json-pointer": _is_relative_pointer,
+    "regex": _is_regex,
+}
+"""By the name of the format."""

@@ -1,0 +1,151 @@
+"""Make every `jsonschema` validator of the project: validate values safely, whoever wrote the schema and the value.
+
+* Nothing is retrieved: a reference that leads out of the schema is told, never opened or fetched.
+* Regular expressions are matched in linear time (see `expressions`), and formats are checked where that is asked for.
+* `uniqueItems` costs what the items cost, and endless recursion, depth and odd schemas end in a violation.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json, dumps, loads, pointer
+from instrc.schema.expressions import time_limit
+from instrc.schema.walk import rebuild
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+Validator: TypeAlias = Any
+"""A validator of `jsonschema`; its class is made at run time."""
+
+_MOST_WORDS = 500
+"""Characters of a message; the library's own hold the whole value."""
+RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
+"""All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
+
+
+class Violation(NamedTuple):
+    """One way in which a value does not satisfy a schema."""
+
+    instance: str
+    """Where in the value, as a JSON Pointer."""
+    keyword: str
+    schema: str
+    """Where the keyword stands, as a JSON Pointer into the schema."""
+    message: str
+
+    def to_json(self) -> Json:
+        """Return the violation as plain JSON."""
+        return self._asdict()
+
+
+def validate(value: Json, schema: Json, *, formats: bool = True, most: int = 50) -> tuple[Violation, ...]:
+    """Return what is wrong with a value: the first `most` violations, none for a value that satisfies the schema.
+
+    Formats are asserted unless `formats` is false.
+    A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
+    """
+    if (place := _not_json(value)) is not None:
+        return (Violation(place[0], "json", "", place[1]),)
+    if schema is True or schema == {}:
+        return ()
+    try:
+        with time_limit():
+            return tuple(map(_violation, islice(validator(schema, formats=formats).iter_errors(value), most)))
+    except RAISED_ON_PURPOSE:
+        raise
+    except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
+        return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:_MOST_WORDS]),)
+
+
+def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
+    """Tell whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
+    if isinstance(schema, bool):
+        return schema
+    try:
+        with time_limit():
+            return bool(validator(schema, formats=formats).is_valid(value))
+    except RAISED_ON_PURPOSE:
+        raise
+    except BaseException:  # noqa: BLE001  -- as above
+        return unsure
+
+
+def validator(schema: Json, *, formats: bool) -> Validator:
+    """Return a validator of a schema by JSON Schema 2020-12, for those who need the library's own errors.
+
+    It may raise whatever the schema provokes: whoever calls it catches that.
+    """
+    return _cached(dumps(schema, indent=False), formats)
+
+
+@lru_cache(maxsize=512)
+def _cached(text: str, formats: bool) -> Validator:  # noqa: FBT001  -- a part of the key
+    schema = loads(text)
+    if '"$schema"' in text:
+        schema = rebuild(schema, _without_dialect)  # else the library takes a validator of its own for what is below
+    return of(schema, formats=formats)
+
+
+def of(schema: Json, *, formats: bool) -> Validator:
+    """Return a validator of a schema as it is given, without a copy; the schema must hold no `$schema`."""
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # 100 ms with the library: only for values
+
+    from instrc.schema.formats import checker
+    from instrc.schema.validators import validator_class
+
+    return validator_class()(schema, registry=REGISTRY, format_checker=checker() if formats else None)
+
+
+def _without_dialect(node: Json) -> Json:
+    return {key: item for key, item in node.items() if key != "$schema"} if "$schema" in node else node
+
+
+def _violation(error: ValidationError) -> Violation:
+    keyword = error.validator if isinstance(error.validator, str) else "false"
+    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:_MOST_WORDS])
+
+
+def _reason(error: BaseException) -> str:
+    from referencing.exceptions import Unresolvable
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, Unresolvable):
+            return f"it refers to `{cause.ref}`, which is not in it, and nothing is ever fetched"
+        cause = cause.__cause__
+    if isinstance(error, RecursionError):
+        return "it leads in a circle, or is nested too deeply"
+    return f"{type(error).__name__}: {error}"
+
+
+def _not_json(value: Json) -> tuple[str, str] | None:
+    """Return where a value is not JSON and why; `None` if it is."""
+    stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
+    while stack:
+        item, path = stack.pop()
+        if isinstance(item, dict | list):
+            if len(path) > _MOST_LEVELS:
+                return pointer(path[:20]), f"it is nested deeper than {_MOST_LEVELS} levels, or holds itself"
+            if isinstance(item, dict):
+                if (odd := next((key for key in item if not isinstance(key, str)), None)) is not None:
+                    return pointer(path), f"a key in it is no text: {type(odd).__name__}"
+                stack.extend((inner, (*path, key)) for key, inner in item.items() if not _is_plain(inner))
+            else:
+                stack.extend((inner, (*path, index)) for index, inner in enumerate(item) if not _is_plain(inner))
+        elif isinstance(item, float) and not isfinite(item):
+            return pointer(path), f"JSON has no number {item}"
+        elif not _is_plain(item):
+            return pointer(path), f"it is no JSON value but of the type {type(item).__name__}"
+    return None
+
+
+_MOST_LEVELS = 2_000
+
+
+def _is_plain(value: Json) -> bool:
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))

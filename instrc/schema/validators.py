@@ -1,0 +1,129 @@
+"""The keywords of JSON Schema 2020-12 that the library would evaluate in a way that hostile schemas can abuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from instrc.jsonvalue import Json, freeze
+from instrc.schema.expressions import search, unreadable
+
+
+@lru_cache(maxsize=1)
+def validator_class() -> Any:
+    """Return the class of our validators."""
+    return extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
+        Draft202012Validator,
+        {
+            "pattern": _pattern,
+            "patternProperties": _pattern_properties,
+            "additionalProperties": _additional_properties,
+            "unevaluatedProperties": _unevaluated_properties,
+            "uniqueItems": _unique_items,
+        },
+    )
+
+
+def _pattern(_validator: Any, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, str):
+        return
+    found = search(pattern, instance)
+    if not found:
+        yield ValidationError(_undecided(pattern) if found is None else f"{instance!r} does not match {pattern!r}")
+
+
+def _undecided(pattern: str) -> str:
+    why = unreadable(pattern)
+    return (
+        f"the regular expression {pattern!r} cannot be read: {why}"
+        if why
+        else f"matching {pattern!r} takes too long on this text"
+    )
+
+
+def _pattern_properties(validator: Any, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    for pattern, schema in patterns.items():
+        for key, value in instance.items():
+            found = search(pattern, key)
+            if found is None:
+                yield ValidationError(_undecided(pattern), path=(key,))
+            elif found:
+                yield from validator.descend(value, schema, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    left = [key for key in instance if key not in names and not _any_matches(patterns, key)]
+    if isinstance(extra, dict):
+        for key in left:
+            yield from validator.descend(instance[key], extra, path=key)
+    elif extra is False and left:
+        yield ValidationError(f"Additional properties are not allowed ({_listed(left)} unexpected)")
+
+
+def _listed(keys: list[str]) -> str:
+    return f"{', '.join(map(repr, keys))} {'was' if len(keys) == 1 else 'were'}"
+
+
+def _any_matches(patterns: Iterable[str], key: str) -> bool:
+    """Tell whether a key may belong to one of several patterns; an undecided one is told where the patterns stand."""
+    return any(search(pattern, key) is not False for pattern in patterns)
+
+
+def _unevaluated_properties(validator: Any, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    evaluated = _evaluated(validator, instance, {key: value for key, value in schema.items() if key != "unevaluatedProperties"})
+    left = [key for key in instance if key not in evaluated]
+    if rest is False and left:
+        yield ValidationError(f"Unevaluated properties are not allowed ({_listed(left)} unexpected)")
+    elif isinstance(rest, dict):
+        for key in left:
+            yield from validator.descend(instance[key], rest, path=key)
+
+
+def _evaluated(validator: Any, instance: dict[str, Json], schema: Json) -> set[str]:
+    """Return the keys that a schema looks at, by JSON Schema 2020-12, 11.3."""
+    if not isinstance(schema, dict):
+        return set()
+    if "additionalProperties" in schema or "unevaluatedProperties" in schema:
+        return set(instance)
+    seen = {key for key in instance if key in schema.get("properties", {})}
+    seen |= {key for key in instance if _any_matches(schema.get("patternProperties", {}), key)}
+    for keyword in ("$ref", "$dynamicRef"):
+        if keyword in schema:
+            resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- no public word leads from a reference to its schema
+            below = validator.evolve(schema=resolved.contents, _resolver=resolved.resolver)
+            seen |= _evaluated(below, instance, resolved.contents)
+    for branch in _branches(validator, instance, schema):
+        if _holds(validator, instance, branch):
+            seen |= _evaluated(validator, instance, branch)
+    return seen
+
+
+def _branches(validator: Any, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the schemas in place that count if they hold."""
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        yield from schema.get(keyword, ())
+    yield from (branch for name, branch in schema.get("dependentSchemas", {}).items() if name in instance)
+    if "if" in schema:
+        yield schema["if"]
+        yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)
+
+
+def _holds(validator: Any, instance: Json, schema: Json) -> bool:
+    return next(iter(validator.descend(instance, schema)), None) is None
+
+
+def _unique_items(_validator: Any, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+    if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
+        yield ValidationError(f"{instance!r} has non-unique elements")
