@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from instrc.schema.expressions import search
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Say whether a regular expression finds something in a text; one that Python cannot read finds everything."""
-    try:
-        return re.search(pattern, text) is not None
-    except (re.error, RecursionError, OverflowError):
-        return True
+    """Say whether a regular expression finds something in a text; one that nobody can decide finds everything."""
+    return search(pattern, text) is not False

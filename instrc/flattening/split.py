@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
 from instrc.flattening.strip import is_meta
 from instrc.jsonvalue import Json
+from instrc.schema.expressions import search
 
 
 class Split(TypedDict):
@@ -101,7 +101,7 @@ class _Seen:
         """Return the schemas that may apply to the value of a key."""
         schemas = [properties[key] for properties in self.properties if key in properties]
         for patterns in self.patterns:
-            schemas += [schema for regex, schema in patterns.items() if _found(regex, key)]
+            schemas += [schema for regex, schema in patterns.items() if search(regex, key) is not False]
         return schemas + self.extra
 
     def for_index(self, index: int) -> list[Json]:
@@ -160,10 +160,3 @@ def _target(reference: str, root: Json) -> Json:
         return at(root, reference[1:])
     except (LookupError, ValueError):
         return True
-
-
-def _found(regex: str, key: str) -> bool:
-    try:
-        return re.search(regex, key) is not None
-    except re.error:
-        return False

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from instrc.codecs.judge import ON_PURPOSE, validator
-from instrc.jsonvalue import Json, dumps, pointer
+from instrc.jsonvalue import Json
+from instrc.schema.expressions import time_limit
+from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
+
+__all__ = ["Leaf", "Violation", "Weight", "violations", "weighed"]
 
 
-class Violation(NamedTuple):
-    """One way in which a value does not satisfy a schema."""
-
-    instance: str
-    """Where in the value, as a JSON Pointer."""
-    keyword: str
-    schema: str
-    """Where the keyword stands, as a JSON Pointer into the schema."""
-    message: str
-
-    def to_json(self) -> Json:
-        """Return the violation as plain JSON."""
-        return self._asdict()
-
-
-def violations(schema: Json, value: Json, most: int = 50) -> tuple[Violation, ...]:
-    """Return what is wrong with a value, the first `most` things, the deepest cause of each in its message."""
-    if schema is True or schema == {}:
-        return ()
-    try:
-        return tuple(_first(_described(validator(dumps(schema, indent=False)).iter_errors(value)), most))
-    except ON_PURPOSE:
-        raise
-    except BaseException as error:  # noqa: BLE001  -- as above; here it must be said
-        return (Violation("", "schema", "", f"the schema cannot be applied: {type(error).__name__}: {error}"[:500]),)
+def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
+    """Return what is wrong with a value by a schema that a map holds; what the map says of it may be anything."""
+    return validate(value, schema)
 
 
 class Leaf(NamedTuple):
@@ -62,9 +42,10 @@ def weighed(schema: Json, value: Json) -> Weight:
     """Return how wrong a value is and where, so that two readings of an answer can be compared."""
     leaves: list[Leaf] = []
     try:
-        errors = islice(validator(dumps(schema, indent=False)).iter_errors(value), _MOST_WEIGHED)
-        cost = sum(_cost(error, leaves, certain=True) for error in errors)
-    except ON_PURPOSE:
+        with time_limit():
+            errors = islice(validator(schema, formats=True).iter_errors(value), _MOST_WEIGHED)
+            cost = sum(_cost(error, leaves, certain=True) for error in errors)
+    except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- as above: what cannot be judged cannot be mended
         return Weight(1, ())
@@ -81,16 +62,3 @@ def _cost(error: Any, leaves: list[Leaf], *, certain: bool) -> int:
         branch = cause.relative_schema_path[0] if cause.relative_schema_path else None
         by_branch[branch] = by_branch.get(branch, 0) + _cost(cause, leaves, certain=False)
     return 1 + min(by_branch.values())
-
-
-def _first(items: Iterator[Violation], most: int) -> Iterator[Violation]:
-    for index, item in enumerate(items):
-        if index >= most:
-            return
-        yield item
-
-
-def _described(errors: Any) -> Iterator[Violation]:
-    for error in errors:
-        keyword = error.validator if isinstance(error.validator, str) else "false"
-        yield Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:500])

@@ -130,16 +130,14 @@ def _compose(vibe: Vibe, registry: Registry, report: Report, *, folds: bool) -> 
 
 def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     """Yield where the schema does not accept the solution."""
-    import re
-
-    from jsonschema import Draft202012Validator  # heavy, and few vibes have a solution
+    from instrc.schema.validation import validator  # brings a heavy library, and few vibes have a solution
 
     try:
-        errors = list(islice(Draft202012Validator(flat).iter_errors(vibe.solution), _MOST_ERRORS))
+        errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), _MOST_ERRORS))
     except RecursionError:
         yield problems.schemas.TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
         return
-    except (re.error, ValueError):  # a pattern of ECMA 262, or a number of 5,000 digits: the judge cannot tell
+    except ValueError:  # a number of 5,000 digits: the judge cannot tell
         return
     for error in errors:
         place = pointer(error.absolute_path)

@@ -6,12 +6,12 @@ so that a name may be looked for in all of them.  It does not compute what they 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.schema.expressions import search
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 
@@ -143,7 +143,4 @@ def _list(value: Json) -> list[Json]:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    try:
-        return re.search(pattern, name) is not None
-    except re.error:  # a pattern of another dialect: it may match
-        return True
+    return search(pattern, name) is not False  # one that cannot be read may match

@@ -127,7 +127,7 @@ def _text(schema: dict[str, Any]) -> str:
         text = ""
     if pattern is None:
         return text
-    import re
+    from instrc.codecs.patterns import matches
 
     guesses = (
         text,
@@ -147,7 +147,7 @@ def _text(schema: dict[str, Any]) -> str:
         "+123456789",
         "#aabbcc",
     )
-    return next((guess for guess in guesses if re.search(pattern, guess)), text)
+    return next((guess for guess in guesses if matches(pattern, guess)), text)
 
 
 class Swap(NamedTuple):

@@ -416,9 +416,16 @@ def test_a_solution_that_is_null_is_judged_too(check: Check) -> None:
     assert names(check({"schema": {"type": "object"}, "solution": None})) == ["invalid-solution"]
 
 
-def test_a_pattern_that_python_does_not_read_leaves_the_solution_unjudged(check: Check) -> None:
-    schema = {"properties": {"a": {"type": "string", "pattern": "^\\p{Lu}"}}}
-    assert check({"schema": schema, "solution": {"a": "x"}}) == []
+def test_a_solution_is_judged_by_patterns_of_ecma_262_and_by_formats(check: Check) -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": "^\\p{Lu}"}, "b": {"type": "string", "format": "date"}}}
+    assert check({"schema": schema, "solution": {"a": "X", "b": "2026-02-28"}}) == []
+    assert names(check({"schema": schema, "solution": {"a": "x"}})) == ["invalid-solution"]
+    assert names(check({"schema": schema, "solution": {"b": "2026-02-30"}})) == ["invalid-solution"]
+
+
+def test_a_solution_cannot_make_a_pattern_take_long(check: Check) -> None:
+    schema = {"properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
+    assert names(check({"schema": schema, "solution": {"a": "a" * 60 + "!"}})) == ["invalid-solution"]
 
 
 # Hostile input

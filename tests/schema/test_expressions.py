@@ -1,0 +1,180 @@
+"""Regular expressions of ECMA 262: what they match, in what time, and which are none."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.schema.ecmascript import is_ecmascript
+from instrc.schema.expressions import MOST_PATTERN, MOST_TEXT, is_linear, search, time_limit, unreadable
+
+SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found", "missed"),
+    [
+        ("b", ["abc", "b"], ["", "a"]),
+        ("^a$", ["a"], ["a\n", "aa", "b\na"]),
+        (r"^\d$", ["0", "9"], ["०", "a"]),
+        (r"^\D$", ["०", "a"], ["5"]),
+        (r"^\w$", ["a", "_", "5"], ["é", "-"]),
+        (r"^\W$", ["é", "-"], ["Z", "_"]),
+        (r"^\s$", list(SPACES), ["a", "\x85", "\u200b"]),
+        (r"^\S$", ["a", "\x85", "\u200b"], list(SPACES)),
+        (r"^[^\s]$", ["a", "\x85"], list(SPACES)),
+        (r"^[\S]$", ["a", "\x85", "\U0001f432"], list(SPACES)),
+        (r"^[\W\d]$", ["é", "5"], ["a"]),
+        ("^.$", ["a", "\x85", "\U0001f432"], ["\n", "\r", "\u2028", "\u2029", "ab"]),
+        ("(?s)^.$", ["\n"], []),
+        ("(?i)^ab$", ["AB", "ab"], ["a"]),
+        ("(?i:a)b", ["Ab"], ["AB"]),
+        ("(?m)^b$", ["a\nb\nc"], ["ab"]),
+        (r"\bfoo\b", ["a foo!", "éfoo"], ["foobar"]),
+        (r"^\Bx|a\B", ["ab"], ["x a"]),
+        (r"[\b]", ["\b"], ["b"]),
+        (r"^\cA$", ["\x01"], ["cA"]),
+        (r"^[\cA\x41\u0042\u{43}]+$", ["\x01ABC"], ["D"]),
+        (r"^\0\f\n\r\t\v$", ["\0\f\n\r\t\v"], ["0fnrtv"]),
+        (r"^\uD83D\uDC32$", ["\U0001f432"], ["\ud83d"]),
+        (r"^\u{1F432}+$", ["\U0001f432\U0001f432"], [""]),
+        (r"^\/\-\.\$\^\{\}\[\]\(\)\|\*\+\?\\$", ["/-.$^{}[]()|*+?\\"], [""]),
+        (r"^[/\-.$^{}[(|*+?\\]+$", ["/-.$^{}[(|*+?\\"], ["]"]),
+        ("[[:alpha:]]", ["a]", ":]"], ["a", "z]"]),
+        ("^[a&&b]+$", ["a&b"], ["c"]),
+        (r"^[\d-x]+$", ["1-x"], ["y"]),
+        (r"^[a-\d]+$", ["a-5"], ["b"]),
+        ("^[a-]+$", ["a-"], ["b"]),
+        ("^[]$|^b$", ["b"], ["", "]"]),
+        ("^[^]$", ["\n", "a"], [""]),
+        ("^a{2}$", ["aa"], ["a", "aaa"]),
+        ("^a{2,}$", ["aa", "aaa"], ["a"]),
+        ("^a{1,2}?$", ["aa"], ["aaa"]),
+        ("^a{,3}$", ["a{,3}"], ["aa"]),
+        ("^{a}$", ["{a}"], ["a"]),
+        ("^a{0,1500}$", ["a" * 1500], ["a" * 1501]),
+        (r"^\p{L}+$", ["жa"], ["1"]),
+        (r"^\pL$", ["ж"], ["1"]),
+        (r"^\P{L}$", ["1"], ["ж"]),
+        (r"^\p{Letter}\p{Lowercase_Letter}\p{digit}$", ["Жж१"], ["1ж1"]),
+        (r"^[\p{Lu}\p{Nd}]+$", ["Ж1"], ["ж"]),
+        (r"^\p{Script=Greek}\p{sc=Cyrillic}$", ["αж"], ["жα"]),
+        (r"^\p{General_Category=Lu}\p{gc=Ll}$", ["Жж"], ["жЖ"]),
+        (r"^\p{Alphabetic}$", ["ж"], ["1"]),
+        (r"^(?=.*\d)(?!.*x).{2,}$", ["a1"], ["ax1", "ab"]),
+        (r"(?<=a)b(?<!ab)|(?<=\$)\d", ["$5"], ["ab", "5"]),
+        (r"^(a|b)\1$", ["aa", "bb"], ["ab"]),
+        (r"^(?<q>['\"])x\k<q>$", ["'x'", '"x"'], ["'x\""]),
+        (r"\Ab\Z", ["b"], ["ab", "b\n"]),
+        ("^(?P<n>a)(?:b)(?>c)$", ["abc"], ["ab"]),
+        (r"(?=x)\bfoo|^\w\b", ["a"], ["é", "ab"]),
+        ("^a++b$", ["aab"], ["b"]),
+        ("(?u)(?a:a)", ["a"], ["b"]),
+        ("", ["", "a"], []),
+        ("a|", ["", "b"], []),
+        ("(?:)*", [""], []),
+    ],
+)
+def test_a_pattern_is_found_as_ecma_262_says(pattern: str, found: list[str], missed: list[str]) -> None:
+    assert unreadable(pattern) is None
+    assert [text for text in found if search(pattern, text) is not True] == []
+    assert [text for text in missed if search(pattern, text) is not False] == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        ")",
+        "(a",
+        "a)",
+        "*",
+        "+a",
+        "a**",
+        "^*",
+        "a|*",
+        "{1}",
+        "[",
+        "[a",
+        "\\",
+        "[\\",
+        "[z-a]",
+        "a{2,1}",
+        "(?",
+        "(?<a",
+        "(?#x)a",
+        r"\u{110000}",
+        r"(?P=a)",
+        r"\k<a>",
+        r"\p{NoSuch}",
+        "(?(1)a|b)",
+        "a" * (MOST_PATTERN + 1),
+    ],
+)
+def test_what_is_no_regular_expression_says_why_and_decides_nothing(pattern: str) -> None:
+    assert unreadable(pattern)
+    assert search(pattern, "a") is None
+    assert not is_linear(pattern)
+
+
+def test_only_what_needs_it_backtracks() -> None:
+    assert is_linear(r"^(a+)+$")
+    assert is_linear(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
+    assert not is_linear(r"^(?!a)")
+    assert not is_linear(r"a{0,1001}")
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a*)*b", "^(a|aa)+$", "(.*)*x{30}", "^(([a-z])+.)+[A-Z]([a-z])+$"])
+def test_time_grows_with_the_text_only(pattern: str) -> None:
+    start = time.process_time()
+    assert search(pattern, "a" * 100_000 + "!") is False
+    assert time.process_time() - start < 3
+
+
+def test_backtracking_ends_after_half_a_second_and_many_share_a_limit() -> None:
+    slow = r"^(?:(a|a)*)*\1$"
+    start = time.monotonic()
+    assert search(slow, "a" * 40 + "!") is None
+    with time_limit():
+        assert [search(slow, "a" * 40 + "!") for _ in range(100)] == [None] * 100
+    assert time.monotonic() - start < 10
+    assert search("^(?!b)a", "a" * MOST_TEXT) is True
+    assert search("^(?!b)a", "a" * (MOST_TEXT + 1)) is None
+
+
+def test_half_a_surrogate_pair_is_one_odd_character() -> None:
+    assert search("^.$", "\ud800") is True
+    assert search("^a.b$", "a\udfffb") is True
+    assert search("[a-z]", "\ud800") is False
+    assert search("^(?!a).$", "\ud800") is True
+
+
+def test_words_of_other_languages_are_told_from_ecma_262() -> None:
+    assert all(map(is_ecmascript, [r"^\d+$", "(?<a>b)", r"\p{L}", "(?i:a)", r"\/\-", "a{1,2}?"]))
+    assert not any(map(is_ecmascript, [r"\a", r"\Z", "(?i)a", "a++", "(?>a)", r"\_", "(", "(?a:b)"]))
+
+
+PIECES = st.sampled_from(
+    ["a", "b", ".", "[ab]", "[^a]", "(?:a|b)", "(ab)", r"\d", r"\w", "^", "$", "|", r"\.", "[a-c]", "(?:x{2})", "(?:)"]
+)
+REPEATS = st.sampled_from(["", "", "*", "+", "?", "{1,2}", "*?"])
+
+
+@given(
+    st.lists(st.tuples(PIECES, REPEATS), max_size=6).map(
+        lambda parts: "".join(part + ("" if part in {"^", "$", "|"} else repeat) for part, repeat in parts)
+    ),
+    st.text("abcx1. ", max_size=8),
+)
+def test_what_both_know_python_finds_as_well(pattern: str, text: str) -> None:
+    assert search(pattern, text) is (re.search(pattern, text, re.ASCII) is not None)
+
+
+@given(st.text("ab(|)[]{}*+?^$\\.,-:=!<>k1dwsDWSpPLu0cx\ud800é", max_size=12), st.text(max_size=6))
+def test_no_pattern_raises(pattern: str, text: str) -> None:
+    assert search(pattern, text) in {True, False, None}
+    assert (unreadable(pattern) is None) or search(pattern, text) is None
