@@ -71,6 +71,7 @@ def artefacts(
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
+    _refuse(naming, batch)
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
     compiled = _workspace(roots, shared).compile(_named(program), wishes, found)
@@ -78,6 +79,20 @@ def artefacts(
         report.problems.extend(found.problems)
     found.stop_if_failed()
     return compiled
+
+
+_MOST_ITEMS = 10_000
+
+
+def _refuse(naming: object, batch: object) -> None:
+    """Raise a `CompileError` for options that cannot be worked with."""
+    found = Report()
+    if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= _MOST_ITEMS:
+        wanted = f"a whole number from 1 to {_MOST_ITEMS:,}"
+        found.add(problems.rim.InvalidOption(option="batch", given=repr(batch)[:60], wanted=wanted))
+    if naming not in (None, "step", "camel"):
+        found.add(problems.rim.InvalidOption(option="naming", given=repr(naming)[:60], wanted='`"step"` or `"camel"`'))
+    found.stop_if_failed()
 
 
 def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> tuple[Problem, ...]:

@@ -12,7 +12,7 @@ from instrc import problems
 from instrc.cli.documents import Emit, Export, Output, exports, kinds_to_strip, printed, written
 from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
-from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.files import reason
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -57,7 +57,7 @@ def command(
     recursion: Annotated[
         Recursion | None, typer.Option("--recursion", help="With --target, what to do about recursive schemas.")
     ] = None,
-    batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Multiply every step for N items.")] = 1,
+    batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
     naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are made.")] = None,
     no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
     sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
@@ -89,6 +89,7 @@ def command(
     if code == FINE:
         try:
             output.deliver()
+            say_written(output.files, shape)
         except OSError as error:
             where = str(folder or way_back)
             found = (*found, problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from instrc.cli.options import ProblemFormat, Strict
-from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import reason
 from instrc.importers.kinds import KINDS, Imported
@@ -61,6 +61,8 @@ def command(
     code = verdict(problems, strict=strict)
     if code == FINE:
         code = _deliver(imported, folder, files, problems)
+        if code == FINE:
+            say_written(files, shape)
     show(problems, shape)
     raise typer.Exit(code)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
+from pathlib import PurePath
 
 from instrc.cli.terminal import coloured, tell, write
 from instrc.problems.problem import Problem
 
 FINE, PROBLEMS, WRONG_USE = 0, 1, 2
 """Exit codes."""
+
+MOST_WRITTEN = 20
+"""Files that are named one by one."""
 
 STYLES = {
     "path": "bold",
@@ -40,6 +44,15 @@ def show(problems: Sequence[Problem], shape: Format, *, product: bool = False) -
         return
     to: Callable[[str], None] = write if product else tell
     to(_for_machines(problems, shape))
+
+
+def say_written(paths: Iterable[PurePath], shape: Format) -> None:
+    """Say on the standard error which files were written; machine formats are alone there."""
+    names = [path.as_posix() for path in paths]
+    if shape is not Format.TEXT or not names:
+        return
+    shown = names if len(names) <= MOST_WRITTEN else [*names[: MOST_WRITTEN - 1], f"… {len(names)} files in all"]
+    tell("".join(f"wrote {name}\n" for name in shown))
 
 
 def verdict(problems: Iterable[Problem], *, strict: bool = False) -> int:

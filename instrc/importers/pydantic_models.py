@@ -46,7 +46,7 @@ def _schema(value: Any) -> Any:
     try:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
-        raise CompileError([MissingLibrary(library="pydantic")]) from None
+        raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
     return TypeAdapter(value).json_schema()
 
 

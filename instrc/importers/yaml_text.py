@@ -40,7 +40,7 @@ def of_yaml(source: Source) -> Given:
     try:
         yaml: Any = import_module("yaml")  # optional: only who has YAML needs it
     except ImportError:
-        raise CompileError([MissingLibrary(library="PyYAML")]) from None
+        raise CompileError([MissingLibrary(library="PyYAML", extra="import")]) from None
     try:
         root = yaml.compose(source.text, Loader=yaml.SafeLoader)
         value = yaml.load(source.text, Loader=_loader(yaml))

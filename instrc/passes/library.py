@@ -55,6 +55,10 @@ class Library:
             found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None)
         return found
 
+    def searched(self) -> tuple[str, ...]:
+        """Return where names are looked up, as a message names it."""
+        return self.registry.searched()
+
     def uris(self) -> tuple[str, ...]:
         """Return the references of the vibes that have been asked for."""
         return tuple(self._instructions)

@@ -7,11 +7,10 @@ from typing import NamedTuple, TypeAlias
 from instrc import problems
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
-from instrc.naming import pascal
 from instrc.passes.library import Library
+from instrc.passes.suggestions import misspelt_value, suggestions
 from instrc.problems.problem import CompileError, Label
 from instrc.problems.report import Report
-from instrc.problems.suggest import nearest
 from instrc.source import Span
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
@@ -83,14 +82,13 @@ class Names:
             return self.vibe(Uri(found[0], name.span))
         if found:
             self.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
-        elif self.library.sketch:
+        elif self.library.sketch and not misspelt_value(name, self.locals, self.inputs):
             return self.library.sketched(name.text)
         else:
-            known = [*self.locals, *self.inputs, *self.library.names()]
-            offered = tuple(
-                _in_style_of(name.text, each) if each in self.library.names() else each for each in nearest(name.text, known)
+            offered = suggestions(name, self.locals, self.inputs, self.library.names())
+            self.report.add(
+                problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=self.library.searched())
             )
-            self.report.add(problems.names.UnknownName(at=name.span, word=name.text, nearest=offered))
         return None
 
     def vibe(self, uri: Uri) -> Instruction | None:
@@ -152,11 +150,3 @@ class Names:
     def defined_here(self, name: str, words: str = "defined here") -> tuple[Label, ...]:
         """Return the place where a local name is defined, as a label."""
         return (Label(self.locals[name].name.span, words),) if name in self.locals else ()
-
-
-def _in_style_of(word: str, vibe: str) -> str:
-    """Return the name of a vibe as the author of `word` would write it: vibes are found in any case style."""
-    if not word[:1].isupper() or "-" in word:
-        return vibe
-    instruction = Instruction(vibe, None, None)
-    return pascal(instruction.stem) + vibe.removeprefix(instruction.stem)

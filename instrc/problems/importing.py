@@ -246,6 +246,8 @@ class MissingLibrary(Problem):
     name: ClassVar[str] = "missing-library"
 
     library: str
+    extra: str | None = None
+    """The extra of `instrc` that brings it, if one does."""
 
     @property
     def message(self) -> str:
@@ -255,4 +257,6 @@ class MissingLibrary(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.extra is not None:
+            return f'install it: `pip install "instrc[{self.extra}]"`'
         return "install it into the environment in which `instrc` runs"

@@ -29,6 +29,8 @@ class UnknownName(Problem):
 
     word: str
     nearest: tuple[str, ...] = ()
+    searched: tuple[str, ...] = ()
+    """The roots that were looked in, as they are shown."""
 
     @property
     def message(self) -> str:
@@ -38,7 +40,8 @@ class UnknownName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
+        advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
+        return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -144,3 +144,27 @@ class InvalidJson(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"this is not JSON: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidOption(Problem):
+    """A function is given an option that it cannot work with.
+
+    From Python, `instrc.compile("meeting.aug", batch=0)` asks for no item at all.
+    The command line refuses such a value by itself.
+
+    Give the option a value that the message names.
+    """
+
+    name: ClassVar[str] = "invalid-option"
+
+    option: str
+    given: str
+    """What was given, as Python shows it."""
+    wanted: str
+    """What the option takes, as `a whole number from 1`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.option}` is {self.wanted}, not {self.given}"

@@ -74,6 +74,11 @@ class Registry:
             self._names = tuple(dict.fromkeys(name for root in self.roots for name in root.segments()))
         return self._names
 
+    def searched(self) -> tuple[str, ...]:
+        """Return where names are looked up, in order, as a message names it: folders, then the built-in library."""
+        built_in = os.path.realpath(resources.folder("schemas"))
+        return tuple("the built-in library" if root.real == built_in else f"`{root.path.as_posix()}`" for root in self.roots)
+
     def uris(self) -> Iterator[str]:
         """Yield the evergreen reference of every vibe, earlier roots first."""
         for root in self.roots:

@@ -72,7 +72,7 @@ def test_each_document_that_exists_can_be_asked_for(instrc: Instrc, program: str
 
 def test_a_folder_gets_all_documents(instrc: Instrc, folder: Path) -> None:
     done = instrc("compile", "process.aug", "two.aug", "-o", "out/deep")
-    assert done == (0, "", "")
+    assert (done.code, done.out) == (0, "")
     names = ["say_hello.flat", "say_hello.process", "say_hello.result", "say_hello.tool"]
     names += ["first.result", "first.tool", "second.result", "second.tool"]
     assert files(folder / "out" / "deep") == sorted(f"{name}.json" for name in names)
@@ -267,3 +267,15 @@ def test_a_project_sets_how_large_a_composed_schema_may_be(instrc: Instrc, folde
     done = instrc("compile", "boxes.vibe.json")
     assert done.code == 1
     assert "[too-large]" in done.err
+
+
+def test_what_is_written_is_said_on_the_standard_error(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text('tool it = @{ type: "object" }', encoding="utf-8")
+    done = instrc("compile", "it.aug", "-o", "out")
+    assert (done.out, done.err) == ("", "wrote out/it.tool.json\nwrote out/it.result.json\n")
+    assert instrc("compile", "it.aug", "-o", "out", "--format", "json").err == "[]\n"
+
+
+def test_what_is_imported_is_said_on_the_standard_error(instrc: Instrc, folder: Path) -> None:
+    (folder / "tools.json").write_text('[{ "name": "f", "input_schema": { "type": "object" } }]', encoding="utf-8")
+    assert instrc("import", "anthropic", "tools.json", "-o", "schemas").err == "wrote schemas/f.vibe.json\n"

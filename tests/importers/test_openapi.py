@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -201,6 +202,12 @@ class TestProblems:
         source = document({"requestBody": {"$ref": "#/components/requestBodies/a"}})
         source["components"]["requestBodies"] = {"a": {"$ref": "#/components/requestBodies/a"}}
         assert [name for name, _ in self.found(source)] == ["left-out"]
+
+
+def test_yaml_without_its_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    (problem,) = import_tools("openapi", Source("api.yaml", "openapi: 3.1.0")).problems
+    assert problem.hint == 'install it: `pip install "instrc[import]"`'
 
 
 def test_yaml_is_read_with_places() -> None:

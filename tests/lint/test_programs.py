@@ -128,3 +128,44 @@ def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
                 assert json.loads(place_in(span, below, key=True).text) == key
 
     walk(data, "")
+
+
+# Names
+
+
+def test_an_unknown_name_is_told_with_the_roots_that_were_searched(project: Any) -> None:
+    project("Reply")
+    (problem,) = instrc.check("it.aug")
+    assert problem.hint is not None
+    assert problem.hint.endswith("(looked in `schemas`, the built-in library)")
+
+
+@pytest.mark.parametrize(
+    ("program", "offered"),
+    [
+        ("const participants = Draft(prompt); Draft(p)", ("prompt", "participants")),
+        ("input language\nDraft(l)", ("language",)),
+        ("find_slt", ("find_slot",)),
+        ("FindSlt", ("FindSlot",)),
+        ("const reply = Replyy(prompt); Draft(reply)", ()),
+    ],
+)
+def test_what_is_offered_can_be_typed_and_is_not_what_is_being_defined(project: Any, program: str, offered: Any) -> None:
+    project(program, {"find-slot": DRAFT})
+    (problem,) = [problem for problem in instrc.check("it.aug") if problem.name == "unknown-name"]
+    assert set(problem.nearest) == set(offered)  # type: ignore[attr-defined]
+
+
+def test_a_misspelt_local_name_stays_a_slip_in_a_sketch(project: Any) -> None:
+    for program in ("const people = Identify(prompt); Invite(peple)", "const people = Identify(prompt); Invite(p)"):
+        with pytest.raises(instrc.CompileError) as caught:
+            instrc.compile(program, sketch=True)
+        assert [problem.name for problem in caught.value.problems if problem.severity == "error"] == ["unknown-name"]
+    assert instrc.compile("const people = Identify(prompt); People(people)", sketch=True)
+
+
+@pytest.mark.parametrize("options", [{"batch": 0}, {"batch": -1}, {"batch": True}, {"batch": "2"}, {"naming": "snake"}])
+def test_an_option_that_means_nothing_is_told(options: dict[str, Any]) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile('@{ type: "object" }', **options)
+    assert [problem.name for problem in caught.value.problems] == ["invalid-option"]
