@@ -19,7 +19,7 @@ FLOORS: dict[str, int] = {
             ["schema"],
             ["flattening", "syntax", "vibes"],
             ["codecs", "dialects", "passes", "plans"],
-            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering"],
+            ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
             ["api", "cli", "lsp", "mcp"],

@@ -12,6 +12,8 @@ from instrc.cli.coercion import spare_pydantic
 from instrc.version import __version__
 
 COMMANDS = {
+    "init": "init",
+    "new": "new",
     "compile": "compile",
     "check": "check",
     "flatten": "flatten",

@@ -62,6 +62,32 @@ class UnwritableOutput(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileExists(Problem):
+    """A file that is to be made is there already.
+
+    `instrc init` and `instrc new` never overwrite anything.
+
+    ```json schemas/find-slot.vibe.json
+    { "type": "object", "properties": { "slot": { "type": "string" } } }
+    ```
+    ```console
+    $ instrc new instruction FindSlot
+    ```
+
+    Choose another name or another folder, or remove the file.
+    """
+
+    name: ClassVar[str] = "file-exists"
+
+    path: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.path}` is there already"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchDocument(Problem):
     """A document is asked for that this program does not have.
 

@@ -1,0 +1,32 @@
+"""Write first files; what is there is never overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from instrc import problems
+from instrc.cli.outputs import write_files
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
+from instrc.files import reason
+from instrc.problems.problem import Problem
+from instrc.source import Source
+
+
+def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = ()) -> int:
+    """Write all files or none, say so, and return the exit code; one that is there already is a problem."""
+    found: list[Problem] = [
+        problems.rim.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix())
+        for path in files
+        if path not in replacing and (path.exists() or path.is_symlink())
+    ]
+    if not found:
+        try:
+            write_files(files)
+        except OSError as error:
+            place = str(error.filename or next(iter(files)))
+            found.append(problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
+    if not found:
+        say_written(files, shape)
+    show(found, shape)
+    return PROBLEMS if found else FINE

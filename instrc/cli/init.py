@@ -1,0 +1,54 @@
+"""`instrc init`: a project that compiles at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc.cli.beginning import write_new
+from instrc.cli.options import ProblemFormat
+from instrc.cli.show import FINE, Format
+from instrc.cli.terminal import tell
+from instrc.scaffold.project import PROGRAM, SETTINGS, project, with_table
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; by default here.")] = Path(),
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Begin a project: a program, two vibes, settings, a pre-commit hook and editor settings. Nothing is overwritten.
+
+    The table [tool.instrc] is added to a pyproject.toml that is there.
+    """
+    files = {folder / path: text for path, text in project().items()}
+    kept = [path for path in files if _may_stay(path)]
+    replaced: list[Path] = []
+    for path in kept:
+        joined = _with_table(path) if path.name == SETTINGS else None
+        if joined is None:
+            del files[path]
+        else:
+            files[path] = joined
+            replaced.append(path)
+    code = write_new(files, shape, replacing=replaced)
+    if code == FINE and shape is Format.TEXT:
+        for path in kept:
+            if path not in replaced:
+                tell(f"kept {path.as_posix()} as it is\n")
+        tell(f"next: {'' if folder == Path() else f'cd {folder.as_posix()} && '}instrc compile {PROGRAM}\n")
+    raise typer.Exit(code)
+
+
+def _may_stay(path: Path) -> bool:
+    """Tell whether a file is there and may be another's: settings of tools, not our program and its vibes."""
+    return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and path.is_file()
+
+
+def _with_table(path: Path) -> str | None:
+    """Return the settings of the project with our table behind them; `None` to leave them as they are."""
+    try:
+        return with_table(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,45 @@
+"""`instrc new`: the first text of an instruction, a mixin or a process."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc.cli.beginning import write_new
+from instrc.cli.options import ProblemFormat
+from instrc.cli.show import Format, show, verdict
+from instrc.problems.problem import CompileError
+from instrc.scaffold.single import new
+from instrc.vibes.settings import read_settings
+
+
+class Kind(StrEnum):
+    """What is begun."""
+
+    INSTRUCTION = "instruction"
+    MIXIN = "mixin"
+    PROCESS = "process"
+
+
+def command(
+    kind: Annotated[Kind, typer.Argument(metavar="KIND", help="instruction, mixin or process.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As FindSlot, Send_Activity or mail/FindSlot.")],
+    root: Annotated[
+        Path | None, typer.Option("--root", metavar="DIR", help="The folder of vibes; by default the first of the project.")
+    ] = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Begin an instruction or a mixin (a vibe) or a process (a program); nothing is overwritten."""
+    try:
+        roots = read_settings(Path()).roots if root is None else (root,)
+    except CompileError as error:
+        show(error.problems, shape)
+        raise typer.Exit(verdict(error.problems)) from None
+    files = new(kind.value, name, roots[0].as_posix() if roots else "schemas")
+    if files is None:
+        message = f"{name!r} cannot be a name: it needs letters or digits"
+        raise typer.BadParameter(message)
+    raise typer.Exit(write_new({Path(path): text for path, text in files.items()}, shape))

@@ -1,0 +1,84 @@
+"""The files of a new project: a program, its two vibes, settings, hooks and an editor that knows the file types."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from instrc.jsonvalue import Json, dumps
+
+PROGRAM: Final = "answer.aug"
+SETTINGS: Final = "pyproject.toml"
+
+_SOURCE = """\
+// Read a letter, think, answer it: one tool, filled in from top to bottom.
+// `instrc compile answer.aug` prints it; `instrc preview answer.aug` shows what the model receives.
+"Answer a letter"
+  | ReadLetter
+  | Introspect_Mixin(WriteReply)
+"""
+
+_READ: Json = {
+    "description": "Read the letter and say what it is about.",
+    "type": "object",
+    "properties": {
+        "asks": {"description": "What the writer wants, in one sentence.", "type": "string"},
+        "tone": {"description": "How the letter is written.", "enum": ["friendly", "formal", "angry"]},
+    },
+    "required": ["asks", "tone"],
+}
+_WRITE: Json = {
+    "description": "Answer in the language of the letter.",
+    "type": "object",
+    "properties": {"text": {"description": "The reply, ready to be sent.", "type": "string", "maxLength": 900}},
+    "required": ["text"],
+}
+
+TABLE: Final = """\
+[tool.instrc]
+roots = ["schemas"]  # folders of vibes, earlier ones first
+# hint = "Use {paths}."  # the sentence that says which results a step reads
+# naming = "step"        # or "camel"
+# keywords = []          # keywords of JSON Schema that are your own
+"""
+
+_HOOKS = """\
+# `pre-commit install` runs these before each commit; they use the `instrc` that is installed in your environment.
+repos:
+  - repo: local
+    hooks:
+      - id: instrc-check
+        name: instrc check
+        entry: instrc check --dependents
+        language: system
+        files: \\.(aug|vibe\\.json)$
+      - id: instrc-fmt
+        name: instrc fmt
+        entry: instrc fmt
+        language: system
+        files: \\.(aug|vibe\\.json)$
+"""
+
+_EDITOR: Json = {
+    "files.associations": {"*.aug": "aug", "*.cases.md": "markdown"},
+    "json.schemas": [{"fileMatch": ["*.vibe.json"], "url": "https://json-schema.org/draft/2020-12/schema"}],
+    "files.insertFinalNewline": True,
+}
+
+
+def project() -> dict[str, str]:
+    """Return the files of a new project by their paths below its folder."""
+    return {
+        PROGRAM: _SOURCE,
+        "schemas/read-letter.vibe.json": f"{dumps(_READ)}\n",
+        "schemas/write-reply.vibe.json": f"{dumps(_WRITE)}\n",
+        SETTINGS: TABLE,
+        ".pre-commit-config.yaml": _HOOKS,
+        ".vscode/settings.json": f"{dumps(_EDITOR)}\n",
+    }
+
+
+def with_table(settings: str) -> str | None:
+    """Return a `pyproject.toml` that exists with our table behind it; `None` if it has one."""
+    if "tool.instrc" in settings:
+        return None
+    return f"{settings.rstrip()}\n\n{TABLE}"

@@ -1,0 +1,85 @@
+"""`instrc init` and `instrc new`: what they begin compiles at once, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.scaffold.single import new
+
+
+def test_two_commands_lead_from_an_empty_folder_to_a_first_tool(instrc: Instrc, folder: Path) -> None:
+    begun = instrc("init")
+    assert begun.code == 0
+    assert begun.err.endswith("next: instrc compile answer.aug\n")
+    done = instrc("compile", "answer.aug")
+    assert (done.code, done.err) == (0, "")
+    assert list(json.loads(done.out)["properties"]) == ["step1_read_letter", "step2_write_reply"]
+    assert instrc("check", ".") == (0, "", "")
+    assert tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["instrc"]["roots"] == ["schemas"]
+
+
+def test_a_project_begins_in_a_folder_that_is_made(instrc: Instrc, folder: Path) -> None:
+    assert instrc("init", "first").err.endswith("next: cd first && instrc compile answer.aug\n")
+    assert instrc("compile", "first/answer.aug").code == 0
+
+
+def test_init_adds_its_table_to_settings_and_leaves_the_rest(instrc: Instrc, folder: Path) -> None:
+    (folder / "pyproject.toml").write_text('[project]\nname = "mine"\n')
+    (folder / ".pre-commit-config.yaml").write_text("repos: []\n")
+    done = instrc("init")
+    assert done.code == 0
+    assert "kept .pre-commit-config.yaml as it is\n" in done.err
+    settings = tomllib.loads((folder / "pyproject.toml").read_text())
+    assert settings["project"]["name"] == "mine"
+    assert settings["tool"]["instrc"]["roots"] == ["schemas"]
+    assert (folder / ".pre-commit-config.yaml").read_text() == "repos: []\n"
+
+
+def test_init_writes_nothing_where_a_file_of_its_own_is(instrc: Instrc, folder: Path) -> None:
+    (folder / "answer.aug").write_text("mine")
+    done = instrc("init")
+    assert done.code == 1
+    assert "[file-exists]" in done.err
+    assert (folder / "answer.aug").read_text() == "mine"
+    assert not (folder / "schemas").joinpath("read-letter.vibe.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "path"),
+    [
+        ("instruction", "FindSlot", "schemas/find-slot.vibe.json"),
+        ("instruction", "mail/Send_Activity", "schemas/mail/send_Activity.vibe.json"),
+        ("instruction", "НайтиСлот", "schemas/найти-слот.vibe.json"),
+        ("mixin", "BePolite", "schemas/be-polite_Mixin.vibe.json"),
+        ("mixin", "Polite_Mixin", "schemas/polite_Mixin.vibe.json"),
+        ("process", "PlanTrip", "plan-trip.aug"),
+    ],
+)
+def test_what_is_begun_is_sound(instrc: Instrc, folder: Path, kind: str, name: str, path: str) -> None:
+    assert instrc("new", kind, name).err == f"wrote {path}\n"
+    assert instrc("check", path) == (0, "", "")
+    assert instrc("compile", path).code == 0
+    assert instrc("new", kind, name).code == 1
+
+
+def test_a_name_without_letters_is_wrong_use(instrc: Instrc, folder: Path) -> None:
+    before = len(list(folder.rglob("*.vibe.json")))
+    for name in ("..", "--", "a/../b", "/"):
+        assert instrc("new", "instruction", "--", name).code == 2
+    assert len(list(folder.rglob("*.vibe.json"))) == before
+
+
+@given(st.sampled_from(["instruction", "mixin", "process"]), st.text(max_size=30))
+def test_any_name_makes_a_plain_path_or_none(kind: str, name: str) -> None:
+    files = new(kind, name, "schemas")  # type: ignore[arg-type]
+    for path in files or ():
+        assert not path.startswith("/")
+        assert ".." not in path.split("/")
+        assert "\0" not in path
