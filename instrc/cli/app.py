@@ -23,6 +23,7 @@ COMMANDS = {
     "verify": "verify",
     "import": "import_",
     "plan": "plan",
+    "fmt": "fmt",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""

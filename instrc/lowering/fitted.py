@@ -16,7 +16,6 @@ def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion:
     while True:
         fitter = Fitter(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
         schema, codec = fitter.fit(_rooted(flat, fitter), level)
-        fitter.finish()
         if isinstance(schema, dict) and schema.get("type") == "object":
             break
         if isinstance(schema, dict) and "$ref" in schema:
@@ -39,7 +38,7 @@ def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion:
     record = shared(pruned, codecs, {name: fitter.wordless(body) for name, body in fitter.definitions.items()})
     if fitter.definitions:
         schema = {**schema, "$defs": fitter.definitions}
-    return Built(schema, record, list(fitter.losses.values()), fitter.keys.renamed())
+    return Built(schema, record, list(fitter.losses.values()))
 
 
 def _rooted(flat: Json, fitter: Fitter) -> Json:

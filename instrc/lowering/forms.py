@@ -22,8 +22,6 @@ class Form:
     text: str | None = None
     """The description of this alternative, if it has its own."""
     title: str | None = None
-    definition: str | None = None
-    """The definition of the payload that the body is a copy of."""
     node: Json = None
     """The schema it was made of, for losses found later."""
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
-from instrc.problems.render import visible
 from instrc.source import Span
 from instrc.version import __version__
 
@@ -125,7 +124,7 @@ def _github(problem: Problem) -> str:
     fields = []
     if problem.at is not None:
         region = _region(problem.at)
-        fields.append(("file", visible(problem.at.source.name)))
+        fields.append(("file", _clean(problem.at.source.name)))
         fields.append(("line", str(region.line)))
         fields.append(("endLine", str(region.end_line)))
         if region.line == region.end_line:  # GitHub has no columns for spans of several lines
@@ -133,9 +132,8 @@ def _github(problem: Problem) -> str:
             fields.append(("endColumn", str(region.end_column)))
     fields.append(("title", f"instrc {problem.name}"))
     properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
-    said = [visible(problem.message)] if problem.hint is None else [visible(problem.message), visible(problem.hint)]
-    text = _escape("\n".join(said))
-    return f"::{problem.severity} {properties}::{text}"
+    hint = "" if problem.hint is None else f"\n{problem.hint}"
+    return f"::{problem.severity} {properties}::{_escape(_clean(problem.message + hint))}"
 
 
 def _escape(text: str) -> str:

@@ -37,7 +37,7 @@ def recover(source: Source, automaton: Tables, builder: Builder) -> None:
     `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
     """
     scanner = Scanner(source, automaton, _rewind(source, builder))
-    machine = _Machine(automaton, builder, scanner)
+    machine = Machine(automaton, builder, scanner)
     machine.run()
     builder.comments.extend(scanner.comments)
     builder.problems.extend(scanner.problems)
@@ -62,7 +62,7 @@ def _rewind(source: Source, builder: Builder) -> int:
     return place
 
 
-class _Machine:
+class Machine:
     """The automaton over a list of tokens that is mended while it is read."""
 
     def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner) -> None:

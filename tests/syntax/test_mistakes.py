@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from printing import print_program
 from programs import programs
 
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.parse import parse
-from instrc.syntax.printer import print_program
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
 CASES = [

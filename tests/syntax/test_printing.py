@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from hypothesis import given
+from printing import print_program
 from programs import bare, programs
 
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.parse import parse
-from instrc.syntax.printer import print_program
 
 
 def parsed(text: str) -> Program:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from lark import Lark
 from lark.exceptions import UnexpectedInput
+from printing import print_program
 from programs import programs
 from test_mistakes import EDITS, mutated
 
@@ -20,7 +21,6 @@ from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax import tables
 from instrc.syntax.parse import parse
-from instrc.syntax.printer import print_program
 
 INSIDE_TOKENS = {"bad-escape", "lone-surrogate", "stray-character", "bad-number", "not-plain-data", "repeated-key"}
 """Mistakes that the grammar does not see."""

@@ -1,0 +1,88 @@
+"""`instrc fmt`: the one layout of programs and vibes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli.options import ProblemFormat, one_stdin
+from instrc.cli.outputs import write_files
+from instrc.cli.progress import watched
+from instrc.cli.show import Format, show, verdict
+from instrc.cli.terminal import tell, write
+from instrc.files import STDIN, name_of, read_bytes, reason
+from instrc.format.source import format_source
+from instrc.problems.report import Report
+from instrc.source import Source, Span
+from instrc.syntax.intake import MAX_BYTES, take_in
+from instrc.workspace import find
+
+
+def command(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH", help="Programs (.aug), JSON files, folders with programs and vibes, or - for the standard input."
+        ),
+    ],
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
+    name: Annotated[
+        str, typer.Option("--stdin-filename", metavar="NAME", help="What the standard input is called, and so which kind it is.")
+    ] = "",
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Give programs and vibes their one layout; their meaning, their comments and the order of keys stay."""
+    one_stdin(*paths)
+    report = Report()
+    changed: dict[Path, str] = {}
+    for path in watched(find(paths, report), "Formatting"):
+        source = _read(path, name, report)
+        if source is None or (text := format_source(source, report)) is None:
+            continue
+        if diff:
+            write(_difference(source, text))
+        elif path == STDIN and not check:
+            write(text)
+        elif text != source.text:
+            changed[Path(path)] = text
+        if check and text != source.text:
+            report.add(problems.layout.Unformatted(at=_first_difference(source, text)))
+    if changed and not check:
+        _write(changed, report)
+    found = report.once()
+    show(found, shape)
+    raise typer.Exit(verdict(found))
+
+
+def _read(path: str, name: str, report: Report) -> Source | None:
+    data = read_bytes(path, MAX_BYTES, report)
+    shown = name or name_of(path) if path == STDIN else path
+    return None if data is None else take_in(shown, data, report)
+
+
+def _write(changed: dict[Path, str], report: Report) -> None:
+    for path, text in changed.items():
+        try:
+            write_files({path: text})
+        except OSError as error:
+            report.add(problems.rim.UnwritableOutput(at=Source(str(path), "").whole(), path=str(path), reason=reason(error)))
+        else:
+            tell(f"formatted {path}\n")
+
+
+def _difference(source: Source, text: str) -> str:
+    from difflib import unified_diff  # only here
+
+    lines = source.text.splitlines(keepends=True)
+    rows = unified_diff(lines, text.splitlines(keepends=True), source.name, source.name)
+    return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)
+
+
+def _first_difference(source: Source, text: str) -> Span:
+    at = next((at for at, (old, new) in enumerate(zip(source.text, text, strict=False)) if old != new), None)
+    start = min(len(source.text), len(text)) if at is None else at
+    return source.span(start, min(start + 1, len(source.text)))

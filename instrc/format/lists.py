@@ -1,0 +1,113 @@
+"""Lay out lists: what stands in brackets, and statements, each item with its comments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from instrc.format.comments import Comment
+from instrc.format.page import Broken, Doc, Group, Line, Nest
+from instrc.syntax.tables import CONTEXTUAL
+
+_GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}
+"""With what a statement may not begin directly behind another: it would be taken for a part of that."""
+
+
+class Item(NamedTuple):
+    """One line of a list: a statement, an argument, a field, a stage."""
+
+    doc: Doc
+    lead: tuple[Comment, ...] = ()
+    trail: tuple[Comment, ...] = ()
+    blank: bool = False
+    hard: bool = False
+    """Whether it takes several lines."""
+    first: str = ""
+    """Its first word or sign."""
+    closed: bool = False
+    """Whether it ends with the brace of a block, as a statement needs no `;` then."""
+
+    @property
+    def above(self) -> tuple[Comment, ...]:
+        """Comments on lines of their own: a directly placed one too, if another follows it."""
+        last = max((at + 1 for at, comment in enumerate(self.lead) if not comment.inline), default=0)
+        return self.lead[:last]
+
+    def behind(self, comments: tuple[Comment, ...]) -> Item:
+        """Return the item with comments at the end of its line; where one of several ends the line, only the last stays there."""
+        trail = self.trail + comments
+        if any("\n" in comment.text or comment.text.startswith("//") for comment in trail[:-1]):
+            return self._replace(lead=self.lead + trail[:-1], trail=trail[-1:])
+        return self._replace(trail=trail)
+
+    @property
+    def apart(self) -> bool:
+        """Whether an empty line stands before all of it."""
+        return self.lead[0].blank if self.above else self.blank
+
+    @property
+    def inner(self) -> Doc:
+        """The document with the comments directly before it."""
+        return (*(f"{comment.text} " for comment in self.lead[len(self.above) :]), self.doc)
+
+    @property
+    def loose(self) -> bool:
+        """Whether it cannot stand in a line with others."""
+        return self.hard or bool(self.above or self.trail)
+
+
+def bracketed(
+    opening: str, items: Sequence[Item], behind: tuple[Comment, ...], closing: str, *, spaced: bool
+) -> tuple[Doc, bool]:
+    """Return a list in brackets, and whether it cannot stand on one line."""
+    if not items and not behind:
+        return opening + closing, False
+    hard = bool(behind) or any(item.loose for item in items)
+    edge = Line(" " if spaced else "")
+    rows: list[Doc] = [edge]
+    for number, item in enumerate(items):
+        last = number == len(items) - 1
+        if number:
+            rows.append(Line(blank=item.apart))
+        rows += [*lines_above(item), item.inner, Broken(",") if last else ",", *line_end(item)]
+    rows += remaining(behind, first=not items)
+    return Group((opening, Nest(tuple(rows)), edge, closing), hard), hard
+
+
+def lines_above(item: Item) -> list[Doc]:
+    """Return the comments above an item, each with its line end."""
+    rows: list[Doc] = []
+    above = item.above
+    for number, comment in enumerate(above):
+        following = above[number + 1].blank if number + 1 < len(above) else item.blank
+        rows += [comment.text, Line(blank=following)]
+    return rows
+
+
+def line_end(item: Item) -> list[Doc]:
+    """Return the comments at the end of an item's line."""
+    return [f" {comment.text}" for comment in item.trail]
+
+
+def remaining(comments: tuple[Comment, ...], *, first: bool) -> list[Doc]:
+    """Return the comments behind the last item; `first` if there is none."""
+    rows: list[Doc] = []
+    for number, comment in enumerate(comments):
+        if number or not first:
+            rows.append(Line(blank=comment.blank))
+        rows.append(comment.text)
+    return rows
+
+
+def statement_rows(items: Sequence[Item], behind: tuple[Comment, ...], *, end: str) -> list[Doc]:
+    """Return statements, each on its line, with `end` behind the last one."""
+    rows: list[Doc] = []
+    for number, item in enumerate(items):
+        if number:
+            rows.append(Line(blank=item.apart))
+        last = number == len(items) - 1
+        following = end if last else ";"
+        if item.closed and (last or items[number + 1].first not in _GOES_ON):
+            following = ""
+        rows += [*lines_above(item), item.inner, following, *line_end(item)]
+    return rows + remaining(behind, first=not items)

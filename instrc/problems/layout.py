@@ -1,0 +1,38 @@
+"""Problems with the layout of a file, which changes nothing of what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unformatted(Problem):
+    """A file does not have the one layout that `instrc fmt` gives it.
+
+    The layout has no options, so that files of different authors look alike and their changes show only what was meant to change.
+    The meaning of the file is not touched by it.
+
+    ```aug greet.aug
+    "Say hello"|Greet( tone:'warm' )
+    ```
+    ```console
+    $ instrc fmt --check greet.aug
+    ```
+
+    Run `instrc fmt` without `--check`; `--diff` shows what it would change.
+    """
+
+    name: ClassVar[str] = "unformatted"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this file does not have the layout of `instrc fmt`; the first difference is here"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "run `instrc fmt` on it"

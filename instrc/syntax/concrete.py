@@ -1,0 +1,164 @@
+"""Text to tree: nothing of the source is left out.
+
+The reader is the one that also names mistakes.  A statement in which something was mended or passed over becomes
+a `broken` phrase of its words; the others are as the grammar has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, cast
+
+from instrc.ir.tree import Leaf, Node, Phrase, Tree, Trivia
+from instrc.source import Source
+from instrc.syntax.build import Builder
+from instrc.syntax.recovery import Machine
+from instrc.syntax.scan import Scanner
+from instrc.syntax.tables import Rule, tables
+from instrc.syntax.tokens import Token
+
+_TRIVIA = re.compile(
+    r"(?P<space>\s+)|(?P<comment>//[^\r\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)|(?P<stray>(?:(?!\s|//|/\*).)+|.)", re.DOTALL
+)
+_FLAT = frozenset({"arguments", "fields", "items", "stages", "shut", "bound", "valued", "sealed", "bounds", "stop"})
+"""Rules of lists: what they cover stands in the phrase around them, one after the other."""
+
+_Found: TypeAlias = "Token | Phrase | list[_Found] | None"
+"""What a rule has been reduced to: a word, a phrase of words without what stands between them, a list, nothing."""
+
+
+def read_tree(source: Source) -> Tree:
+    """Return the tree of a source, whatever is in it."""
+    automaton = tables()
+    collector = _Collector(source)
+    scanner = Scanner(source, automaton)
+    Machine(automaton, collector, scanner).run()
+    scanner.need(len(source.text) + 1)
+    words = [token for token in scanner.tokens if token.start < token.end]
+    leaves: list[Leaf] = []
+    end = 0
+    for word in words:
+        leaves.append(Leaf(word.kind, source.text[word.start : word.end], word.start, _trivia(source.text[end : word.start])))
+        end = word.end
+    root = Phrase("program", tuple(_placed(leaves, collector.kept)), 0, end)
+    return Tree(source, root, _trivia(source.text[end:]))
+
+
+class _Collector(Builder):
+    """Keeps the words of each rule where the builder makes a node of the surface."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.kept: list[Phrase] = []
+        """The statements that have been recognised, of words with nothing before them."""
+
+    def actions(self, rules: list[Rule]) -> list[Any]:
+        """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
+        return [self._action(rule) for rule in rules]
+
+    def _action(self, rule: Rule) -> Callable[[list[_Found], int, int], _Found] | None:
+        if rule.length == 1 and getattr(Builder, rule.name, None) is None:
+            return None
+        if rule.name in {"open", "closed"}:
+            return self._statement
+        flat = rule.name in _FLAT or getattr(Builder, rule.name, None) is None
+
+        def keep(values: list[_Found], start: int, end: int) -> _Found:
+            if rule.name == "either" and isinstance(first := values[0], Phrase) and first.rule == "either":
+                return Phrase("either", (*first.children, *self._leaves(values[1:])), start, end)
+            if not flat:
+                return Phrase(rule.name, tuple(self._leaves(values)), start, end)
+            listed: list[_Found] = values[0] if isinstance(values[0], list) else [values[0]]
+            listed += values[1:]
+            return listed
+
+        return keep
+
+    def _statement(self, values: list[_Found], _start: int, _end: int) -> None:
+        phrase = values[1]
+        if isinstance(phrase, Phrase):
+            self.kept.append(phrase)
+
+    def _leaves(self, values: list[_Found]) -> list[Node]:
+        """Return what a rule holds, lists flat."""
+        found: list[Node] = []
+        pending = values[::-1]
+        while pending:
+            match value := pending.pop():
+                case None:
+                    pass
+                case Token():
+                    found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
+                case Phrase():
+                    found.append(value)
+                case list():
+                    pending.extend(reversed(value))
+        return found
+
+
+def _placed(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
+    """Return the children of the root: statements of these leaves, what stands between them, what is broken."""
+    children: list[Node] = []
+    place = 0
+    for statement in statements:
+        first = place
+        while first < len(leaves) and leaves[first].start < statement.start:
+            first += 1
+        last = first
+        while last < len(leaves) and leaves[last].start < statement.end:
+            last += 1
+        whole = _whole(statement, leaves[first:last])
+        if whole is not None:
+            children += _between(leaves[place:first])
+            children.append(whole)
+            place = last
+    return children + _between(leaves[place:])
+
+
+def _whole(statement: Phrase, leaves: list[Leaf]) -> Phrase | None:
+    """Return a statement of leaves that are complete; `None` if words were put into it or left out of it."""
+    place = 0
+    open_: list[tuple[Phrase, list[Node], int]] = [(statement, [], 0)]
+    while True:
+        phrase, children, index = open_.pop()
+        if index < len(phrase.children):
+            open_.append((phrase, children, index + 1))
+            child = phrase.children[index]
+            if isinstance(child, Phrase):
+                open_.append((child, [], 0))
+            elif place < len(leaves) and (leaves[place].start, leaves[place].text) == (child.start, child.text):
+                children.append(leaves[place])
+                place += 1
+            else:
+                return None
+            continue
+        done = Phrase(phrase.rule, tuple(children), phrase.start, phrase.end)
+        if not open_:
+            return done if place == len(leaves) else None
+        open_[-1][1].append(done)
+
+
+def _between(leaves: list[Leaf]) -> list[Node]:
+    """Return what stands outside of statements: a `;` alone, other words as broken phrases up to the next one."""
+    children: list[Node] = []
+    run: list[Node] = []
+    for leaf in leaves:
+        if leaf.kind != "SEMICOLON":
+            run.append(leaf)
+            continue
+        if run:
+            children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
+            run = []
+        children.append(leaf)
+    if run:
+        children.append(Phrase("broken", tuple(run), run[0].start, run[-1].end))
+    return children
+
+
+def _trivia(text: str) -> tuple[Trivia, ...]:
+    if not text:
+        return ()
+    return tuple(
+        Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
+    )

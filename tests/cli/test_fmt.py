@@ -1,0 +1,73 @@
+"""`instrc fmt` gives programs and vibes their one layout."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+UNTIDY = "\"Say hello\"|Greet( tone:'warm' )   // politely\n"
+TIDY = '"Say hello" | Greet(tone: "warm"); // politely\n'
+UNTIDY_VIBE = '{"type":"object","properties":{"text":{"type":"string"}}}'
+TIDY_VIBE = '{ "type": "object", "properties": { "text": { "type": "string" } } }'
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    (folder / "a.aug").write_text(UNTIDY)
+    (folder / "b.vibe.json").write_text(UNTIDY_VIBE)
+    (folder / "notes.txt").write_text("(")
+    (folder / "other.json").write_text(UNTIDY_VIBE)
+    return folder
+
+
+def test_programs_and_vibes_of_a_folder_are_laid_out(instrc: Instrc, files: Path) -> None:
+    done = instrc("fmt", "a.aug", "b.vibe.json")
+    assert done == (0, "", "formatted a.aug\nformatted b.vibe.json\n")
+    assert (files / "a.aug").read_text() == TIDY
+    assert json.loads((files / "b.vibe.json").read_text()) == json.loads(UNTIDY_VIBE)
+    assert instrc("fmt", "a.aug", "b.vibe.json") == (0, "", "")
+    assert (files / "other.json").read_text() == UNTIDY_VIBE
+
+
+def test_check_writes_nothing_and_tells_where_the_first_difference_is(instrc: Instrc, files: Path) -> None:
+    done = instrc("fmt", "--check", "a.aug", "--format", "json")
+    assert (done.code, done.out) == (1, "")
+    (problem,) = json.loads(done.err)
+    assert (problem["name"], problem["line"], problem["column"]) == ("unformatted", 1, 12)
+    assert (files / "a.aug").read_text() == UNTIDY
+    instrc("fmt", "a.aug")
+    assert instrc("fmt", "--check", "a.aug") == (0, "", "")
+
+
+def test_diff_writes_nothing_and_shows_the_change(instrc: Instrc, files: Path) -> None:
+    done = instrc("fmt", "--diff", "a.aug")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"--- a.aug\n+++ a.aug\n@@ -1 +1 @@\n-{UNTIDY}+{TIDY}"
+    assert (files / "a.aug").read_text() == UNTIDY
+    assert instrc("fmt", "--diff", "--check", "a.aug").code == 1
+
+
+def test_the_standard_input_goes_to_the_standard_output(process: Instrc) -> None:
+    assert process("fmt", "-", stdin=UNTIDY.encode()) == (0, TIDY, "")
+    assert process("fmt", "-", "--stdin-filename", "a.vibe.json", stdin=b'{"a":1}') == (0, '{\n  "a": 1\n}\n', "")
+
+
+def test_what_is_no_program_stays_as_it_is(instrc: Instrc, folder: Path) -> None:
+    (folder / "bad.aug").write_text("Greet(\n")
+    (folder / "bad.vibe.json").write_text("{,}")
+    (folder / "good.aug").write_text("Greet( )")
+    done = instrc("fmt", "bad.aug", "bad.vibe.json", "good.aug")
+    assert done.code == 1
+    assert "[missing-closing-bracket]" in done.err
+    assert "[invalid-json]" in done.err
+    assert (folder / "bad.aug").read_text() == "Greet(\n"
+    assert (folder / "good.aug").read_text() == "Greet();\n"
+
+
+def test_line_ends_and_a_byte_order_mark_are_no_part_of_the_layout(instrc: Instrc, folder: Path) -> None:
+    (folder / "w.aug").write_bytes(b"\xef\xbb\xbfGreet;\r\n// two\r\n")
+    instrc("fmt", "w.aug")
+    assert (folder / "w.aug").read_bytes() == b"Greet;\n// two\n"
