@@ -7,13 +7,12 @@ from typing import TypeAlias
 
 from instrc.jsonvalue import Json
 from instrc.schema.resources import Scope
+from instrc.schema.vocabulary import IDENTIFIERS
 
 Term: TypeAlias = tuple[Json, Scope]
 Key: TypeAlias = tuple[object, ...]
 
-STRIPPED = frozenset(
-    {"$id", "$anchor", "$dynamicAnchor", "$schema", "$defs", "definitions", "$vocabulary", "$recursiveAnchor", "$recursiveRef"}
-)
+STRIPPED = IDENTIFIERS | {"$recursiveRef"}
 """Keywords that only serve references, which are gone afterwards."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.flattening.conjunction import Finalization, Frame
 from instrc.flattening.residual import ResidualAllOf
 from instrc.jsonvalue import Json
-from instrc.schema.keywords import unique
+from instrc.schema.laws import unique
 
 
 def finalize(frame: Frame, todo: Finalization) -> Json:

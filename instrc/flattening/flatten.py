@@ -14,7 +14,8 @@ from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, known
 from instrc.schema.resources import Scope
 from instrc.schema.store import Locate, SchemaStore, kind_of
-from instrc.schema.walk import HOLDERS, held
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import held
 
 if TYPE_CHECKING:
     from instrc.flattening.provenance import Flat

@@ -30,7 +30,7 @@ from instrc.schema.dialects import FLAT
 from instrc.schema.resources import Document, Resource, Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
-from instrc.schema.walk import MANY, NAMED, ONE
+from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 
 @dataclass(slots=True)
@@ -291,7 +291,12 @@ def too_large(limit: int) -> CompileError:
     return CompileError([problems.schemas.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
 
 
-def conjoin(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
-    """Return the conjunction of flat schemas; references in them stay as they are."""
+def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:
+    """Return one schema that accepts what all of some flat schemas accept; `False` if that is nothing.
+
+    References in them stay as they are.  What no single keyword can say stays in an `allOf`:
+    `[{"multipleOf": 0.1}, {"multipleOf": 0.3}]` becomes `{"multipleOf": 0.1, "allOf": [{"multipleOf": 0.3}]}`.
+    Keywords that contradict each other are told in `report`.
+    """
     flattener = Flattener(SchemaStore(), Options(report=report))
     return flattener.run([(schema, flattener.flat) for schema in schemas])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from instrc.jsonvalue import Json, at, freeze
-from instrc.schema.keywords import is_number, types_of
+from instrc.schema.laws import is_number, types_of
 from instrc.schema.walk import subschemas
 
 _MOST = 4000

@@ -15,10 +15,8 @@ from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.evaluated import evaluated, marks_nothing
 from instrc.flattening.unevaluated import items_void, matters, properties_void
 from instrc.jsonvalue import Json, equal
-from instrc.schema.keywords import (
+from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
-    JOINS,
-    LAWS,
     NO_LAW,
     UNSATISFIABLE,
     both_bounds,
@@ -29,7 +27,8 @@ from instrc.schema.keywords import (
     types_of,
     unique,
 )
-from instrc.schema.walk import MANY, NAMED, TRIVIAL
+from instrc.schema.vocabulary import JOINS, LAWS, MANY, NAMED
+from instrc.schema.walk import TRIVIAL
 
 if TYPE_CHECKING:
     from instrc.flattening.flattener import Flattener  # it calls us with itself

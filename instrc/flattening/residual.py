@@ -14,8 +14,10 @@ from typing import TypeAlias
 
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import Json
-from instrc.schema.keywords import LAWS, NO_LAW, Keys
-from instrc.schema.relations import SPEAKS_OF, disjoint, implies, types_in
+from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
+from instrc.schema.laws import NO_LAW, Keys
+from instrc.schema.relations import disjoint, implies
+from instrc.schema.vocabulary import LAWS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
 Group: TypeAlias = dict[str, Json]
@@ -51,13 +53,15 @@ class ResidualAllOf:
 
     def reduce(self) -> None:
         """Leave out what can be left out."""
-        names = types_in(self.around)
-        if names is not None:
-            idle = {word for word, types in SPEAKS_OF.items() if types.isdisjoint(names)}
+        kinds = own_kinds(self.around)
+        if kinds < ALL:
+            idle = {word for word, types in SPEAKS_OF.items() if kinds_spoken_of(types).isdisjoint(kinds)}
             self.groups[1:] = [group for group in self.groups[1:] if not group.keys() <= idle]
         self.groups = list({self.key_of(group): group for group in reversed(self.groups)}.values())[::-1]
         if len(self.groups) > 1 and self.keyword in _REDUCED:
-            _REDUCED[self.keyword](self)
+            self.impossible = implies(self.around, right=False)
+            if not self.impossible:
+                _REDUCED[self.keyword](self)
 
     def write(self, rest: list[Group]) -> None:
         """Put the first group into the schema, and spread the others over branches."""

@@ -16,8 +16,9 @@ from instrc.flattening.contradictions import in_short
 from instrc.flattening.definitions import Gathering
 from instrc.jsonvalue import Json, equal
 from instrc.problems.report import Report
-from instrc.schema.keywords import is_number
-from instrc.schema.walk import IN_PLACE, rebuild
+from instrc.schema.laws import is_number
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import rebuild
 from instrc.source import Span
 
 SLOT = "default"
@@ -109,9 +110,9 @@ def splice_parts(mixin: Json, filling: Json, *, report: Report | None = None, ap
 
 def _conjoin() -> Callable[..., Json]:
     """Return the conjunction of flat schemas, which is made with us."""
-    from instrc.flattening.flattener import conjoin
+    from instrc.flattening.flattener import intersect
 
-    return conjoin
+    return intersect
 
 
 def _is_object(schema: dict[str, Json]) -> bool:

@@ -14,18 +14,19 @@ from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.schema.keywords import is_number, types_of
+from instrc.schema.laws import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.relations import implies
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
+from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import TRIVIAL, subschemas
 
 if TYPE_CHECKING:
     from instrc.flattening.flattener import Flattener  # it calls those that call us
 
 PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
-_BRANCHES = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "oneOf", "then"})
+_BRANCHES = IN_PLACE - {"not"}
 """Keywords whose schemas are about the same instance, and make known what they look at."""
 
 

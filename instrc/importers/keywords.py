@@ -13,7 +13,7 @@ from typing import TypeAlias
 from instrc.importers.given import Given, shown
 from instrc.importers.type_words import any_of, schema_of
 from instrc.jsonvalue import Json
-from instrc.schema.keywords import TYPES, is_number
+from instrc.schema.laws import TYPES, is_number
 from instrc.schema.walk import Path, is_schema
 
 _LONG = 10**15

@@ -16,8 +16,9 @@ from instrc.importers.objects import described, parameters, properties_of, requi
 from instrc.importers.values import fitting
 from instrc.jsonvalue import Json
 from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
-from instrc.schema.keywords import TYPES
-from instrc.schema.walk import HOLDERS, MANY, NAMED, Path, is_schema
+from instrc.schema.laws import TYPES
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
+from instrc.schema.walk import Path, is_schema
 
 _DEEPEST = 500
 """Levels of a schema that are read; no model fills in a tenth of that."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.jsonvalue import Json
-from instrc.schema.walk import HOLDERS, Path
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import Path
 
 _KEYWORDS_THAT_HOLD_OBJECTS = HOLDERS | {"default", "const", "example", "examples", "discriminator", "xml", "externalDocs"}
 _OF_A_SCHEMA = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.jsonvalue import Json
-from instrc.schema.keywords import TYPES
+from instrc.schema.laws import TYPES
 from instrc.schema.walk import Path
 
 _TYPES_OF: dict[type, frozenset[str]] = {

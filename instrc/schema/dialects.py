@@ -13,7 +13,8 @@ from typing import Final
 from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.schema.keywords import TYPES
+from instrc.schema.laws import TYPES
+from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS, KEYWORDS, of_group, unknown_before
 
 LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
 RECURSIVE = "$recursiveAnchor"
@@ -39,24 +40,16 @@ class Dialect:
         object.__setattr__(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
 
 
-_SINCE_2020 = frozenset({"prefixItems", "$dynamicRef", "$dynamicAnchor"})
-_SINCE_2019 = _SINCE_2020 | {
-    *("$anchor", "$vocabulary", "$recursiveRef", "$recursiveAnchor", "dependentRequired", "dependentSchemas"),
-    *("unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "contentSchema"),
-}
-_SINCE_7 = _SINCE_2019 | {"if", "then", "else"}
-_SINCE_6 = _SINCE_7 | {"const", "contains", "propertyNames", "$id"}
-
 _STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})
 LATEST = Dialect("2020-12", 2020, references=_STATIC_AND_DYNAMIC)
 NULLABLE = Dialect("2020-12 with nullable", 2020, nullable=True, references=_STATIC_AND_DYNAMIC)
 FLAT = Dialect("flat", 2020, references=frozenset())
 """The dialect of schemas that are flat already: references in them point into the result and stay."""
-DRAFT_2019 = Dialect("2019-09", 2019, _SINCE_2020, references=frozenset({"$ref", "$recursiveRef"}))
-DRAFT_7 = Dialect("draft-07", 7, _SINCE_2019)
-DRAFT_6 = Dialect("draft-06", 6, _SINCE_7)
-DRAFT_4 = Dialect("draft-04", 4, _SINCE_6)
-OPENAPI_3_0 = Dialect("OpenAPI 3.0", 4, _SINCE_6, nullable=True)
+DRAFT_2019 = Dialect("2019-09", 2019, unknown_before(2019), references=frozenset({"$ref", "$recursiveRef"}))
+DRAFT_7 = Dialect("draft-07", 7, unknown_before(7))
+DRAFT_6 = Dialect("draft-06", 6, unknown_before(6))
+DRAFT_4 = Dialect("draft-04", 4, unknown_before(4))
+OPENAPI_3_0 = Dialect("OpenAPI 3.0", 4, unknown_before(4), nullable=True)
 
 _BY_NAME = {
     "draft-04": DRAFT_4,
@@ -89,22 +82,7 @@ def unknown(uri: Json) -> CompileError:
     return CompileError([problems.schemas.UnknownDialect(uri=str(uri))])
 
 
-_VOCABULARIES: dict[str, frozenset[str]] = {
-    "applicator": frozenset(
-        {
-            *("prefixItems", "items", "contains", "additionalProperties", "properties", "patternProperties", "dependentSchemas"),
-            *("propertyNames", "if", "then", "else", "allOf", "anyOf", "oneOf", "not"),
-        }
-    ),
-    "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
-    "validation": frozenset(
-        {
-            *("type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum"),
-            *("maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains"),
-            *("maxProperties", "minProperties", "required", "dependentRequired"),
-        }
-    ),
-}
+_VOCABULARIES = {group: of_group(group) for group in ("applicator", "unevaluated", "validation")}
 _PREFIX = re.compile(r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)")
 
 
@@ -133,14 +111,11 @@ _BESIDE_REF = frozenset(
 """What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
 
 
-_WORDS: dict[str, tuple[int, type]] = {
-    "examples": (6, list),
-    "$comment": (7, str),
-    "readOnly": (7, bool),
-    "writeOnly": (7, bool),
-    "contentEncoding": (7, str),
-    "contentMediaType": (7, str),
-    "deprecated": (2019, bool),
+_HELD_BY: dict[str, type] = {"values": list, "text": str, "flag": bool}
+_WORDS = {
+    name: (KEYWORDS[name].since, _HELD_BY[KEYWORDS[name].shape])
+    for name in ANNOTATIONS - HOLDERS
+    if KEYWORDS[name].since > 4  # the oldest draft that is read
 }
 """Words that some drafts do not know, so that anything may stand there: the draft that brought them, and what they hold."""
 

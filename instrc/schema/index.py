@@ -8,7 +8,8 @@ from instrc.jsonvalue import Json
 from instrc.schema.dialects import RECURSIVE, known, modern
 from instrc.schema.resources import Resource
 from instrc.schema.uris import is_mixin, join
-from instrc.schema.walk import HOLDERS, held
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import held
 
 if TYPE_CHECKING:
     from instrc.schema.store import SchemaStore  # it calls us with itself

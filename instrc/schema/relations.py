@@ -1,183 +1,198 @@
-"""Tell of two schemas, keyword by keyword, that one says all that the other says, or that nothing satisfies both.
+"""Tell of two schemas that every instance of one satisfies the other, or that no instance satisfies both.
 
-"No" means only that it cannot be seen this way: the answers are used to leave out what is said anyway.
-Both are schemas of 2020-12 that are read in the same scope.
+`implies` and `disjoint` are the only answers to these questions in the whole compiler.  A yes is certain, whatever validator
+is asked; a no means only that it cannot be seen: the answers are used to leave out what is said anyway.
+Both schemas are flat schemas of 2020-12; `resolve` returns what a reference in them leads to, or `None` if that is not known.
+
+    implies({"const": 3}, {"type": "number", "minimum": 1})                             # True
+    disjoint({"type": "integer"}, {"anyOf": [{"type": "string"}, {"type": "null"}]})    # True
+
+The laws of single keywords are in `implied_keywords`, those of the kinds of values in `disjoint_kinds`.
 """
 
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, equal
-from instrc.schema.keywords import LAWS, TYPES, Keys, has_type, types_of
+from instrc.schema.disjoint_kinds import disjoint_in
+from instrc.schema.evaluation import MAX_DEPTH, Evaluation, Resolve
+from instrc.schema.implied_keywords import is_implied
+from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
+from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
-_ANNOTATIONS = frozenset(
-    {
-        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"),
-        *("contentEncoding", "contentMediaType", "contentSchema"),
-    }
-)
-SPEAKS_OF: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), frozenset({"string"})),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), frozenset({"integer", "number"})
-    ),
-    **dict.fromkeys(
-        (
-            *("items", "prefixItems", "contains", "minContains", "maxContains", "minItems", "maxItems", "uniqueItems"),
-            "unevaluatedItems",
-        ),
-        frozenset({"array"}),
-    ),
-    **dict.fromkeys(
-        (
-            *("properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties"),
-            *("maxProperties", "dependentRequired", "dependentSchemas", "unevaluatedProperties"),
-        ),
-        frozenset({"object"}),
-    ),
-}
-"""The types that a keyword speaks about; every instance of another type satisfies it."""
-_TOGETHER: dict[str, tuple[str, ...]] = {
-    "additionalProperties": ("properties", "patternProperties"),
-    "items": ("prefixItems",),
-    **dict.fromkeys(("contains", "minContains", "maxContains"), ("contains", "minContains", "maxContains")),
-    **dict.fromkeys(("if", "then", "else"), ("if", "then", "else")),
-}
-"""What must be equal too for two equal occurrences of a keyword to say the same."""
-_NOT_BY_KEYWORD = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
-_DEEPEST = 20
+_MAX_STEPS = 5000
+"""Pairs of schemas that are compared for one question."""
+_MAX_KIND_DEPTH = 4
+"""Combinators inside one another that are looked through for the kinds that they allow."""
+_MAX_BRANCHES = 50
+_CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
+"""Keywords whose meaning depends on what stands around and beside them."""
 _ANYTHING: dict[str, Json] = {}
 
 
-def implies(left: Json, right: Json) -> bool:
-    """Tell whether every instance that satisfies `left` is seen to satisfy `right`."""
-    return _Comparison().implies(left, right, 0)
+def implies(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
+    """Tell whether every instance that satisfies `left` satisfies `right`."""
+    return _Answering(resolve).implies(left, right, 0)
 
 
-def disjoint(left: Json, right: Json) -> bool:
-    """Tell whether it is seen that no instance satisfies both of two schemas."""
-    return _Comparison().disjoint(left, right, 0)
+def disjoint(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
+    """Tell whether no instance satisfies both of two schemas."""
+    return _Answering(resolve).disjoint(left, right, 0)
 
 
-class _Comparison:
+class _Answering:
     """One question, with what has been found out on the way: schemas may share parts many times over."""
 
-    def __init__(self) -> None:
-        self.implied: dict[tuple[int, int], bool] = {}
-        self.excluded: dict[tuple[int, int], bool] = {}
+    def __init__(self, resolve: Resolve | None) -> None:
+        self.resolve = resolve
+        self.steps = 0
+        self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
+        self.alive: list[Json] = []
+        """Schemas that questions were about, since they are known by identity."""
 
-    def implies(self, left: Json, right: Json, depth: int) -> bool:
+    def target(self, reference: Json) -> Json:
+        """Return the schema that a reference leads to; `None` if it is not known."""
+        return self.resolve(reference) if self.resolve is not None and reference.__class__ is str else None
+
+    def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
+        """Tell whether every instance of some kinds that satisfies `left` satisfies `right`."""
         if right in TRIVIAL or left is False or equal(left, right):
             return True
         if left is True:
             left = _ANYTHING
-        if left.__class__ is not dict or right.__class__ is not dict:
+        if left.__class__ is not dict or (right is not False and right.__class__ is not dict):
             return False
-        if depth > _DEEPEST or not _NOT_BY_KEYWORD.isdisjoint(right):
-            return False
-        pair = (id(left), id(right))
-        if pair not in self.implied:
-            names = types_in(left)
-            self.implied[pair] = all(
-                keyword in _ANNOTATIONS
-                or (names is not None and keyword in SPEAKS_OF and SPEAKS_OF[keyword].isdisjoint(names))
-                or self._said(left, keyword, value, right, depth)
-                for keyword, value in right.items()
-            )
-        return self.implied[pair]
+        return self._once("implies", left, right, depth, kinds)
 
-    def _said(self, left: dict[str, Json], keyword: str, value: Json, right: dict[str, Json], depth: int) -> bool:
-        """Tell whether `left` says what one keyword of `right` says."""
-        match keyword:
-            case "allOf" if value.__class__ is list:
-                return all(self.implies(left, branch, depth + 1) for branch in value)
-            case "anyOf" if value.__class__ is list and any(self.implies(left, branch, depth + 1) for branch in value):
-                return True
-            case "not" if self.disjoint(left, value, depth + 1):
-                return True
-            case "type" | "enum" | "const" if (values := _values(left)) is not None:
-                sound = types_of(value) is not None if keyword == "type" else keyword == "const" or value.__class__ is list
-                return sound and not _refuses(values, {keyword: value}, all_of_them=False)
-        if keyword not in left:
-            return False
-        own = left[keyword]
-        if equal(own, value):
-            beside = _TOGETHER.get(keyword, ())
-            return all((word in left) == (word in right) and equal(left.get(word), right.get(word)) for word in beside)
-        law = LAWS.get(keyword)
-        if law is not None:
-            both = law(own, value)
-            return both.__class__ is own.__class__ and equal(both, own)
-        if keyword == "properties" and own.__class__ is dict and value.__class__ is dict:
-            return all(
-                schema in TRIVIAL or (name in own and self.implies(own[name], schema, depth + 1))
-                for name, schema in value.items()
-            )
-        if keyword == "propertyNames" or (keyword == "items" and equal(left.get("prefixItems"), right.get("prefixItems"))):
-            return self.implies(own, value, depth + 1)
-        return False
-
-    def disjoint(self, left: Json, right: Json, depth: int) -> bool:
+    def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
+        """Tell whether no instance of some kinds satisfies both of two schemas."""
         if left is False or right is False:
             return True
-        if left.__class__ is not dict or right.__class__ is not dict or depth > _DEEPEST:
+        left, right = (_ANYTHING if schema is True else schema for schema in (left, right))
+        if left.__class__ is not dict or right.__class__ is not dict:
             return False
-        pair = (id(left), id(right))
-        if pair not in self.excluded:
-            self.excluded[pair] = (
-                any(_refuses(_values(one), other, all_of_them=True) for one, other in ((left, right), (right, left)))
-                or _apart(types_in(left), types_in(right))
-                or self._property_excluded(left, right, depth)
-            )
-        return self.excluded[pair]
+        return self._once("disjoint", left, right, depth, kinds)
 
-    def _property_excluded(self, left: dict[str, Json], right: dict[str, Json], depth: int) -> bool:
-        """Tell whether two schemas of objects disagree on a property that one of them requires."""
-        if ("object",) not in {types_in(left), types_in(right)}:
+    def _once(self, what: str, left: Json, right: Json, depth: int, kinds: frozenset[str]) -> bool:
+        """Answer a question once; one that comes back to itself, or takes too long, is answered with no."""
+        key = (what, id(left), id(right), kinds)
+        found = self.known.get(key)
+        if found is None:
+            self.steps += 1
+            if depth > MAX_DEPTH or self.steps > _MAX_STEPS:
+                return False
+            self.known[key] = False
+            self.alive += (left, right)
+            answer = self._implies if what == "implies" else self._disjoint
+            found = self.known[key] = answer(left, right, depth, kinds)
+        return found
+
+    def kinds(self, schema: Json, depth: int) -> frozenset[str]:
+        """Return the kinds of values that a schema allows at most."""
+        if schema.__class__ is not dict:
+            return frozenset() if schema is False else ALL
+        kinds = own_kinds(schema)
+        if depth > _MAX_KIND_DEPTH:
+            return kinds
+        target = self.target(schema.get("$ref"))
+        if target is not None:
+            kinds &= self.kinds(target, depth + 1)
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if branches.__class__ is list and 0 < len(branches) <= _MAX_BRANCHES:
+                found = [self.kinds(branch, depth + 1) for branch in branches]
+                kinds &= frozenset.intersection(*found) if keyword == "allOf" else frozenset().union(*found)
+        return kinds
+
+    def _implies(self, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
+        kinds &= self.kinds(left, 0)
+        if not kinds:
+            return True
+        values = listed_values(left)
+        if values is not None:
+            return all(self._implied_of(value, left, right) for value in values)
+        if right is False:
+            return self._refuses_all(left, depth, kinds)
+        return _CONTEXT.isdisjoint(right) and all(self._says(left, keyword, right, depth, kinds) for keyword in right)
+
+    def _implied_of(self, value: Json, left: dict[str, Json], right: Json) -> bool:
+        """Tell whether a value that a schema lists is not allowed by it, or satisfies another one."""
+        return self._satisfies(value, right) is True or self._satisfies(value, left) is False
+
+    def _satisfies(self, value: Json, schema: Json) -> bool | None:
+        return Evaluation(self.resolve).of(value, schema, 0)
+
+    def _refuses_all(self, left: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        """Tell whether nothing satisfies a schema."""
+        return self.disjoint(left, _ANYTHING, depth + 1, kinds)
+
+    def _says(self, left: dict[str, Json], keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        """Tell whether a schema, its combinators included, says what one keyword of another one says."""
+        if keyword in NO_ASSERTIONS:
+            return True
+        if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
+            return True
+        if is_implied(self, left, keyword, right, depth, kinds):
+            return True
+        if keyword not in KEYWORDS:
             return False
-        mine, theirs = _map(left.get("properties")), _map(right.get("properties"))
-        wanted = [name for schema in (left, right) for name in _list(schema.get("required")) if name.__class__ is str]
-        return any(name in mine and name in theirs and self.disjoint(mine[name], theirs[name], depth + 1) for name in wanted)
+        return any(
+            all(self._case_says(branch, keyword, right, depth + 1, kinds) for branch in branches)
+            for branches in self._cases(left)
+        )
 
+    def _case_says(self, branch: Json, keyword: str, right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        if branch is False:
+            return True
+        self.steps += 1
+        if branch.__class__ is not dict or depth > MAX_DEPTH or self.steps > _MAX_STEPS:
+            return False
+        kinds &= self.kinds(branch, 0)
+        values = listed_values(branch)
+        if values is not None and _apart_from_neighbours(keyword):
+            asked = {keyword: right[keyword]}
+            return all(self._implied_of(value, branch, asked) for value in values)
+        return not kinds or self._says(branch, keyword, right, depth, kinds)
 
-def types_in(schema: dict[str, Json]) -> tuple[str, ...] | None:
-    """Return the types that a schema allows at most; `None` if it does not say."""
-    if "type" in schema:
-        return types_of(schema["type"])
-    values = _values(schema)
-    return None if values is None else tuple(name for name in sorted(TYPES) if any(has_type(value, (name,)) for value in values))
+    def _cases(self, schema: dict[str, Json]) -> list[list[Json]]:
+        """Return lists of schemas: whatever satisfies the schema satisfies one of each list."""
+        found: list[list[Json]] = []
+        for keyword in ("anyOf", "oneOf"):
+            branches = schema.get(keyword)
+            if branches.__class__ is list and branches:
+                found.append(branches)
+        branches = schema.get("allOf")
+        found += [[branch] for branch in branches] if branches.__class__ is list else []
+        target = self.target(schema.get("$ref"))
+        return found if target is None else [*found, [target]]
 
+    def _disjoint(self, left: dict[str, Json], right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        kinds &= self.kinds(left, 0) & self.kinds(right, 0)
+        if not kinds:
+            return True
+        for one, other in ((left, right), (right, left)):
+            values = listed_values(one)
+            if values is not None:
+                return all(self._satisfies(value, other) is False or self._satisfies(value, one) is False for value in values)
+        if self._disjoint_by_parts(left, right, depth, kinds):
+            return True
+        left_open = [kind for kind in kinds if not disjoint_in(self, kind, left, right, depth)]
+        if not left_open:
+            return True
+        several = len(kinds) > 1 and any(self._cases(schema) or "not" in schema for schema in (left, right))
+        return several and all(self.disjoint(left, right, depth + 1, frozenset({kind})) for kind in left_open)
 
-def _values(schema: dict[str, Json]) -> list[Json] | None:
-    """Return the values that a schema allows at most; `None` if it does not list them."""
-    if "const" in schema:
-        return [schema["const"]]
-    return schema["enum"] if schema.get("enum").__class__ is list else None
-
-
-def _refuses(values: list[Json] | None, schema: dict[str, Json], *, all_of_them: bool) -> bool:
-    """Tell whether `type`, `enum` and `const` of a schema refuse all of some values, or one of them."""
-    if values is None:
+    def _disjoint_by_parts(self, left: dict[str, Json], right: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        """Tell whether each case of one schema is disjoint from the other, or one implies what the other denies."""
+        for one, other in ((left, right), (right, left)):
+            if "not" in other and self.implies(one, other["not"], depth + 1, kinds):
+                return True
+            for branches in self._cases(one):
+                if all(self.disjoint(branch, other, depth + 1, kinds) for branch in branches):
+                    return True
         return False
-    names, listed, key_of = types_in(schema), _values(schema), Keys()
-    keys = None if listed is None else {key_of(value) for value in listed}
-    found = [
-        (names is not None and not has_type(value, names)) or (keys is not None and key_of(value) not in keys) for value in values
-    ]
-    return all(found) if all_of_them else any(found)
 
 
-def _apart(a: tuple[str, ...] | None, b: tuple[str, ...] | None) -> bool:
-    """Tell whether no value is of one of the types in both lists; every integer is a number."""
-    if a is None or b is None:
-        return False
-    wide = {*b, "number"} if "integer" in b else {*b}
-    return not any(name in wide or (name == "integer" and "number" in b) for name in a)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if value.__class__ is list else []
-
-
-def _map(value: Json) -> dict[str, Json]:
-    return value if value.__class__ is dict else {}
+def _apart_from_neighbours(keyword: str) -> bool:
+    """Tell whether a keyword means the same without those that stand beside it."""
+    return keyword not in {"additionalProperties", "items", "contains", "if"}

@@ -19,7 +19,7 @@ from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, 
 from instrc.schema.index import index
 from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
 from instrc.schema.uris import join, metaschema, unescaped
-from instrc.schema.walk import DATA, HOLDERS, MANY, NAMED
+from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
 from instrc.source import Span
 
 Locate = Callable[[str, str], Span | None]

@@ -1,6 +1,6 @@
-"""Which keywords hold schemas, and ways to visit them.
+"""Ways to visit the schemas in a schema.
 
-Everything that looks into a schema goes by the tables here, so that data which merely looks like a schema
+They go by the table of keywords in `vocabulary`, so that data which merely looks like a schema
 (in `const`, `enum`, `default`, `examples`, unknown keywords) is never taken for one.
 All walks keep their own stack: depth costs memory, never a crash.
 """
@@ -11,38 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
+from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 
 Path: TypeAlias = tuple[str | int, ...]
-
-ONE = frozenset(
-    {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-"""Keywords that hold one schema; before 2020-12 `items` may hold a list of them."""
-MANY = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
-"""Keywords that hold a list of schemas."""
-NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
-"""Keywords that hold schemas by name; values of `dependencies` may be lists of names instead."""
-HOLDERS = ONE | MANY | NAMED
-DATA = frozenset({"const", "enum", "default", "examples", "example"})
-"""Keywords that hold values, whatever these look like."""
-
-
-IN_PLACE = frozenset({"allOf", "anyOf", "dependencies", "dependentSchemas", "else", "if", "not", "oneOf", "then"})
-"""Keywords whose schemas are about the same instance as the schema that holds them."""
-
 
 TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instrc.jsonvalue import Json, digits, pointer
-from instrc.schema.keywords import TYPES, is_number
+from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, Shape
 from instrc.schema.walk import Path, is_schema, walk
 from instrc.source import Span
 
@@ -128,55 +129,38 @@ def _anchor(value: Json) -> bool:
     return value.__class__ is str and _ANCHOR.fullmatch(value) is not None
 
 
+_BY_SHAPE: dict[Shape, Callable[[Json], bool]] = {
+    "schema": is_schema,
+    "schemas": _some_schemas,
+    "schema or schemas": is_schema,
+    "named": _named_schemas,
+    "named or names": _dependencies,
+    "values": _list,
+    "text": _string,
+    "pattern": lambda value: value.__class__ is str and not broken(value),
+    "number": is_number,
+    "step": lambda value: is_number(value) and value > 0,
+    "count": _count,
+    "flag": _boolean,
+    "flags": lambda value: value.__class__ is dict and all(map(_boolean, value.values())),
+    "types": _types,
+    "names": _strings,
+    "names by name": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
+}
+_OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
+"""2020-12 still knows `definitions` and `dependencies`, and refuses what it once called recursive."""
 _SOUND: dict[str, Callable[[Json], bool]] = {
+    **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
     "$id": lambda value: value.__class__ is str and "#" not in value,
     "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST,
-    "$ref": _string,
     "$anchor": _anchor,
-    "$dynamicRef": _string,
     "$dynamicAnchor": _anchor,
     "$recursiveRef": lambda _: False,
     "$recursiveAnchor": lambda _: False,
-    "$vocabulary": lambda value: value.__class__ is dict and all(map(_boolean, value.values())),
-    "$comment": _string,
-    "type": _types,
-    "enum": _list,
-    "multipleOf": lambda value: is_number(value) and value > 0,
-    "maximum": is_number,
-    "exclusiveMaximum": is_number,
-    "minimum": is_number,
-    "exclusiveMinimum": is_number,
-    "uniqueItems": _boolean,
-    "pattern": lambda value: value.__class__ is str and not broken(value),
     "patternProperties": _patterns,
-    "required": _strings,
-    "dependentRequired": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
-    "dependencies": _dependencies,
-    "title": _string,
-    "description": _string,
-    "deprecated": _boolean,
-    "readOnly": _boolean,
-    "writeOnly": _boolean,
-    "examples": _list,
-    "format": _string,
-    "contentEncoding": _string,
-    "contentMediaType": _string,
 }
-_SOUND |= dict.fromkeys(
-    ("minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"),
-    _count,
-)
-_MAPS = frozenset({"$defs", "definitions", "properties", "patternProperties", "dependentSchemas"})
-_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SOUND |= dict.fromkeys(_MAPS - {"patternProperties"}, _named_schemas)
-_SOUND |= dict.fromkeys(_LISTS, _some_schemas)
-_SOUND |= dict.fromkeys(
-    (
-        *("items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties"),
-        *("if", "then", "else", "not", "contentSchema"),
-    ),
-    is_schema,
-)
+_MAPS = NAMED - {"dependencies"}
+_LISTS = MANY - {"items"}
 
 
 def _refusals(schema: Json) -> Iterator[tuple[Path, str]]:

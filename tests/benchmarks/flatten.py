@@ -41,7 +41,7 @@ def pairs(count: int) -> list[Any]:
     from random import Random
     from sys import path
 
-    path.insert(0, str(Path(__file__).parent.parent / "flattening"))
+    path.insert(0, str(Path(__file__).parent.parent))
     from making import Maker
 
     found = []

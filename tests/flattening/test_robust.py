@@ -147,7 +147,7 @@ def test_one_schema_object_may_be_flattened_by_many_at_once() -> None:
 def test_results_do_not_depend_on_the_hash_seed() -> None:
     program = """
 import sys
-sys.path.insert(0, "tests/flattening")
+sys.path.insert(0, "tests")
 import orjson
 from making import Maker
 from instrc.problems.report import Report
@@ -186,7 +186,7 @@ ODD = (3, "x", [], {}, None, True, [3], {"a": 3}, ["a"])
 @pytest.mark.parametrize(
     "keyword",
     sorted(
-        set(__import__("instrc.schema.keywords", fromlist=["LAWS"]).LAWS)
+        set(__import__("instrc.schema.vocabulary", fromlist=["LAWS"]).LAWS)
         | {
             "properties",
             "patternProperties",

@@ -13,6 +13,11 @@ from making import Maker
 
 from instrc.schema.relations import disjoint, implies
 
+A: dict[str, Any] = {"properties": {"k": {"const": "a"}}, "required": ["k"], "type": "object"}
+B: dict[str, Any] = {"properties": {"k": {"const": "b"}}, "type": "object"}
+CLOSED: dict[str, Any] = {"properties": {"a": {"minimum": 3}, "b": {}}, "additionalProperties": False, "type": "object"}
+PAIR: dict[str, Any] = {"prefixItems": [{"minimum": 3}], "items": {"type": "string"}, "minItems": 2, "type": "array"}
+
 IMPLIED: list[tuple[Any, Any]] = [
     ({"minimum": 3}, True),
     ({"minimum": 3}, {}),
@@ -33,6 +38,53 @@ IMPLIED: list[tuple[Any, Any]] = [
     ({"type": "string"}, {"not": {"type": "object"}}),
     ({"anyOf": [{"minimum": 1}, {"maximum": 0}], "title": "t"}, {"anyOf": [{"minimum": 1}, {"maximum": 0}]}),
     ({"$ref": "#/$defs/a", "minimum": 3}, {"minimum": 2}),
+    # numbers: ranges, with integers at their own ends
+    ({"exclusiveMinimum": 3}, {"minimum": 3}),
+    ({"exclusiveMinimum": 3, "type": "integer"}, {"minimum": 4}),
+    ({"maximum": 3.5, "type": "integer"}, {"exclusiveMaximum": 4}),
+    ({"type": "integer"}, {"multipleOf": 1}),
+    ({"multipleOf": 6}, {"multipleOf": 3}),
+    # sizes, also by what is listed or required
+    ({"minLength": 3, "maxLength": 5}, {"minLength": 2, "maxLength": 5}),
+    ({"required": ["a", "b"]}, {"minProperties": 2}),
+    (CLOSED, {"maxProperties": 2}),
+    ({"prefixItems": [True], "items": False}, {"maxItems": 1, "uniqueItems": True}),
+    ({}, {"uniqueItems": False, "minLength": 0}),
+    # properties: listed, by pattern, all others
+    (CLOSED, {"properties": {"a": {"minimum": 2}, "c": {"type": "null"}}}),
+    (CLOSED, {"propertyNames": {"maxLength": 1}}),
+    ({"additionalProperties": False}, {"propertyNames": {"maxLength": 1}}),
+    (CLOSED, {"patternProperties": {"^a": {"minimum": 1}, "^x": False, "^b": {}}}),
+    (CLOSED, {"properties": {"b": {}}, "additionalProperties": {"minimum": 1}}),
+    (
+        {"patternProperties": {"^a": {"minimum": 3}}},
+        {"patternProperties": {"^a": {"minimum": 2}}, "properties": {"ab": {"minimum": 1}}},
+    ),
+    ({"additionalProperties": {"minimum": 3}}, {"properties": {"a": {"minimum": 2}}}),
+    ({"dependentRequired": {"a": ["b", "c"]}, "required": ["d"]}, {"dependentRequired": {"a": ["b", "d"]}}),
+    ({"properties": {"a": False}}, {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"a": False}}),
+    ({"required": ["b"], "type": "object"}, {"dependentSchemas": {"a": {"required": ["b"]}}}),
+    ({"dependentSchemas": {"a": {"minProperties": 3}}}, {"dependentSchemas": {"a": {"minProperties": 2}}}),
+    # items: by position, and all others
+    (PAIR, {"prefixItems": [{"minimum": 2}, {"type": "string"}]}),
+    (PAIR, {"items": {"anyOf": [{"type": "string"}, {"minimum": 1}]}}),
+    (PAIR, {"contains": {"anyOf": [{"type": "string"}, {"minimum": 1}]}, "minContains": 2}),
+    ({"maxItems": 0}, {"items": False}),
+    ({"contains": {"minimum": 3}, "minContains": 2}, {"contains": {"minimum": 1}}),
+    ({"maxItems": 3}, {"contains": {}, "minContains": 0, "maxContains": 3}),
+    # combinators, on either side
+    ({"anyOf": [{"minimum": 3}, {"const": 2}], "type": "number"}, {"minimum": 1}),
+    ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"type": "string", "maxLength": 1}),
+    ({"allOf": [{"minimum": 3}, {"maximum": 5}]}, {"minimum": 2, "maximum": 6}),
+    ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+    ({"type": "string", "minLength": 1}, {"oneOf": [{"type": "string"}, {"type": "null"}, {"const": ""}]}),
+    ({"minimum": 3, "type": "number"}, {"not": {"maximum": 2, "type": "number"}}),
+    ({"minimum": 3, "type": "number"}, {"if": {"minimum": 1}, "then": {"minimum": 2}, "else": False}),
+    ({"minimum": 3, "type": "number"}, {"if": {"maximum": 1}, "then": False}),
+    ({"minimum": 3}, {"then": False, "else": False}),
+    ({"type": []}, False),
+    ({"minimum": 3, "maximum": 2, "type": "integer"}, False),
+    ({"anyOf": [{"const": "a"}, {"const": "b"}], "type": "null"}, False),
 ]
 NOT_IMPLIED: list[tuple[Any, Any]] = [
     (True, {"minimum": 3}),
@@ -54,6 +106,43 @@ NOT_IMPLIED: list[tuple[Any, Any]] = [
     ({"properties": {"a": {"minimum": 1}}}, {"properties": {"b": {"minimum": 1}}}),
     ({"minimum": 3}, {"minimum": 2, "unevaluatedProperties": True}),
     ({"minimum": 3}, 3),
+    (3, {"minimum": 3}),
+    ({"exclusiveMinimum": 3}, {"minimum": 4}),
+    ({"minimum": 3}, {"minimum": "3"}),
+    ({"multipleOf": 3}, {"multipleOf": 6}),
+    ({"multipleOf": 3}, {"multipleOf": 0}),
+    ({"type": "number"}, {"multipleOf": 1}),
+    ({"minLength": 3}, {"minLength": "3"}),
+    ({"maxLength": 3}, {"minLength": 3}),
+    ({"items": False}, {"uniqueItems": 3}),
+    ({"required": ["a"]}, {"required": ["a", 3]}),
+    ({"required": ["a"]}, {"required": 3}),
+    ({"required": ["a"]}, {"dependentRequired": {"b": 3}}),
+    ({"required": ["a"]}, {"dependentSchemas": 3}),
+    (CLOSED, {"properties": 3}),
+    (CLOSED, {"patternProperties": 3}),
+    (CLOSED, {"patternProperties": {"^a": {"minimum": 4}}}),
+    ({"properties": {"a": {"minimum": 3}}}, {"patternProperties": {"^a": {"minimum": 3}}}),
+    ({"patternProperties": {"^a": {}}, "additionalProperties": False}, {"propertyNames": {"maxLength": 1}}),
+    (PAIR, {"items": {"type": "string"}}),
+    (PAIR, {"items": [True]}),
+    (PAIR, {"prefixItems": 3}),
+    (PAIR, {"contains": {"type": "string"}, "minContains": 2}),
+    ({"contains": {}}, {"contains": {}, "minContains": "2"}),
+    ({"contains": {}}, {"contains": {}, "maxContains": 3}),
+    ({"contains": {}, "minContains": "2"}, {"contains": {}, "minContains": 1}),
+    ({"prefixItems": [{}] * 300, "items": False}, {"items": {"minimum": 3}}),
+    ({"type": "string"}, {"anyOf": 3}),
+    ({"type": "string"}, {"oneOf": 3}),
+    ({"type": "string"}, {"allOf": 3}),
+    ({"type": "string"}, {"oneOf": [{"type": "string"}, {}]}),
+    ({"minimum": 3}, {"if": {"maximum": 1}, "then": False}),
+    ({"type": ["string", "null"]}, {"anyOf": [{"type": "string"}, {"const": 3}]}),
+    ({"anyOf": [{"minimum": 3}, 3], "type": "number"}, {"minimum": 1}),
+    ({"anyOf": [{"minimum": 3}, {}], "type": "number"}, {"minimum": 1}),
+    ({"type": "string"}, {"$dynamicRef": "#a"}),
+    ({"type": "string"}, {"$ref": "#/$defs/a"}),
+    ({"const": {"a": 1}}, {"patternProperties": {"(?<=a)b": {}}, "format": "date"}),
 ]
 
 
@@ -78,6 +167,30 @@ EXCLUDED: list[tuple[Any, Any]] = [
         {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]},
         {"properties": {"a": {"const": 2}}},
     ),
+    # the three that three parts of the compiler once answered in three ways
+    (A, B),
+    ({"type": "integer"}, {"const": 1.5}),
+    ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": "integer"}),
+    # numbers and sizes
+    ({"minimum": 3, "type": "number"}, {"exclusiveMaximum": 3}),
+    ({"exclusiveMinimum": 3, "type": "integer"}, {"exclusiveMaximum": 4}),
+    ({"minLength": 3, "type": "string"}, {"maxLength": 2}),
+    ({"minItems": 2, "type": "array"}, {"prefixItems": [{}], "items": False}),
+    ({"required": ["a", "b"], "type": "object"}, {"maxProperties": 1}),
+    # objects and arrays
+    ({"required": ["c"], "type": "object"}, CLOSED),
+    ({"required": ["c"], "type": "object"}, {"patternProperties": {"^c": False}}),
+    ({"required": ["ab"], "type": "object"}, {"propertyNames": {"maxLength": 1}}),
+    (PAIR, {"prefixItems": [{"maximum": 2, "type": "number"}]}),
+    (PAIR, {"items": {"type": "null"}}),
+    ({"type": "array", "contains": {"type": "null"}}, {"items": {"type": "string"}}),
+    # combinators
+    ({"not": {"minimum": 1}}, {"minimum": 2, "type": "number"}),
+    ({"oneOf": [{"const": 1}, {"const": 2}]}, {"allOf": [{"minimum": 3, "type": "number"}]}),
+    (
+        {"type": ["string", "null"], "anyOf": [{"minLength": 3}, {"type": "null"}]},
+        {"type": ["string", "null"], "anyOf": [{"maxLength": 2, "type": "string"}]},
+    ),
 ]
 NOT_EXCLUDED: list[tuple[Any, Any]] = [
     ({}, {}),
@@ -90,6 +203,15 @@ NOT_EXCLUDED: list[tuple[Any, Any]] = [
     ({"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}, {"properties": {"b": {"const": 2}}}),
     ({"type": "object", "required": [3, "a"]}, {"properties": 3}),
     ({"minimum": 3}, 3),
+    (True, {"minimum": 3}),
+    ({"minimum": 3}, {"maximum": 2}),
+    ({"type": "array", "items": {"type": "null"}}, {"items": {"type": "string"}}),
+    ({"type": "array", "contains": {"type": "null"}, "minContains": 0}, {"items": {"type": "string"}}),
+    ({"type": "array", "contains": {"type": "null"}, "minContains": "1"}, {"items": {"type": "string"}}),
+    ({"type": "boolean"}, {"type": ["boolean", "null"]}),
+    ({"multipleOf": 0.5, "type": "number"}, {"multipleOf": 0.3}),
+    ({"$ref": "#/$defs/a"}, {"type": "string"}),
+    ({"type": "string", "pattern": "^a"}, {"pattern": "^b"}),
 ]
 
 
@@ -132,3 +254,32 @@ def test_depth_and_shared_parts_end_the_search_without_an_answer() -> None:
     assert not implies(nested(40, "integer"), nested(40, "number"))
     assert disjoint(nested(10, "integer"), nested(10, "string"))
     assert not disjoint(nested(40, "integer"), nested(40, "string"))
+
+
+TREE: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}}, "required": ["next"]}
+KNOWN: dict[str, Any] = {
+    "#/$defs/tree": TREE,
+    "#/$defs/text": {"type": "string", "minLength": 3},
+    "#/$defs/loop": {"$ref": "#/$defs/loop"},
+}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "said", "apart"),
+    [
+        ({"$ref": "#/$defs/text"}, {"type": "string", "minLength": 2}, True, False),
+        ({"$ref": "#/$defs/text"}, {"type": "null"}, False, True),
+        ({"const": "abcd"}, {"$ref": "#/$defs/text"}, True, False),
+        ({"const": "ab"}, {"$ref": "#/$defs/text"}, False, True),
+        ({"type": "string", "minLength": 4}, {"$ref": "#/$defs/text"}, True, False),
+        ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "object"}}}, True, False),
+        ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}}, False, True),
+        ({"$ref": "#/$defs/tree"}, {"properties": {"next": {"type": "null"}}, "type": "object"}, False, True),
+        ({"$ref": "#/$defs/loop"}, {"type": "null"}, False, False),
+        ({"$ref": "#/$defs/lost"}, {"type": "null"}, False, False),
+        ({"$ref": 3}, {"type": "null"}, False, False),
+    ],
+)
+def test_references_are_followed_where_it_is_known_whereto(left: Any, right: Any, said: bool, apart: bool) -> None:  # noqa: FBT001
+    assert implies(left, right, resolve=KNOWN.get) is said
+    assert disjoint(left, right, resolve=KNOWN.get) is apart

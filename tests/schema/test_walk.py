@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.schema.objects import matches
-from instrc.schema.walk import IN_PLACE, rebuild, subschemas, walk
+from instrc.schema.vocabulary import IN_PLACE
+from instrc.schema.walk import rebuild, subschemas, walk
 
 SCHEMA: dict[str, Any] = {
     "properties": {"a": {"not": True}, "b": 3},

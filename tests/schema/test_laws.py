@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from instrc.jsonvalue import equal
-from instrc.schema.keywords import (
-    JOINS,
-    LAWS,
+from instrc.schema.laws import (
     NO_LAW,
     UNSATISFIABLE,
     Keys,
@@ -23,6 +21,7 @@ from instrc.schema.keywords import (
     types_of,
     unique,
 )
+from instrc.schema.vocabulary import JOINS, LAWS
 
 ROWS: list[tuple[str, Any, Any, Any]] = [
     ("type", "string", "string", "string"),

@@ -1,9 +1,9 @@
 """The laws of keywords: what two occurrences of one keyword say together.
 
-`LAWS` is a table of tiny functions.  Each gets two values and returns the one that means both,
-or `UNSATISFIABLE` if no instance satisfies both, or `NO_LAW` if there is no exact law, so that the second occurrence
-has to stay a branch of its own.  Keywords that act in groups (properties, items, contains, conditions)
-are not here but in the modules named after them.
+Each law is a small function; the table in `vocabulary` says which keyword has which.
+A law gets two values and returns the one that means both, or `UNSATISFIABLE` if no instance satisfies both,
+or `NO_LAW` if nothing says exactly what both say, so that the second occurrence has to stay a branch of its own.
+Keywords that act in groups (properties, items, contains, conditions) are not here but in the modules named after them.
 """
 
 from __future__ import annotations
@@ -233,30 +233,6 @@ def _names(value: list[Json]) -> list[Json]:
     return [name for name in value if name.__class__ is str]
 
 
-LAWS: dict[str, Law] = {
-    "type": type_,
-    "enum": enum,
-    "const": const,
-    "minimum": greater,
-    "exclusiveMinimum": greater,
-    "maximum": lesser,
-    "exclusiveMaximum": lesser,
-    "multipleOf": multiple_of,
-    "pattern": same,
-    "format": same,
-    "$ref": same,
-    "minLength": greater,
-    "maxLength": lesser,
-    "minItems": greater,
-    "maxItems": lesser,
-    "uniqueItems": unique_items,
-    "minProperties": greater,
-    "maxProperties": lesser,
-    "required": required,
-    "dependentRequired": dependent_required,
-}
-
-
 def greatest(values: list[Json]) -> Json:
     """Keep the greatest of many lower bounds."""
     return max(values) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
@@ -268,14 +244,6 @@ def least(values: list[Json]) -> Json:
 
 
 _NUMBERS = frozenset({int, float})
-
-JOINS: dict[str, Callable[[list[Json]], Json]] = {
-    "required": required_by_all,
-    "dependentRequired": dependent_required_by_all,
-    **{keyword: greatest for keyword, law in LAWS.items() if law is greater},
-    **{keyword: least for keyword, law in LAWS.items() if law is lesser},
-}
-"""Laws for any number of occurrences at once, where doing them one by one would take long."""
 
 
 def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:

@@ -1,0 +1,93 @@
+"""The ranges that a schema sets: for numbers, and for the sizes of texts, arrays and objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, inf
+
+from instrc.jsonvalue import Json
+from instrc.schema.laws import is_number
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Numbers from `low` to `high`, each with whether it is left out itself."""
+
+    low: int | float = -inf
+    high: int | float = inf
+    above_low: bool = False
+    below_high: bool = False
+
+    def is_within(self, other: Range) -> bool:
+        """Tell whether every number here is in another range."""
+        low = self.low > other.low or (self.low == other.low and (self.above_low or not other.above_low))
+        high = self.high < other.high or (self.high == other.high and (self.below_high or not other.below_high))
+        return self.is_empty() or (low and high)
+
+    def is_empty(self) -> bool:
+        """Tell whether no number is in the range."""
+        return self.low > self.high or (self.low == self.high and (self.above_low or self.below_high))
+
+    def and_(self, other: Range) -> Range:
+        """Return what is in both ranges."""
+        low = max(self.low, other.low)
+        high = min(self.high, other.high)
+        return Range(
+            low,
+            high,
+            any(one.low == low and one.above_low for one in (self, other)),
+            any(one.high == high and one.below_high for one in (self, other)),
+        )
+
+
+def numbers(schema: dict[str, Json], *, integers: bool) -> Range:
+    """Return the range of the numbers that a schema allows, as far as its own bounds say; of integers with their own ends."""
+    low = _bound(schema, "minimum")
+    high = _bound(schema, "maximum")
+    found = Range() if low is None else Range(low=low)
+    found = found if high is None else found.and_(Range(high=high))
+    if (low := _bound(schema, "exclusiveMinimum")) is not None:
+        found = found.and_(Range(low=low, above_low=True))
+    if (high := _bound(schema, "exclusiveMaximum")) is not None:
+        found = found.and_(Range(high=high, below_high=True))
+    return _of_integers(found) if integers else found
+
+
+def _of_integers(found: Range) -> Range:
+    low, high = found.low, found.high
+    if low != -inf:
+        low = floor(low) + 1 if found.above_low else ceil(low)
+    if high != inf:
+        high = ceil(high) - 1 if found.below_high else floor(high)
+    return Range(low, high)
+
+
+def size(schema: dict[str, Json], kind: str) -> Range:
+    """Return how long a text, an array or an object may be, as far as a schema says."""
+    least, most = _SIZES[kind]
+    low = max(_bound(schema, least) or 0, _least(schema, kind))
+    high = _bound(schema, most)
+    return Range(low=low, high=min(inf if high is None else high, _most(schema, kind)))
+
+
+_SIZES = {"string": ("minLength", "maxLength"), "array": ("minItems", "maxItems"), "object": ("minProperties", "maxProperties")}
+
+
+def _least(schema: dict[str, Json], kind: str) -> int:
+    names = schema.get("required") if kind == "object" else None
+    return len({name for name in names if name.__class__ is str}) if names.__class__ is list else 0
+
+
+def _most(schema: dict[str, Json], kind: str) -> int | float:
+    if kind == "array" and schema.get("items") is False:
+        prefix = schema.get("prefixItems", [])
+        return len(prefix) if prefix.__class__ is list else inf
+    if kind == "object" and schema.get("additionalProperties") is False and not schema.get("patternProperties"):
+        properties = schema.get("properties", {})
+        return sum(child is not False for child in properties.values()) if properties.__class__ is dict else inf
+    return inf
+
+
+def _bound(schema: dict[str, Json], keyword: str) -> int | float | None:
+    value = schema.get(keyword)
+    return value if is_number(value) else None

@@ -1,0 +1,48 @@
+"""The kinds of values: the types of JSON Schema, with numbers divided into integers and fractions, so that none overlap."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from instrc.jsonvalue import Json
+from instrc.schema.laws import types_of
+
+ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
+NUMBERS: Final = frozenset({"integer", "fraction"})
+_OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL - {"fraction"}} | {"number": NUMBERS}
+
+
+def kind_of_value(value: Json) -> str:
+    """Return the kind of a value; `1.0` is an integer."""
+    kind = value.__class__
+    if kind is float:
+        return "integer" if value.is_integer() else "fraction"
+    return "null" if value is None else _KINDS.get(kind, "object")
+
+
+_KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
+
+
+def kinds_of_types(value: Json) -> frozenset[str]:
+    """Return the kinds that the value of a `type` allows; all of them if it is malformed."""
+    names = types_of(value)
+    return ALL if names is None else frozenset().union(*(_OF_TYPE[name] for name in names))
+
+
+def kinds_spoken_of(types: frozenset[str]) -> frozenset[str]:
+    """Return the kinds that a keyword speaks of, by the types that the vocabulary gives it; none given means all."""
+    return frozenset().union(*(_OF_TYPE[name] for name in types)) if types else ALL
+
+
+def own_kinds(schema: dict[str, Json]) -> frozenset[str]:
+    """Return the kinds that `type`, `const` and `enum` of a schema allow."""
+    kinds = kinds_of_types(schema["type"]) if "type" in schema else ALL
+    values = listed_values(schema)
+    return kinds if values is None else kinds & frozenset(map(kind_of_value, values))
+
+
+def listed_values(schema: dict[str, Json]) -> list[Json] | None:
+    """Return the values that a schema allows at most; `None` if it does not list them."""
+    if "const" in schema:
+        return [schema["const"]]
+    return schema["enum"] if schema.get("enum").__class__ is list else None

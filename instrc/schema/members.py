@@ -1,0 +1,46 @@
+"""What a schema says of one property or of one item, its own keywords together."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json
+from instrc.schema.objects import matches
+
+MAX_POSITIONS = 200
+"""Items of an array that are looked at one by one."""
+
+
+def mapping(value: Json) -> dict[str, Json]:
+    """Return schemas by name; none if they are malformed."""
+    return value if value.__class__ is dict else {}
+
+
+def listing(value: Json) -> list[Json]:
+    """Return a list; an empty one for anything else."""
+    return value if value.__class__ is list else []
+
+
+def required_names(schema: dict[str, Json]) -> list[str]:
+    """Return the properties that a schema requires."""
+    return [name for name in listing(schema.get("required")) if name.__class__ is str]
+
+
+def of_property(schema: dict[str, Json], name: str) -> list[Json]:
+    """Return the schemas that a property of a name must satisfy for sure: all of them hold together."""
+    properties, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
+    found = [properties[name]] if name in properties else []
+    matched = [(matches(regex, name), below) for regex, below in patterns.items()]
+    found += [below for match, below in matched if match]
+    if name not in properties and "additionalProperties" in schema and all(match is False for match, _ in matched):
+        found.append(schema["additionalProperties"])
+    return found
+
+
+def of_item(schema: dict[str, Json], position: int) -> Json:
+    """Return what the item at a position must satisfy."""
+    prefix = listing(schema.get("prefixItems"))
+    return prefix[position] if position < len(prefix) else schema.get("items", True)
+
+
+def all_items(schema: dict[str, Json]) -> list[Json]:
+    """Return the schemas of which each item must satisfy one: those listed, and that of all further items."""
+    return [*listing(schema.get("prefixItems")), schema.get("items", True)]
