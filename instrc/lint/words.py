@@ -8,7 +8,7 @@ from itertools import islice
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
-from instrc.schema.keywords import RANGES, is_number
+from instrc.schema.laws import RANGES, is_number
 from instrc.schema.walk import Path, walk
 from instrc.source import Span
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import Json
+from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.objects import matches
-from instrc.schema.relations import disjoint, types_in
+from instrc.schema.relations import disjoint
 
 NULL: Json = {"type": "null"}
 _DEEPEST = 12
@@ -104,8 +105,9 @@ def _element(schema: dict[str, Json], index: int) -> Iterator[Json]:
         yield NULL
 
 
-def _types(schema: Json) -> tuple[str, ...] | None:
-    return types_in(schema) if schema.__class__ is dict else None
+def _types(schema: Json) -> frozenset[str] | None:
+    kinds = own_kinds(schema) if schema.__class__ is dict else ALL
+    return None if kinds == ALL else kinds
 
 
 def _union(schemas: list[Json]) -> Json:

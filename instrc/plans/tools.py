@@ -9,8 +9,8 @@ from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json
 from instrc.plans.judging import Judge
 from instrc.problems.problem import CompileError
+from instrc.schema.kinds import own_kinds
 from instrc.schema.objects import matches
-from instrc.schema.relations import types_in
 from instrc.schema.walk import TRIVIAL, walk
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
@@ -95,7 +95,7 @@ class Tool:
     def takes_text(self, name: str) -> bool:
         """Tell whether an argument is a text whatever is in it, so that a text of digits is no number."""
         schema = self.schema(name)
-        return schema.__class__ is dict and types_in(schema) == ("string",)
+        return schema.__class__ is dict and own_kinds(schema) == {"string"}
 
     def takes_itself(self, name: str, value: Json) -> bool:
         """Tell whether `{"from": …}` is a value of its own for an argument: its schema speaks of such objects."""
