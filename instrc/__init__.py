@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from instrc.lowering.toolset import lower_all
     from instrc.plans.check import check_plan
     from instrc.plans.convert import typed_plan, uniform_plan
+    from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
     from instrc.source import Source, Span
@@ -46,11 +47,15 @@ __all__ = [
     "check",
     "check_plan",
     "compile",
+    "export_plan",
     "flatten",
+    "import_plan",
     "import_tools",
     "lift",
     "lower",
     "lower_all",
+    "sample_plans",
+    "score_plans",
     "split",
     "strip",
     "subsumes",
@@ -82,6 +87,10 @@ _HOMES = {
     "lift": "instrc.lifting.lift",
     "lower": "instrc.lowering.lower",
     "check_plan": "instrc.plans.check",
+    "export_plan": "instrc.plans.taskbench.functions",
+    "import_plan": "instrc.plans.taskbench.functions",
+    "sample_plans": "instrc.plans.taskbench.functions",
+    "score_plans": "instrc.plans.taskbench.functions",
     "typed_plan": "instrc.plans.convert",
     "uniform_plan": "instrc.plans.convert",
     "lower_all": "instrc.lowering.toolset",

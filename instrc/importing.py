@@ -33,7 +33,7 @@ _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Imported:
     """Return the tools of a source as vibes.
 
-    `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents` or `bfcl`.
+    `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents`, `bfcl` or `taskbench`.
     `source` is a path or `-`, a `Source`, JSON as text or as Python values; for pydantic and smolagents also `module:Name`,
     `path/to/file.py:Name`, or the objects themselves.
     `results` says what becomes of what a tool gives back: `leave` it out, an `output` property, or an `activity` of its own.

@@ -1,40 +1,271 @@
-"""`instrc plan`: what models decide to do, checked before anything of it runs."""
+"""`instrc plan`: what models decide to do, checked before anything of it runs; in the form of TaskBench too."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import read_json
+from instrc.cli.inputs import MAX_BYTES, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
-from instrc.cli.show import Format, show, verdict
+from instrc.cli.show import FINE, Format, show, verdict
+from instrc.cli.terminal import write
+from instrc.files import name_of, read_bytes
+from instrc.jsonvalue import Json, dumps, tokens
+from instrc.problems.plans import PlanProblem
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.source import Source
 
-group = typer.Typer(help="Check the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None)
+if TYPE_CHECKING:
+    from instrc.importers.given import Given
+    from instrc.ir.bench import Bench
+
+group = typer.Typer(
+    help="Check, convert and score the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None
+)
+
+ToolsFile = Annotated[
+    str,
+    typer.Option("--tools", metavar="TOOLS", help="The tools by name, as they stand in a process; or a tool file of TaskBench."),
+]
+BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool file of TaskBench.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
 
 
-@group.callback()
-def plan() -> None:
-    """Keep `check` a command of its own."""
+class Shape(StrEnum):
+    """The shapes of plans."""
+
+    SINGLE = "single"
+    CHAIN = "chain"
+    DAG = "dag"
+
+
+class View(StrEnum):
+    """How scores are shown."""
+
+    TABLE = "table"
+    JSON = "json"
+    SVG = "svg"
 
 
 @group.command()
 def check(
-    plan: Annotated[str, typer.Argument(metavar="PLAN", help="A list of tasks, as JSON, or - for the standard input.")],
-    tools: Annotated[str, typer.Option("--tools", metavar="TOOLS", help="The tools by name, as they stand in a process.")],
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN", help="A list of tasks, or records of TaskBench, as JSON or JSON Lines; or -.")
+    ],
+    tools: ToolsFile,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Say what is wrong with a plan; the exit code is 1 if anything is."""
+    """Say what is wrong with plans; the exit code is 1 if anything is."""
     one_stdin(plan, tools)
     report = Report()
-    given, known = read_json(plan, report), read_json(tools, report)
+    given, known = _read(plan, report), read_json(tools, report)
     if given is not None and known is not None:
         from instrc.plans.check import check_plan  # brings the judge
+        from instrc.plans.taskbench.tools import is_bench, tools_map
 
-        for problem in check_plan(given.value, known.value):
-            report.add(replace(problem, at=given.locate(problem.pointer)))
+        bench = _bench(known.value, report) if is_bench(known.value) else None
+        if bench is not None and _are_records(given.value):
+            for path, record in _each(given.value):
+                _told(_imported(record, bench, repair=False)[1], given, path, report)
+        else:
+            _told(check_plan(given.value, known.value if bench is None else tools_map(bench)), given, (), report)
     problems = report.once()
     show(problems, shape, product=True)
     raise typer.Exit(verdict(problems))
+
+
+@group.command("import")
+def import_(
+    records: Annotated[str, typer.Argument(metavar="RECORDS", help="Records of TaskBench, as JSON or JSON Lines; or -.")],
+    tools: BenchFile,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Read known mistakes as what they most likely mean, and list that.")
+    ] = False,
+    output: Output = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Turn records of TaskBench into plans: one as it is, several as one `{id, plan}` a line."""
+    one_stdin(records, tools)
+    report = Report()
+    given, bench = _read(records, report), _read_bench(tools, report)
+    text = ""
+    if given is not None and bench is not None:
+        several = given.value.__class__ is list
+        lines: list[str] = []
+        for path, record in _each(given.value):
+            plan, problems = _imported(record, bench, repair=repair)
+            _told(problems, given, path, report)
+            id_ = record.get("id") if record.__class__ is dict else None
+            lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
+        text = "".join(f"{line}\n" for line in lines)
+    _deliver(text, output, report, shape)
+
+
+@group.command()
+def export(
+    plans: Annotated[str, typer.Argument(metavar="PLANS", help="A plan, or what `plan import` and `plan sample` print; or -.")],
+    tools: BenchFile,
+    output: Output = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Turn plans into records of TaskBench."""
+    one_stdin(plans, tools)
+    report = Report()
+    given, bench = _read(plans, report), _read_bench(tools, report)
+    lines: list[str] = []
+    if given is not None and bench is not None:
+        from instrc.plans.taskbench.functions import export_plan
+
+        several, found = _plans(given.value)
+        for path, id_, plan in found:
+            try:
+                record = export_plan(plan, bench)
+            except CompileError as error:
+                _told([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
+                continue
+            lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))
+    _deliver("".join(f"{line}\n" for line in lines), output, report, shape)
+
+
+@group.command()
+def score(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Records of TaskBench that are right, as JSON or JSON Lines.")],
+    predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
+    tools: BenchFile,
+    view: Annotated[View, typer.Option("--as", help="How the scores are shown.")] = View.TABLE,
+    output: Output = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Compare plans with what is right: n-F1, e-F1, t-F1, v-F1, NED; overall, by shape, by number of tasks."""
+    one_stdin(gold, predictions, tools)
+    report = Report()
+    right, said, bench = _read(gold, report), _read(predictions, report), _read_bench(tools, report)
+    text = ""
+    if right is not None and said is not None and bench is not None:
+        from instrc.plans.taskbench.score import score as compare
+        from instrc.plans.taskbench.show import svg, table
+
+        found = compare([record for _, record in _each(right.value)], [record for _, record in _each(said.value)], bench)
+        match view:
+            case View.TABLE:
+                text = table(found)
+            case View.JSON:
+                text = f"{dumps(found.to_json())}\n"
+            case View.SVG:
+                text = svg(found)
+    _deliver(text, output, report, shape)
+
+
+@group.command()
+def sample(
+    tools: BenchFile,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, max=1_000_000, help="How many plans.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", help="The same number gives the same plans.")] = 0,
+    form: Annotated[Shape | None, typer.Option("--shape", help="Plans of one shape only.")] = None,
+    largest: Annotated[int, typer.Option("--largest", min=2, max=1000, help="The most tasks of a plan.")] = 8,
+    output: Output = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Make up sound plans over the tools, one a line."""
+    report = Report()
+    bench = _read_bench(tools, report)
+    text = ""
+    if bench is not None:
+        from instrc.plans.taskbench.functions import sample_plans
+
+        made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
+        text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
+    _deliver(text, output, report, shape)
+
+
+def _read(path: str, report: Report) -> Given | None:
+    """Read JSON or JSON Lines."""
+    data = read_bytes(path, MAX_BYTES, report)
+    if data is None:
+        return None
+    from instrc.importers.given import of_text  # it knows places in both
+
+    try:
+        return of_text(Source(name_of(path), data.decode("utf-8-sig", "replace")))
+    except CompileError as error:
+        report.take(error)
+        return None
+
+
+def _read_bench(path: str, report: Report) -> Bench | None:
+    known = read_json(path, report)
+    return None if known is None else _bench(known.value, report)
+
+
+def _bench(value: Json, report: Report) -> Bench:
+    from instrc.plans.taskbench.tools import read_bench
+    from instrc.problems.importing import NotATool, NoTools
+
+    bench = read_bench(value, lambda _path, reason: report.add(NotATool(reason=reason)))
+    if not bench.tools:
+        report.add(NoTools(kind="taskbench"))
+    return bench
+
+
+def _imported(record: Json, bench: Bench, *, repair: bool) -> tuple[Json, tuple[PlanProblem, ...]]:
+    from instrc.plans.taskbench.functions import import_plan
+
+    found = import_plan(record, bench, repair=repair)
+    return found.plan, found.problems
+
+
+def _are_records(value: Json) -> bool:
+    """Tell whether something is records of TaskBench, not a list of tasks."""
+    first = value[0] if value.__class__ is list and value else value
+    return first.__class__ is dict and "tool" not in first
+
+
+def _each(value: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    if value.__class__ is list:
+        yield from (((number,), record) for number, record in enumerate(value))
+    else:
+        yield (), value
+
+
+def _plans(value: Json) -> tuple[bool, list[tuple[tuple[str | int, ...], Json, Json]]]:
+    """Return the plans in a file with their places and ids: one plan, or one a line, bare or as `{id, plan}`."""
+    if value.__class__ is dict and "plan" in value:
+        return False, [(("plan",), value.get("id"), value["plan"])]
+    if value.__class__ is list and value and all(each.__class__ is list for each in value):
+        return True, [((number,), None, plan) for number, plan in enumerate(value)]
+    if value.__class__ is list and value and all(each.__class__ is dict and "plan" in each for each in value):
+        return True, [((number, "plan"), each.get("id"), each["plan"]) for number, each in enumerate(value)]
+    return False, [((), None, value)]
+
+
+def _told(
+    problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: tuple[str | int, ...], report: Report
+) -> None:
+    for problem in problems:
+        steps = [int(token) if token.isdecimal() else token for token in tokens(problem.pointer)]
+        report.add(replace(problem, at=given.locate((*path, *steps))))
+
+
+def _deliver(text: str, output: Path | None, report: Report, shape: Format) -> None:
+    """Write what was made, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
+    if text and output is None:
+        write(text)
+    elif text and output is not None:
+        from instrc.cli.outputs import write_files  # not needed to print
+
+        try:
+            write_files({output: text})
+        except OSError as error:
+            from instrc.files import reason
+            from instrc.problems.rim import UnwritableOutput
+
+            report.add(UnwritableOutput(path=str(output), reason=reason(error)))
+    problems = report.once()
+    show(problems, shape)
+    raise typer.Exit(verdict(problems) if problems else FINE)

@@ -23,10 +23,13 @@ KINDS: dict[str, str] = {
     "pydantic": "pydantic_models",
     "smolagents": "smolagents_tools",
     "bfcl": "bfcl",
+    "taskbench": "taskbench",
 }
 """By kind: the module of this folder that reads it."""
 OF_PYTHON = frozenset({"pydantic", "smolagents"})
 """Kinds whose tools are objects of a program."""
+OF_ACTIVITIES = frozenset({"taskbench"})
+"""Kinds whose tools are calls of a server by their nature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def given_of(kind: str, values: Any) -> Given:
 def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
     """Read all tools that were given."""
     tools: Iterator[Tool] = import_module(f"instrc.importers.{KINDS[known(kind)]}").tools(given)
-    made = tuple(vibes(tools, given, results))
+    made = tuple(vibes(tools, given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
     if not made and not any(problem.severity == "error" for problem in given.problems):
         given.problems.append(NoTools(at=given.locate(()), kind=kind))
     report = Report()

@@ -43,6 +43,13 @@ def check_tasks(plan: Json, tools: ToolSet) -> tuple[tuple[Task, ...], tuple[Pla
     return check.run(plan), tuple(check.problems)
 
 
+def check_read(tasks: list[tuple[int, Task]], tools: ToolSet) -> tuple[PlanProblem, ...]:
+    """Return what is wrong with tasks that have been read, each with its place."""
+    check = _Check(tools)
+    check.tasks(tasks)
+    return tuple(check.problems)
+
+
 def tools_of(tools: Json) -> ToolSet:
     """Return the tools of a map; the last few maps are remembered by what they say."""
     if tools.__class__ is ToolSet:
@@ -67,7 +74,12 @@ class _Check:
         self.suggested = 0
 
     def run(self, plan: Json) -> tuple[Task, ...]:
-        tasks = read_tasks(plan, self.tools, self.problems.append)
+        found = read_tasks(plan, self.tools, self.problems.append)
+        self.tasks(found)
+        self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
+        return tuple(task for _, task in found)
+
+    def tasks(self, tasks: list[tuple[int, Task]]) -> None:
         by_id: dict[str, Task] = {}
         places: dict[str, int] = {}
         for index, task in tasks:
@@ -79,8 +91,6 @@ class _Check:
             self._task(task, index, by_id)
         for circle in circles(by_id):
             self.problems.append(CircularPlan(pointer=f"/{places[circle[0]]}", ids=circle))
-        self.problems.sort(key=lambda problem: int(problem.pointer.split("/")[1]) if problem.pointer else -1)
-        return tuple(task for _, task in tasks)
 
     def _task(self, task: Task, index: int, by_id: Mapping[str, Task]) -> None:
         for number, other in enumerate(task.after):

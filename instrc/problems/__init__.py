@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         strings,
         suspicious,
         targets,
+        taskbench,
         text,
         vibes,
     )
@@ -56,6 +57,7 @@ __all__ = [
     "strings",
     "suspicious",
     "targets",
+    "taskbench",
     "text",
     "vibes",
 ]

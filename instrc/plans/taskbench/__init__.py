@@ -1,0 +1,1 @@
+"""Plans and tools in the form of TaskBench: read, written, scored, sampled."""

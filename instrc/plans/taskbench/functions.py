@@ -1,0 +1,62 @@
+"""What `instrc plan` does with records of TaskBench, as functions; `tools` is the JSON of a tool file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from instrc.ir.bench import Bench
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.plans.taskbench.export import export_record
+from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
+from instrc.plans.taskbench.records import Shape
+from instrc.plans.taskbench.sample import sample
+from instrc.plans.taskbench.score import Scores, score
+from instrc.plans.taskbench.tools import read_bench
+
+Tools = Bench | dict[str, Json] | list[Json]
+
+
+def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> ImportedPlan:
+    """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
+
+    With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
+    """
+    return _importer(_bench(tools), repair).read(record)
+
+
+def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
+    """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
+
+    A `CompileError` says what is wrong with the plan, or cannot be said in that form.
+    """
+    return export_record(plan, _bench(tools), record)
+
+
+def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: Tools) -> Scores:
+    """Return n-F1, e-F1, t-F1, v-F1 and NED of predicted records: overall, by shape, by number of tasks."""
+    return score(gold, predictions, _bench(tools))
+
+
+def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> list[list[Json]]:
+    """Return sound plans over the tools; the same arguments give the same plans."""
+    return list(sample(_bench(tools), count, seed, shape, largest))
+
+
+def _bench(tools: Tools) -> Bench:
+    if isinstance(tools, Bench):
+        return tools
+    try:
+        return _remembered(dumps(tools, indent=False))
+    except (TypeError, ValueError, RecursionError):
+        return Bench(())
+
+
+@lru_cache(maxsize=8)
+def _remembered(text: str) -> Bench:
+    return read_bench(loads(text), lambda _path, _reason: None)
+
+
+@lru_cache(maxsize=16)
+def _importer(bench: Bench, repair: bool) -> PlanImporter:  # noqa: FBT001  -- a key of the cache
+    return PlanImporter(bench, repair=repair)

@@ -1,0 +1,126 @@
+"""The links of a record: what they say must be what the arguments say, or the order of tasks where arguments do not say it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from instrc.ir.bench import Bench, BenchTool
+from instrc.ir.tasks import Task
+from instrc.jsonvalue import Json, pointer
+from instrc.plans.taskbench.records import Record
+from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
+from instrc.problems.taskbench import AmbiguousReference, ContradictingLinks, RepairedPlan
+
+
+class Links:
+    """The links of one record."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        record: Record,
+        words: Sequence[str],
+        tools: Sequence[BenchTool | None],
+        *,
+        repair: bool,
+        spelled: Callable[[str, str], str],
+    ) -> None:
+        self.problems: list[PlanProblem] = []
+        self._repair = repair
+        self._words = words
+        self._tools = tools
+        self._by_arguments = bench.is_resource
+        self._at = (*record.place, f"{record.prefix}_links")
+        self._places: dict[tuple[int, int], str] = {}
+        self._given = record.links is not None
+        self._pairs = list(self._read(record.links, spelled))
+
+    def place(self, number: int, position: int) -> str:
+        """Return where it is said that a task waits for another."""
+        return self._places.get((number, position), pointer(self._at))
+
+    def applied(self, tasks: list[Task]) -> list[Task]:
+        """Return the tasks with what the links add to their order."""
+        if not self._given:
+            return tasks
+        said = {
+            (self._words[int(need[1:])], self._words[number])
+            for number, task in enumerate(tasks)
+            for need in task.needs
+            if int(need[1:]) < len(tasks) and int(need[1:]) != number
+        }
+        written = {pair for pair, _ in self._pairs}
+        for source, target in sorted(said - written):
+            self._contradiction(source, target, missing=True, place=pointer(self._at))
+        if self._by_arguments:
+            for (source, target), place in self._pairs:
+                if (source, target) not in said:
+                    self._contradiction(source, target, missing=False, place=place)
+            return tasks
+        return self._ordered(tasks, said)
+
+    def _read(self, links: Json, spelled: Callable[[str, str], str]) -> list[tuple[tuple[str, str], str]]:
+        if links is None:
+            return []
+        if links.__class__ is not list:
+            self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are no list"))
+            return []
+        found: list[tuple[tuple[str, str], str]] = []
+        for number, link in enumerate(links):
+            place = pointer((*self._at, number))
+            ends: Json = [link.get("source"), link.get("target")] if link.__class__ is dict else [None]
+            if not all(end.__class__ is str for end in ends):
+                self.problems.append(
+                    InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
+                )
+                continue
+            source, target = (spelled(end, f"{place}/{key}") for end, key in zip(ends, ("source", "target"), strict=True))
+            found.append(((source, target), place))
+        return found
+
+    def _contradiction(self, source: str, target: str, *, missing: bool, place: str) -> None:
+        if self._repair:
+            link = f"{source} → {target}"
+            before, after = ("no link", link) if missing else (link, "no link")
+            self.problems.append(RepairedPlan(pointer=place, mistake="contradicting-links", before=before, after=after))
+        else:
+            self.problems.append(ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
+
+    def _ordered(self, tasks: list[Task], said: set[tuple[str, str]]) -> list[Task]:
+        """Return the tasks with the order that links say and no argument does."""
+        after: list[list[str]] = [list(task.after) for task in tasks]
+        places: dict[str, list[int]] = {}
+        for number, word in enumerate(self._words):
+            places.setdefault(word, []).append(number)
+        met: Counter[tuple[str, str]] = Counter()
+        for pair, place in self._pairs:
+            met[pair] += 1
+            if pair in said:
+                continue
+            ends = [places.get(word, []) for word in pair]
+            if not all(ends):
+                for word, key, found in zip(pair, ("source", "target"), ends, strict=True):
+                    if not found:
+                        self.problems.append(DanglingTask(pointer=f"{place}/{key}", id=word))
+                continue
+            source, target = self._chosen(pair, ends[0], ends[1], met[pair], place)
+            if f"n{source}" not in after[target]:
+                self._places[target, len(after[target])] = place
+                after[target].append(f"n{source}")
+        return [task if not each else replace(task, after=tuple(each)) for task, each in zip(tasks, after, strict=True)]
+
+    def _chosen(self, pair: tuple[str, str], sources: list[int], targets: list[int], time: int, place: str) -> tuple[int, int]:
+        """Return which tasks a link joins: where a name stands for several, the next one, and the nearest before it."""
+        target = targets[min(time, len(targets)) - 1]
+        before = [each for each in sources if each < target]
+        source = before[-1] if before else next((each for each in sources if each != target), sources[0])
+        for word, found, chosen in ((pair[0], sources, source), (pair[1], targets, target)):
+            if len(found) > 1:
+                if self._repair:
+                    made = RepairedPlan(pointer=place, mistake="ambiguous-reference", before=word, after=f"<node-{chosen}>")
+                    self.problems.append(made)
+                else:
+                    self.problems.append(AmbiguousReference(pointer=place, tool=word, count=len(found)))
+        return source, target

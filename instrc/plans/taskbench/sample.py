@@ -1,0 +1,151 @@
+"""New plans over the tools of a file, any number of them, all sound."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from instrc.ir.bench import Bench, BenchTool
+from instrc.ir.tasks import Reference, Task
+from instrc.jsonvalue import Json
+from instrc.plans.taskbench.records import SHAPES, Shape
+
+_EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
+_TEXTS = ("the first of them", "Hello, world", "a boat in a harbour", "What is shown here?", "next Friday", "to French")
+
+
+def sample(bench: Bench, count: int, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> Iterator[list[Json]]:
+    """Yield plans: single tasks, chains, and graphs that grow by tasks before and after those they have.
+
+    The same arguments give the same plans.  A file without tools gives none.
+    """
+    draw = random.Random(seed)  # noqa: S311  -- no secret: plans that can be made again
+    sampler = _Sampler(bench, draw, max(largest, 2))
+    for _ in range(count if bench.tools else 0):
+        wanted = draw.choice(SHAPES) if shape is None else shape
+        size = 1 if wanted == "single" else draw.randint(2, sampler.largest)
+        yield sampler.plan(size, wanted)
+
+
+class _Sampler:
+    """Draws plans over one graph of tools."""
+
+    def __init__(self, bench: Bench, draw: random.Random, largest: int) -> None:
+        self._tools = bench.tools
+        self._draw = draw
+        self.largest = largest
+        edges = bench.edges()
+        self._after = {tool.id: [other for other in bench.tools if (tool.id, other.id) in edges] for tool in bench.tools}
+        self._before = {tool.id: [other for other in bench.tools if (other.id, tool.id) in edges] for tool in bench.tools}
+        self._links: set[tuple[str, str]] = set()
+
+    def plan(self, size: int, shape: Shape) -> list[Json]:
+        """Return one plan of at most so many tasks: the graph may not go on."""
+        chosen: list[BenchTool] = [self._draw.choice(self._tools)]
+        edges: list[tuple[int, int]] = []
+        for _ in range(size - 1):
+            grown = self._grown(chosen, edges, chain=shape == "chain")
+            if grown is None:
+                break
+        if shape == "dag":
+            self._joined(chosen, edges)
+        order = self._order(len(chosen), edges)
+        position = {node: place for place, node in enumerate(order)}
+        moved = [(position[source], position[target]) for source, target in edges]
+        return [
+            self._task(place, chosen[node], moved, [chosen[each] for each in order]).to_json() for place, node in enumerate(order)
+        ]
+
+    def _grown(self, chosen: list[BenchTool], edges: list[tuple[int, int]], *, chain: bool) -> bool | None:
+        """Add a task before or after one that is there; `None` if there is none that fits."""
+        used = {tool.id for tool in chosen}  # each tool once: names of tools stand for tasks in links
+        forward = chain or self._draw.random() < 0.6
+        nodes = [len(chosen) - 1] if chain else self._draw.sample(range(len(chosen)), len(chosen))
+        for node in nodes:
+            around = self._after if forward else self._before
+            fitting = [tool for tool in around[chosen[node].id] if tool.id not in used]
+            if not forward and not self._has_room(node, chosen, edges):
+                continue
+            if fitting:
+                chosen.append(self._draw.choice(fitting))
+                edges.append((node, len(chosen) - 1) if forward else (len(chosen) - 1, node))
+                if self._fits(edges[-1][1], chosen, edges):
+                    return True
+                chosen.pop()
+                edges.pop()
+        return None
+
+    def _joined(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
+        """Let some tasks read a further one."""
+        for target in range(len(chosen)):
+            sources = [node for node in range(len(chosen)) if chosen[target] in self._after[chosen[node].id]]
+            self._draw.shuffle(sources)
+            for source in sources[:1]:
+                if (source, target) in edges or _reaches(target, source, edges):
+                    continue
+                edges.append((source, target))
+                if not self._fits(target, chosen, edges):
+                    edges.pop()
+
+    def _has_room(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
+        tool = chosen[node]
+        return tool.kind != "resource" or sum(target == node for _, target in edges) < len(tool.slots)
+
+    def _fits(self, node: int, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> bool:
+        """Tell whether all that a task reads has an input of its own."""
+        tool = chosen[node]
+        return (
+            tool.kind != "resource"
+            or self._assigned(tool, [chosen[source] for source, target in edges if target == node]) is not None
+        )
+
+    @staticmethod
+    def _assigned(tool: BenchTool, sources: list[BenchTool]) -> dict[str, int] | None:
+        """Return which source each input takes, by key; `None` if one finds no place."""
+        found: dict[str, int] = {}
+        for number, source in enumerate(sources):
+            slot = next((slot for slot in tool.slots if slot.key not in found and slot.type in source.outputs), None)
+            if slot is None:
+                return None
+            found[slot.key] = number
+        return found
+
+    def _order(self, count: int, edges: list[tuple[int, int]]) -> list[int]:
+        """Return the tasks in a random order in which each comes after what it reads."""
+        waiting = {node: {source for source, target in edges if target == node} for node in range(count)}
+        order: list[int] = []
+        while waiting:
+            ready = sorted(node for node, needs in waiting.items() if needs <= set(order))
+            order.append(self._draw.choice(ready))
+            del waiting[order[-1]]
+        return order
+
+    def _task(self, place: int, tool: BenchTool, edges: list[tuple[int, int]], tools: list[BenchTool]) -> Task:
+        sources = [source for source, target in edges if target == place]
+        if tool.kind != "resource":
+            readers = dict(zip((slot.key for slot in tool.slots), sources, strict=False)) if self._draw.random() < 0.5 else {}
+            arguments: dict[str, Json | Reference] = {slot.key: self._draw.choice(_TEXTS) for slot in tool.slots}
+            arguments |= {key: Reference("from", f"n{source}") for key, source in readers.items()}
+            after = tuple(f"n{source}" for source in sources if source not in readers.values())
+            return Task(tool.name, f"n{place}", arguments, after)
+        found = self._assigned(tool, [tools[source] for source in sources]) or {}
+        given: dict[str, Json | Reference] = {}
+        for slot in tool.slots:
+            if slot.key in found:
+                source = sources[found[slot.key]]
+                given[slot.key] = Reference("from", f"n{source}", (slot.type,) if len(tools[source].outputs) > 1 else ())
+            else:
+                given[slot.key] = _EXAMPLES.get(slot.type.lower()) or self._draw.choice(_TEXTS)
+        return Task(tool.name, f"n{place}", given)
+
+
+def _reaches(start: int, end: int, edges: list[tuple[int, int]]) -> bool:
+    seen, stack = {start}, [start]
+    while stack:
+        here = stack.pop()
+        if here == end:
+            return True
+        following = [target for source, target in edges if source == here and target not in seen]
+        seen.update(following)
+        stack += following
+    return False

@@ -1,0 +1,208 @@
+"""The scores of TaskBench, as its own evaluator computes them.
+
+Requests that both sides have by id are compared.  Predictions that cannot be read are left out of the scores and counted;
+the scores `with_unreadable` take them for empty plans, with an edit distance of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from instrc.ir.bench import Bench
+from instrc.jsonvalue import Json
+from instrc.plans.taskbench.arrange import content_type
+from instrc.plans.taskbench.records import SHAPES, Record, Shape, read_record, shape_of
+
+METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is compared of a plan."""
+
+    names: list[str]
+    tools: set[str] = field(default_factory=set)
+    edges: set[tuple[str, str]] = field(default_factory=set)
+    arguments: set[tuple[str, str]] = field(default_factory=set)
+    values: set[tuple[str, str, str]] = field(default_factory=set)
+    sequence: tuple[int, ...] = ()
+    places: set[tuple[int, int]] = field(default_factory=set)
+    """Edges by the places of tasks, from which the shape is seen."""
+
+    def sets(self) -> tuple[AbstractSet[object], ...]:
+        """Return what the four F1 scores compare, in their order."""
+        return self.tools, self.edges, self.arguments, self.values
+
+
+@dataclass(slots=True)
+class Score:
+    """The scores of a group of requests."""
+
+    requests: int = 0
+    unreadable: int = 0
+    _counts: list[list[int]] = field(default_factory=lambda: [[0, 0, 0] for _ in range(4)])
+    """For each F1: what both have, what was predicted, what was right."""
+    _missed: list[int] = field(default_factory=lambda: [0] * 4)
+    """What was right where the prediction cannot be read."""
+    _ratios: float = 0.0
+
+    def add(self, gold: Facts, prediction: Facts | None) -> None:
+        """Count one request."""
+        self.requests += 1
+        rights = gold.sets()
+        if prediction is None:
+            self.unreadable += 1
+            for number, right in enumerate(rights):
+                self._missed[number] += len(right)
+            return
+        for count, one, other in zip(self._counts, prediction.sets(), rights, strict=True):
+            count[0] += len(one & other)
+            count[1] += len(one)
+            count[2] += len(other)
+        self._ratios += _ratio(prediction.sequence, gold.sequence)
+
+    def values(self, *, with_unreadable: bool = False) -> dict[str, float]:
+        """Return the scores by name."""
+        made: dict[str, float] = {}
+        for name, (both, said, right), missed in zip(METRICS, self._counts, self._missed, strict=False):
+            total = said + right + (missed if with_unreadable else 0)
+            made[name] = 2 * both / total if total else 0.0
+        compared = self.requests if with_unreadable else self.requests - self.unreadable
+        made["NED"] = 1 - self._ratios / compared if compared else 1.0
+        return made
+
+    def to_json(self) -> Json:
+        """Return the scores with what they are counted from."""
+        return {
+            "requests": self.requests,
+            "unreadable": self.unreadable,
+            "scores": self.values(),
+            "with_unreadable": self.values(with_unreadable=True),
+        }
+
+
+@dataclass(slots=True)
+class Scores:
+    """The scores of all requests, by shape and by number of tasks."""
+
+    overall: Score = field(default_factory=Score)
+    by_shape: dict[Shape, Score] = field(default_factory=dict)
+    by_size: dict[int, Score] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        """Return all of it as plain JSON."""
+        return {
+            "overall": self.overall.to_json(),
+            "by_shape": {shape: score.to_json() for shape, score in self.by_shape.items()},
+            "by_size": {str(size): score.to_json() for size, score in self.by_size.items()},
+        }
+
+    def rows(self) -> Iterator[tuple[str, Score]]:
+        """Yield the groups with their names."""
+        yield "overall", self.overall
+        yield from self.by_shape.items()
+        for size, score in self.by_size.items():
+            yield f"{size} task{'' if size == 1 else 's'}", score
+
+
+def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
+    """Return the scores of predictions against what is right, both as records; of equal ids the last one counts."""
+    said = {key: value for value in predictions if (key := _id(value)) is not None}
+    right = {key: value for value in gold if (key := _id(value)) is not None and key in said}
+    index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
+    found = Scores()
+    groups: list[tuple[Shape, int, Facts, Facts | None]] = []
+    for key, value in right.items():
+        record = read_record(value)
+        facts = None if record is None else facts_of(record, bench, index)
+        if record is None or facts is None:
+            continue  # there is nothing to compare with
+        shape = record.shape or shape_of(len(facts.names), frozenset(facts.places))
+        prediction = read_record(said[key])
+        groups.append((shape, len(facts.names), facts, None if prediction is None else facts_of(prediction, bench, index)))
+    found.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
+    found.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
+    for shape, size, facts, other in groups:
+        for score_ in (found.overall, found.by_shape[shape], found.by_size[size]):
+            score_.add(facts, other)
+    return found
+
+
+def facts_of(record: Record, bench: Bench, index: Mapping[str, int]) -> Facts | None:
+    """Return what is compared of a plan; `None` if it cannot be read."""
+    nodes = record.nodes
+    if nodes.__class__ is not list or not all(node.__class__ is dict and node.get("task").__class__ is str for node in nodes):
+        return None
+    resource = bench.is_resource
+    names = [node["task"].replace("_", " ") if resource else node["task"] for node in nodes]
+    facts = Facts(names)
+    facts.tools = {name for name in names if name in index}
+    facts.sequence = tuple(index.get(name, 0) for name in names)
+    for number, node in enumerate(nodes):
+        arguments = node.get("arguments")
+        for argument in arguments if arguments.__class__ is list else [] if arguments is None else [arguments]:
+            if resource:
+                _by_type(facts, number, argument, bench)
+            elif argument.__class__ is dict and "name" in argument:
+                facts.arguments.add((names[number], str(argument["name"])))
+                facts.values.add((names[number], str(argument["name"]), str(argument.get("value"))))
+    if not resource:
+        links = record.links
+        for link in links if links.__class__ is list else []:
+            source: Json = link.get("source") if link.__class__ is dict else None
+            target: Json = link.get("target") if link.__class__ is dict else None
+            if source.__class__ is str and target.__class__ is str:
+                facts.edges.add((source, target))
+                if source in names and target in names:
+                    facts.places.add((names.index(source), names.index(target)))
+    return facts
+
+
+def _by_type(facts: Facts, number: int, argument: Json, bench: Bench) -> None:
+    """Count an argument of a tool whose inputs have types: a text, or the output of another task."""
+    if argument.__class__ is dict:
+        argument = argument.get("value", next(iter(argument.values()), None))
+    if argument.__class__ is list and all(each.__class__ is str for each in argument):
+        argument = " ".join(argument)
+    if argument.__class__ is not str:
+        return
+    name = facts.names[number]
+    if "<node-" not in argument:
+        kind, value = content_type(argument.strip("'")), argument
+    else:
+        digits = argument.partition("<node-")[2].partition(">")[0].strip()
+        node = int(digits) if digits.isdecimal() and len(digits) < 10 else len(facts.names)
+        if node == number or node >= len(facts.names):
+            return
+        value = facts.names[node]
+        tool = bench.by_id.get(value)
+        kind = "other" if tool is None else tool.outputs[0] if tool.outputs else "none"
+        facts.edges.add((value, name))
+        facts.places.add((node, number))
+    facts.arguments.add((name, kind))
+    facts.values.add((name, kind, value))
+
+
+def _id(value: Json) -> str | int | None:
+    found = value.get("id") if value.__class__ is dict else None
+    return found if found.__class__ in {str, int} else None
+
+
+def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
+    """Return how alike two sequences are: 1 less their distance (substitution costs 2) over the sum of their lengths."""
+    total = len(one) + len(other)
+    if one == other:
+        return 1.0
+    return 2 * _common(one, other) / total  # with substitution at 2 the distance is the sum less twice the common part
+
+
+def _common(one: tuple[int, ...], other: tuple[int, ...]) -> int:
+    """Return the length of the longest common subsequence."""
+    row = [0] * (len(other) + 1)
+    for a in one:
+        before = 0
+        for j, b in enumerate(other, 1):
+            before, row[j] = row[j], before + 1 if a == b else max(row[j], row[j - 1])
+    return row[-1]
