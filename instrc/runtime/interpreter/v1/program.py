@@ -17,7 +17,7 @@ from instrc.ir.reads import Read, Value, reads_of
 from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 
-UnitKind: TypeAlias = Literal["model", "user", "activity", "fail", "plan", "block"]
+UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
 Source: TypeAlias = Literal["name", "key", "context", "input"]
 
 
@@ -90,6 +90,8 @@ class Program:
         self.process = Process.from_json(self.document)
         self.definitions = definitions_of(self.document)
         self.regions: list[Region] = []
+        self.handed: set[int] = set()
+        """Bodies of rounds that are looked at by later ones."""
         self._waits: set[tuple[int, int, int]] = set()
         self._build(self.process.body)
         for region in self.regions:
@@ -173,6 +175,7 @@ class Program:
         if context.executor == "server":
             for step in context.steps:
                 kind: UnitKind = "fail" if step.fail else "plan" if step.plan is not None else "activity"
+                kind = "fire" if self.open else kind
                 yield self._viewed(Unit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
                 index += 1
             return
@@ -217,6 +220,11 @@ class Program:
             if region.parent is None:
                 break
             unit, region = region.owner, self.regions[region.parent]
+        if place.source == "name" and place.name in {"previous", "rounds"} and region.parent is not None:
+            parent = self.regions[region.parent]
+            block = parent.units[region.owner].block
+            around = parent.units[parent.contexts[block.of][0]] if isinstance(block, Else) else parent.units[region.owner]
+            self.handed.add(around.regions[0])
         if unit is None:
             return
         givers = self.givers(region, place)

@@ -4,7 +4,8 @@
 { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
   "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
 scope = { "region", "parent", "left", "waits": { unit: count }, "record": {…}, "values": { key: value }, "names": {…},
-          "blocks": { context: {…} }, "open": { command: null }, "children": { ID: null } }
+          "blocks": { context: {…} }, "open": { command: null }, "children": { ID: null },
+          "refused": [[region, key], …] }
 entry = { "scope", "unit", "as": "run" | "delay" | "within" | "task", … }
 ```
 """
@@ -12,6 +13,7 @@ entry = { "scope", "unit", "as": "run" | "delay" | "within" | "task", … }
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.commands import Failure, Kind
@@ -67,6 +69,7 @@ class Machine:
             "blocks": {},
             "open": {},
             "children": {},
+            "refused": [],
         }
         if parent is not None:
             self.scope(parent)["children"][scope] = None
@@ -113,11 +116,14 @@ def joined(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def failure(kind: Kind, message: str, step: str | None, code: str | None = None, **more: Json) -> FailedError:
-    """Return the error of a step that has failed for good."""
-    made: Failure = {"step": step, "kind": kind, "code": code, "message": message}
-    made.update(more)  # type: ignore[typeddict-item]  -- `attempts` of an answer that was never accepted
-    return FailedError(made)
+def failure(kind: Kind, message: str, step: str | None, code: str | None = None) -> Failure:
+    """Return why a step has failed for good."""
+    return {"step": step, "kind": kind, "code": code, "message": message}
+
+
+def give_up(kind: Kind, message: str, step: str | None, code: str | None = None, **more: Json) -> NoReturn:
+    """Let a step fail for good; `attempts` of an answer that was never accepted go along."""
+    raise FailedError({**failure(kind, message, step, code), **more})  # type: ignore[typeddict-item]
 
 
 def name_of(unit: Unit) -> str:

@@ -57,22 +57,19 @@ def evaluate(machine: Machine, scope: str, value: Value | None) -> Json:
 def holds(machine: Machine, scope: str, condition: Condition) -> bool:
     """Tell whether a condition holds in a scope."""
     definitions = machine.program.definitions
-    return any(
-        accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests
-    )
+    return any(accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests)
 
 
 def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) -> dict[str, Json]:
     """Return what paths lead to, nested by the paths; what the unit gives itself is left out."""
     region = machine.region(scope)
     found: dict[str, Json] = {}
-    own = {step.key for step in unit.steps}
-    chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit, own)]
+    chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
     for read in chosen:
         if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
             continue
         place = machine.program.locate(region, read)
-        names = [place.name, *_keys(place)] if place.source != "context" else list(_keys(place))
+        names = [place.name, *place.rest] if place.source != "context" else list(place.rest)
         value = resolve(machine, scope, read)
         if not names:
             found.update(value if isinstance(value, dict) else {})
@@ -81,7 +78,7 @@ def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) 
     return found
 
 
-def _is_own(machine: Machine, region: Region, read: Read, unit: Unit, own: set[str]) -> bool:
+def _is_own(machine: Machine, region: Region, read: Read, unit: Unit) -> bool:
     """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
     if place.levels:
@@ -104,10 +101,6 @@ def _properties(unit: Unit) -> Iterable[str]:
 
 def _names_meta(read: Read) -> bool:
     return any(segment.name[:1] in _META for segment in read.segments[1:])
-
-
-def _keys(place: Place) -> tuple[str, ...]:
-    return place.rest
 
 
 def _put(found: dict[str, Json], names: list[str], value: Json) -> None:
