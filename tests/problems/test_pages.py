@@ -17,6 +17,7 @@ from instrc.problems.problem import Problem
 
 ALL = classes()
 ABOUT_THE_MACHINE = {
+    "invalid-option",
     "missing-extra",
     "missing-library",
     "no-such-question",

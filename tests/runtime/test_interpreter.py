@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
 from instrc.jsonvalue import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
-from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
 Answer = Callable[[Any], Any]
 
