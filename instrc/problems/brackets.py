@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.edits import inserted, replaced
+from instrc.problems.problem import Fix, Label, Problem
 from instrc.source import Span
 
 
@@ -33,6 +34,11 @@ class ExtraClosingBracket(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "remove it"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, "", safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +79,11 @@ class MissingClosingBracket(Problem):
         """The other place."""
         return tuple(Label(opening, f"this `{opening.text}` is still open") for opening in self.openings)
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return inserted(self.at, self.closing, safe=False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MismatchedBracket(Problem):
@@ -105,6 +116,11 @@ class MismatchedBracket(Problem):
     def labels(self) -> tuple[Label, ...]:
         """The other place."""
         return (Label(self.opening, f"this `{self.opening.text}` is open"),)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, self.closing, safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +173,11 @@ class MissingComma(Problem):
         """One short sentence: the way out."""
         return "separate with `,`"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return inserted(self.at, ",")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraComma(Problem):
@@ -189,6 +210,11 @@ class ExtraComma(Problem):
             return "write `;` to end a statement, `|` to go on to the next stage"
         return "round brackets without a name hold one expression: join stages with `|`" if self.where == "group" else "remove it"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemicolonInBrackets(Problem):
@@ -220,6 +246,11 @@ class SemicolonInBrackets(Problem):
         """The other place."""
         return (Label(self.opening, f"this `{self.opening.text}` is open"),)
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, ",")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraSemicolon(Problem):
@@ -243,3 +274,8 @@ class ExtraSemicolon(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "remove this `;`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.edits import renamed
+from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -193,6 +194,11 @@ class SlotNotFound(Problem):
         return did_you_mean(self.nearest) or (
             "it has " + ", ".join(f"`{slot}`" for slot in self.slots[:8]) if self.slots else None
         )
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,11 @@ Lines and columns count from 1, columns in code points; an end is the first plac
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from instrc.jsonvalue import Json
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Fix, Problem
+from instrc.problems.render import visible
 from instrc.source import Span
 from instrc.version import __version__
 
@@ -31,13 +32,19 @@ def to_json(problems: Iterable[Problem]) -> list[Json]:
         {
             "name": problem.name,
             "severity": problem.severity,
-            "message": _clean(problem.message),
+            "message": _clean(str(problem)),
             "hint": None if problem.hint is None else _clean(problem.hint),
             **_json_place(problem.at),
             "labels": [{"text": _clean(label.text), **_json_place(label.span)} for label in problem.labels],
+            "fixes": [_json_fix(fix) for fix in problem.fixes],
         }
         for problem in problems
     ]
+
+
+def _json_fix(fix: Fix) -> Json:
+    edits: list[Json] = [{"text": _clean(edit.text), **_json_place(edit.span)} for edit in fix.edits]
+    return {"title": _clean(fix.title), "safe": fix.safe, "edits": edits}
 
 
 def to_github(problems: Iterable[Problem]) -> str:
@@ -84,7 +91,7 @@ def _result(problem: Problem, rule: int) -> Json:
         "ruleId": problem.name,
         "ruleIndex": rule,
         "level": problem.severity,
-        "message": {"text": _clean(problem.message + hint)},
+        "message": {"text": _clean(str(problem) + hint)},
     }
     if problem.at is not None:
         result["locations"] = [{"physicalLocation": _sarif_place(problem.at)}]
@@ -93,7 +100,21 @@ def _result(problem: Problem, rule: int) -> Json:
             {"id": number, "physicalLocation": _sarif_place(label.span), "message": {"text": _clean(label.text)}}
             for number, label in enumerate(problem.labels)
         ]
+    if problem.fixes:
+        result["fixes"] = [_sarif_fix(fix) for fix in problem.fixes]
     return result
+
+
+def _sarif_fix(fix: Fix) -> Json:
+    places = [(edit, cast("dict[str, Json]", _sarif_place(edit.span))) for edit in fix.edits]
+    changes: list[Json] = [
+        {
+            "artifactLocation": place["artifactLocation"],
+            "replacements": [{"deletedRegion": place["region"], "insertedContent": {"text": _clean(edit.text)}}],
+        }
+        for edit, place in places
+    ]
+    return {"description": {"text": _clean(fix.title)}, "artifactChanges": changes}
 
 
 def _sarif_place(span: Span) -> Json:
@@ -124,7 +145,7 @@ def _github(problem: Problem) -> str:
     fields = []
     if problem.at is not None:
         region = _region(problem.at)
-        fields.append(("file", _clean(problem.at.source.name)))
+        fields.append(("file", visible(_clean(problem.at.source.name))))
         fields.append(("line", str(region.line)))
         fields.append(("endLine", str(region.end_line)))
         if region.line == region.end_line:  # GitHub has no columns for spans of several lines
@@ -133,7 +154,12 @@ def _github(problem: Problem) -> str:
     fields.append(("title", f"instrc {problem.name}"))
     properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
     hint = "" if problem.hint is None else f"\n{problem.hint}"
-    return f"::{problem.severity} {properties}::{_escape(_clean(problem.message + hint))}"
+    return f"::{problem.severity} {properties}::{_escape(_shown(str(problem) + hint))}"
+
+
+def _shown(text: str) -> str:
+    """Return a text in which control and direction characters are signs; its own line breaks stay."""
+    return "\n".join(visible(line) for line in _clean(text).split("\n"))
 
 
 def _escape(text: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.edits import renamed
+from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -42,6 +43,11 @@ class UnknownName(Problem):
         """One short sentence: the way out."""
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
         return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.edits import replaced
+from instrc.problems.problem import Fix, Label, Problem
 from instrc.source import Span
 
 
@@ -142,6 +143,11 @@ class EqualsForColon(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "write `:`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, ":")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

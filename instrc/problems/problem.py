@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
@@ -16,6 +17,23 @@ class Label(NamedTuple):
 
     span: Span
     text: str
+
+
+class Edit(NamedTuple):
+    """A change of a source: `text` takes the place of the span; an empty span is a place to insert at."""
+
+    span: Span
+    text: str
+
+
+class Fix(NamedTuple):
+    """A way out that a machine can take."""
+
+    title: str
+    r"""What it does, as a menu shows it: `replace by \`Draft\``."""
+    edits: tuple[Edit, ...]
+    safe: bool = False
+    """Whether it is surely what the author wanted, so that nobody needs to be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +70,27 @@ class Problem:
         """Other places that belong to the problem."""
         return ()
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take, the likeliest first."""
+        return ()
+
+    def __str__(self) -> str:
+        """Return the message, long values in it shortened."""
+        return shortened(self.message)
+
+
+_LONG = re.compile(r"`([^`]{40})[^`]{41,}([^`]{20})`")
+
+
+def shortened(text: str) -> str:
+    """Return a sentence in which values of more than a hundred characters are cut in their middle."""
+    return _LONG.sub(r"`\1…\2`", text)
+
 
 class CompileError(Exception):
     """Input that cannot be compiled; `problems` says why, warnings included, in order of place."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(f"{problem.name}: {problem.message}" for problem in self.problems))
+        super().__init__("; ".join(f"{problem.name}: {problem}" for problem in self.problems))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.edits import renamed
+from instrc.problems.problem import Fix, Label, Problem
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -40,6 +41,11 @@ class UnresolvedReference(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.reference, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Problem, shortened
 from instrc.source import Span
 
 SHOWN_LINES = 3
@@ -82,6 +82,7 @@ def frame(problem: Problem) -> Iterator[list[Piece]]:
 
 
 def _sentence(text: str) -> str:
+    text = shortened(text)
     cut = text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
     return visible(cut)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.edits import renamed
+from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -85,6 +86,11 @@ class InvalidSchema(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest)
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.characters.strip("\"'"), self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

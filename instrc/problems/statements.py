@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.edits import inserted, replaced
+from instrc.problems.problem import Fix, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,11 @@ class MissingEquals(Problem):
         """One short sentence: the way out."""
         return f"write `{self.word} = …`"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return inserted(self.at, "= ") if self.at and self.at.text else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongEquals(Problem):
@@ -84,6 +90,11 @@ class WrongEquals(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "write `=`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, "=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +146,11 @@ class MissingStage(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "remove the `|`, or write the missing stage"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, "", safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

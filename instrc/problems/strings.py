@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.edits import inserted, replaced
+from instrc.problems.problem import Edit, Fix, Problem
+
+_DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
+"""Marks that stand for `"`; others stand for `'`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,11 @@ class SmartQuote(Problem):
         """One short sentence: the way out."""
         return "write a straight quote instead"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, '"' if self.characters in _DOUBLE else "'")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateString(Problem):
@@ -58,6 +67,17 @@ class TemplateString(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return 'write "…"'
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        if self.at is None or (end := self.at.source.text.find("`", self.at.end)) < 0:
+            return ()
+        inside = self.at.source.text[self.at.end : end]
+        if "\n" in inside or '"' in inside or "${" in inside:
+            return ()
+        closing = self.at.source.span(end, end + 1)
+        return (Fix('write `"` for both', (Edit(self.at, '"'), Edit(closing, '"')), safe=True),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +134,11 @@ class BadEscape(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "write `\\\\` for a backslash, or `\\u` and four hexadecimal digits"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return inserted(self.at, "\\")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

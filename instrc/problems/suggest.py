@@ -16,6 +16,8 @@ _CLOSE_ENOUGH = 0.6
 """Share of letters that may stay as they are; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25
 """A candidate that falls this far behind the best one only distracts from it."""
+_A_SLIP = 2
+"""Letters that a slip of the fingers gets wrong."""
 _SHORTLIST = 24
 _LONGEST = 200
 """Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
@@ -31,6 +33,14 @@ def plain(name: str) -> str:
 def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return up to `limit` candidates that a misspelt word may have meant, the likeliest first; often none."""
     return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit)
+
+
+def surely(word: str, names: tuple[str, ...]) -> bool:
+    """Tell whether the first of the nearest names is meant without doubt: the only one, or by far the nearest."""
+    if len(names) < 2:
+        return len(names) == 1
+    distances = [_edits(plain(word)[:_LONGEST], plain(name)[:_LONGEST]) for name in names]
+    return distances[0] <= _A_SLIP and distances[0] < min(distances[1:])
 
 
 def did_you_mean(names: tuple[str, ...]) -> str | None:

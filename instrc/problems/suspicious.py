@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.edits import renamed
+from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -41,6 +42,11 @@ class UnknownKeyword(Problem):
         """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.word, self.nearest)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownFormat(Problem):
@@ -72,6 +78,11 @@ class UnknownFormat(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest) or "say it with a `pattern`, or list it: `[tool.instrc] keywords = […]`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return renamed(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

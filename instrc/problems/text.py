@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.edits import replaced
+from instrc.problems.problem import Edit, Fix, Problem
+from instrc.source import Span
+
+_TEXT = re.compile(r"\S|\Z")
+
+
+def _hashes(first: Span) -> tuple[Edit, ...]:
+    """Return the edits of a block of lines that begin with `#`."""
+    text = first.source.text
+    edits = []
+    start = first.start
+    while text.startswith("#", start):
+        stop = start + 1
+        while text.startswith("#", stop):
+            stop += 1
+        edits.append(Edit(first.source.span(start, stop), "//"))
+        line_end = text.find("\n", stop)
+        if line_end < 0:
+            break
+        start = next(_TEXT.finditer(text, line_end)).start()
+    return tuple(edits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +128,11 @@ class StrayCharacter(Problem):
             return f"write it as `\\u{ord(self.characters):04x}`"
         return f"write `{self.meant}`" if self.meant else "remove it"
 
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, self.meant or "", safe=self.meant is not None) if not self.in_string else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedComment(Problem):
@@ -156,6 +183,13 @@ class HashComment(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "write `//`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        if self.at is None:
+            return ()
+        return (Fix("begin with `//`", _hashes(self.at), safe=True),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.edits import replaced
+from instrc.problems.problem import Fix, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,11 @@ class BadName(Problem):
         if self.meant:
             return f"write `{self.meant}`"
         return "names are made of letters, digits and `_`, and begin with no digit"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, self.meant) if self.meant else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,3 +220,8 @@ class Arrow(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"write `{self.meant}`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, self.meant)

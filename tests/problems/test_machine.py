@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import orjson
 import pytest
+from jsonschema import Draft4Validator
 
 from instrc.problems import catalogue
+from instrc.problems.brackets import MissingComma
 from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.names import UnknownName
-from instrc.problems.problem import Label
+from instrc.problems.problem import CompileError, Label
 from instrc.problems.references import AmbiguousFragment
+from instrc.problems.render import plain
 from instrc.problems.rim import NothingToCheck
 from instrc.source import Source
 
@@ -23,7 +28,7 @@ TWO_PLACES = AmbiguousFragment(
 
 
 def test_json_has_the_same_keys_for_every_problem() -> None:
-    keys = ["name", "severity", "message", "hint", "path", "line", "column", "end_line", "end_column", "labels"]
+    keys = ["name", "severity", "message", "hint", "path", "line", "column", "end_line", "end_column", "labels", "fixes"]
     objects = to_json([UNKNOWN, TWO_PLACES, NothingToCheck()])
     assert [list(each) for each in objects] == [keys] * 3
     assert objects[0] == {
@@ -37,6 +42,22 @@ def test_json_has_the_same_keys_for_every_problem() -> None:
         "end_line": 2,
         "end_column": 8,
         "labels": [],
+        "fixes": [
+            {
+                "title": "replace by `Search`",
+                "safe": True,
+                "edits": [
+                    {
+                        "text": "Search",
+                        "path": "dir/план: 1,2%.aug",
+                        "line": 2,
+                        "column": 3,
+                        "end_line": 2,
+                        "end_column": 8,
+                    }
+                ],
+            }
+        ],
     }
     assert objects[1]["labels"][0] == {
         "text": "fits",
@@ -103,3 +124,29 @@ def test_odd_file_names_do_no_harm(name: str) -> None:
 
 def test_labels_are_those_of_the_problem() -> None:
     assert TWO_PLACES.labels == (Label(SOURCE.span(6, 7), "fits"), Label(SOURCE.span(23, 24), "fits"))
+
+
+SARIF = json.loads((Path(__file__).parent.parent / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
+"""The schema of the standard, as the package `@microsoft/jest-sarif` has it."""
+
+
+def test_a_log_of_all_kinds_of_problems_satisfies_the_official_schema() -> None:
+    comma = MissingComma(at=SOURCE.span(3, 4))
+    log = to_sarif([TWO_PLACES, UNKNOWN, comma, NothingToCheck()], catalogue.pages())
+    Draft4Validator(SARIF).validate(log)
+    fix = log["runs"][0]["results"][1]["fixes"][0]
+    assert fix["artifactChanges"][0]["replacements"][0]["insertedContent"] == {"text": "Search"}
+
+
+def test_github_shows_what_would_drive_a_terminal_or_turn_text_around() -> None:
+    word = "a\x1b[31m\u202eb"
+    (command,) = to_github([UnknownName(at=Source("a\u202eb\x07.aug", word).span(0, 3), word=word)]).splitlines()
+    assert not re.search(r"[\x00-\x1f\u202e]", command)
+
+
+def test_long_values_are_shortened_everywhere() -> None:
+    problem = UnknownName(at=SOURCE.span(0, 3), word="x" * 5_000)
+    assert str(problem) == f"nothing is called `{'x' * 40}…{'x' * 20}`"
+    assert to_json([problem])[0]["message"] == str(problem)
+    assert max(map(len, plain([problem]).splitlines())) < 200
+    assert len(str(CompileError([problem]))) < 200

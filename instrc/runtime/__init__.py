@@ -1,1 +1,0 @@
-"""Run what was compiled; see `README.md` beside this file."""

@@ -1,1 +1,0 @@
-"""The first version of the interpreter; runs that began with it end with it."""

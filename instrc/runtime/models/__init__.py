@@ -1,1 +1,0 @@
-"""Models: whatever fills in a chunk."""

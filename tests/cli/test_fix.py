@@ -1,0 +1,66 @@
+"""`instrc check --fix` mends what is surely meant otherwise, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("Gret | Answer\n", "Greet | Answer\n"),
+        ('"a" | Greet({ text: "x" } Answer)\n', '"a" | Greet({ text: "x" }, Answer)\n'),
+        ('"a" | Greet(prompt,, Answer)\n', '"a" | Greet(prompt, Answer)\n'),
+        ('const a := Greet; a | "x" => Answer\n', None),
+        ("Greet;; Answer\n", "Greet; Answer\n"),
+        ("“Say” | Greet\n", '"Say" | Greet\n'),
+        ("`Say` | Greet\n", '"Say" | Greet\n'),
+        ("# one\n# two\nGreet\n", "// one\n// two\nGreet\n"),
+        ('"C:\\greet" | Greet\n', '"C:\\\\greet" | Greet\n'),
+        ('"a" -> Greet -> Answer\n', '"a" | Greet | Answer\n'),
+        ("const a := Greet(prompt)\nAnswer(a)\n", "const a = Greet(prompt)\nAnswer(a)\n"),
+        ("Greet（prompt）\n", "Greet(prompt)\n"),
+        ("Greet({ text = 'a' }) @ 'x'\n", "Greet({ text: 'a' }) @ 'x'\n"),
+        ("Greet({ txt: 'a' })\n", "Greet({ text: 'a' })\n"),
+        ("Greet @ { minProperites: 1 }\n", "Greet @ { minProperties: 1 }\n"),
+    ],
+)
+def test_a_safe_fix_is_applied(instrc: Instrc, folder: Path, wrong: str, right: str | None) -> None:
+    (folder / "a.aug").write_text(wrong, encoding="utf-8")
+    done = instrc("check", "--fix", "a.aug")
+    text = (folder / "a.aug").read_text(encoding="utf-8")
+    if right is not None:
+        assert (text, done.code) == (right, 0), done.err
+        assert done.err.startswith("fixed a.aug: ")
+
+
+def test_required_of_a_vibe_is_fixed_in_its_quotes(instrc: Instrc, folder: Path) -> None:
+    vibe = folder / "schemas" / "note.vibe.json"
+    vibe.write_text('{ "type": "object", "properties": { "text": { "type": "sting" } }, "required": ["txet"] }')
+    done = instrc("check", "--fix", "schemas/note.vibe.json")
+    assert vibe.read_text() == '{ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }'
+    assert done == (0, "", "fixed schemas/note.vibe.json: 2 mistakes\n")
+
+
+def test_what_is_not_sure_is_left_alone(instrc: Instrc, folder: Path) -> None:
+    for text in ("Greet(\n", "Nothing | Like | This\n", "Greet | \n"):
+        (folder / "a.aug").write_text(text)
+        assert instrc("check", "--fix", "a.aug").code == 1
+        assert (folder / "a.aug").read_text() == text
+
+
+def test_a_file_that_was_not_given_is_not_changed(instrc: Instrc, folder: Path) -> None:
+    vibe = folder / "schemas" / "note.vibe.json"
+    vibe.write_text('{ "type": "object", "properties": { "text": { "type": "sting" } } }')
+    (folder / "a.aug").write_text("Note\n")
+    instrc("check", "--fix", "a.aug")
+    assert "sting" in vibe.read_text()
+
+
+def test_line_ends_stay(instrc: Instrc, folder: Path) -> None:
+    (folder / "a.aug").write_bytes(b"Gret\r\n// x\r\n")
+    instrc("check", "--fix", "a.aug")
+    assert (folder / "a.aug").read_bytes() == b"Greet\r\n// x\r\n"

@@ -1,1 +1,0 @@
-"""The presence of this file makes its neighbours importable."""
