@@ -1,0 +1,135 @@
+"""The inside of the process that runs code of a model with smolagents' own interpreter; it talks JSON, a message a line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from instrc.sandbox.guard import forbid, limit_memory
+
+
+class _TimeIsUp(BaseException):
+    """Raised by the alarm; `except Exception` in the code does not catch it."""
+
+
+class _Pipe:
+    """The two ends that the process around holds."""
+
+    def __init__(self) -> None:
+        self._out: BinaryIO = os.fdopen(os.dup(1), "wb")
+        self._in: BinaryIO = os.fdopen(os.dup(0), "rb")
+        with open(os.devnull, "r+b") as nothing:  # noqa: PTH123  -- what the code prints to descriptors goes nowhere
+            os.dup2(nothing.fileno(), 0)
+            os.dup2(nothing.fileno(), 1)
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._out.write(json.dumps(message).encode() + b"\n")
+        self._out.flush()
+
+    def receive(self) -> dict[str, Any]:
+        line = self._in.readline()
+        if not line:
+            raise SystemExit
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+
+def main() -> None:
+    """Read the limits, then code, round by round."""
+    pipe = _Pipe()
+    start = pipe.receive()
+    limits, names = start["limits"], start["tools"]
+    try:
+        executor = _executor(limits, names, pipe)
+    except Exception as error:  # noqa: BLE001  -- a module that is not installed, smolagents itself
+        pipe.send({"refused": str(error)})
+        return
+    json.loads(json.dumps([1.5]))  # whatever it loads late, it loads now
+    limit_memory(limits["memory"])
+    forbid(str(Path.cwd()))
+    pipe.send({"ready": True})
+    while True:
+        pipe.send(_run(executor, pipe.receive()["code"], limits))
+
+
+def _executor(limits: dict[str, Any], names: list[str], pipe: _Pipe) -> Any:
+    from smolagents import local_python_executor
+
+    local_python_executor.MAX_OPERATIONS = limits["operations"]
+    local_python_executor.MAX_WHILE_ITERATIONS = limits["operations"]
+    executor = local_python_executor.LocalPythonExecutor(
+        list(limits["imports"]), max_print_outputs_length=limits["output"], timeout_seconds=None
+    )
+    tools = {name: _tool(name, pipe) for name in names}
+    executor.send_tools({"final_answer": _final_answer, **tools})
+    return executor
+
+
+def _final_answer(answer: Any = None) -> Any:
+    return answer
+
+
+def _tool(name: str, pipe: _Pipe) -> Callable[..., Any]:
+    def call(*arguments: Any, **named: Any) -> Any:
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # waiting for a tool is not the code's time
+        try:
+            pipe.send({"call": name, "arguments": [_plain(each) for each in arguments], "named": _plain(named)})
+            told = pipe.receive()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, left)
+        if told["error"] is not None:
+            raise RuntimeError(told["error"])
+        return told["value"]
+
+    call.__name__ = name
+    return call
+
+
+def _run(executor: Any, code: str, limits: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"value": None, "text": "None", "final": False, "kind": None, "message": None}
+    signal.signal(signal.SIGALRM, _alarm)
+    signal.setitimer(signal.ITIMER_REAL, limits["seconds"], 0.2)  # again, should the first one be swallowed
+    try:
+        result = executor(code)
+        found |= {"value": _plain(result.output), "text": str(result.output)[: limits["output"]], "final": result.is_final_answer}
+    except _TimeIsUp:
+        found |= {"kind": "time", "message": f"the code ran longer than {limits['seconds']:g} seconds"}
+    except MemoryError:
+        found |= {"kind": "memory", "message": f"the code needs more than {limits['memory']:,} bytes of memory"}
+    except BaseException as error:  # noqa: BLE001  -- whatever the code raises is shown to the model
+        memory = isinstance(error.__cause__ or error.__context__, MemoryError) or "MemoryError" in str(error)
+        found |= {"kind": "memory" if memory else "error", "message": f"{error}"[: limits["output"]] or type(error).__name__}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return {"logs": _logs(executor), **found}
+
+
+def _alarm(_number: int, _frame: object) -> None:
+    raise _TimeIsUp
+
+
+def _logs(executor: Any) -> str:
+    return str(executor.state.get("_print_outputs", ""))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON, as far as it is that; else as Python writes it."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        pass
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return str(value)
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(5000)
+    main()
