@@ -9,6 +9,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.lint.annotations import review_annotations
 from instrc.lint.review import review
+from instrc.lint.slots import empty_slots
 from instrc.lint.uses import review_used
 from instrc.passes.bind import bind
 from instrc.passes.compose import compose
@@ -32,6 +33,7 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     graphs = bind(program, library, report, stem=stem)
     review_used(library.uris(), registry, report)
     report.stop_if_failed()
+    report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, library.schema))
     flat = [compose(graph, library, report) for graph in graphs]
     report.stop_if_failed()
     plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]

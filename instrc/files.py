@@ -10,6 +10,7 @@ from typing import IO
 from instrc import problems
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.regular import read_regular
 from instrc.source import Source
 
 STDIN = "-"
@@ -30,21 +31,20 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
                 return None
             stream: IO[bytes] | IO[str] = getattr(sys.stdin, "buffer", sys.stdin)
             return _read(stream, limit)
-        with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
-            return _read(file, limit)
+        return read_regular(path, limit + 1)
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
-        report.add(unreadable(path, _reason(path, error)))
+        report.add(unreadable(path, _reason(error)))
         return None
 
 
 def readable(path: str, report: Report) -> bool:
     """Tell whether a path is a file that opens; add the problem if it does not."""
     try:
-        with open(path, "rb"):  # noqa: PTH123  -- as above
-            return True
+        read_regular(path, 0)
     except (OSError, ValueError) as error:
-        report.add(unreadable(path, _reason(path, error)))
+        report.add(unreadable(path, _reason(error)))
         return False
+    return True
 
 
 def reason(error: OSError | ValueError) -> str:
@@ -56,7 +56,7 @@ def reason(error: OSError | ValueError) -> str:
 def is_folder(path: str) -> bool:
     """Tell whether a path is a folder; a path that cannot be asked is none."""
     try:
-        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- as above
+        return stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
     except (OSError, ValueError):
         return False
 
@@ -67,10 +67,10 @@ def unreadable(path: str, why: str) -> Problem:
     return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why)
 
 
-def _reason(path: str, error: OSError | ValueError) -> str:
+def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
-    return "it is a folder" if is_folder(path) else reason(error)
+    return reason(error)
 
 
 def _read(file: IO[bytes] | IO[str], limit: int) -> bytes:

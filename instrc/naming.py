@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from hashlib import sha256
 
 _SEPARATOR = re.compile(r"[\W_]+")
+_NOT_IN_FILES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+"""Names that Windows keeps for devices, whatever ending follows."""
+_MOST_IN_FILES = 160
+"""Bytes of a file's name without its ending: file systems take 255, and endings follow."""
 
 
 def words(name: str) -> list[str]:
@@ -42,6 +48,20 @@ def camel(name: str) -> str:
 def pascal(name: str) -> str:
     """Return `FindSlot`."""
     return "".join(map(_capital, words(name)))
+
+
+def file_name(name: str) -> str:
+    """Return a name, without an ending, that every file system takes: a long one is cut and ends in a digest of the whole.
+
+    Signs that Windows refuses become `_`, and so does the end of a name that it keeps for itself: `con` is `con_`.
+    """
+    text = _NOT_IN_FILES.sub("_", name).rstrip(". ") or "_"
+    data = text.encode()
+    if len(data) > _MOST_IN_FILES:
+        digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        text = f"{data[: _MOST_IN_FILES - 9].decode(errors='ignore')}-{digest}"
+    first, dot, rest = text.partition(".")
+    return f"{first}_{dot}{rest}" if _RESERVED.fullmatch(first) else text
 
 
 def _capital(word: str) -> str:

@@ -142,7 +142,8 @@ def find(paths: Sequence[str], report: Report) -> list[str]:
 
 
 def _below(folder: str, report: Report) -> Iterator[str]:
-    """Yield what is to check below a folder, hidden folders left out, links to folders not followed."""
+    """Yield what is to check below a folder: nothing in hidden folders, and no link that leads to a folder or out of this one."""
+    real = os.path.realpath(folder)
 
     def closed(error: OSError) -> None:
         report.add(unreadable(str(error.filename), reason(error)))
@@ -150,8 +151,17 @@ def _below(folder: str, report: Report) -> Iterator[str]:
     for where, folders, files in os.walk(folder, onerror=closed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.endswith(_CHECKED):
-                yield os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
+            if not name.endswith(_CHECKED):
+                continue
+            file = os.path.normpath(os.path.join(where, name))  # noqa: PTH118  -- names with odd bytes stay as they are
+            if os.path.islink(file) and not _lies_in(real, os.path.realpath(file)):  # noqa: PTH114  -- as above
+                report.add(unreadable(file, "it is a link that leads out of the folder"))
+            else:
+                yield file
+
+
+def _lies_in(folder: str, path: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _is_vibe(path: str) -> bool:

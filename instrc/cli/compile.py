@@ -76,7 +76,7 @@ def command(
     report = Report()
     wishes = Wishes(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
     compiled = list(exports(_compile(files, root, shared, wishes, report), unwanted))
-    output = Output()
+    output = Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
             output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
@@ -91,7 +91,9 @@ def command(
             output.deliver()
             say_written(output.files, shape)
         except OSError as error:
-            where = str(folder or way_back)
+            from instrc.cli.outputs import place_of  # loaded when there is something to write
+
+            where = place_of(error, folder or way_back)
             found = (*found, problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
             code = PROBLEMS
     show(found, shape)
@@ -115,8 +117,8 @@ def _lower(
 
     if folder is not None:
         for each in one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict):
-            output.files[folder / f"{each.stem}.{each.target}.json"] = each.payload
-            output.files[folder / f"{each.stem}.{each.target}.map.json"] = each.map
+            output.files[folder / f"{each.file_name}.{each.target}.json"] = each.payload
+            output.files[folder / f"{each.file_name}.{each.target}.map.json"] = each.map
         return
     back: Json
     if len(compiled) == 1:

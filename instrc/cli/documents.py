@@ -14,6 +14,7 @@ from instrc.files import name_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
 from instrc.jsonvalue import Json, dumps
+from instrc.naming import file_name
 from instrc.problems.report import Report
 from instrc.source import Source
 
@@ -36,6 +37,11 @@ class Export(NamedTuple):
     stem: str
     artefact: Artefact
 
+    @property
+    def file_name(self) -> str:
+        """The stem as the file system takes it."""
+        return file_name(self.stem)
+
 
 def kinds_to_strip(said: Iterable[str]) -> frozenset[str]:
     """Read the sets of `--strip`: words, several in one with commas between them."""
@@ -55,10 +61,10 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
     taken: set[str] = set()
     for file, artefact in compiled:
         stem, count = artefact.name, 1
-        while stem.casefold() in taken:
+        while file_name(stem).casefold() in taken:
             count += 1
             stem = f"{artefact.name}_{count}"
-        taken.add(stem.casefold())
+        taken.add(file_name(stem).casefold())
         yield Export(file, stem, artefact if unwanted is None else _without(artefact, unwanted))
 
 
@@ -94,8 +100,8 @@ def printed(export: Export, emit: Emit | None, report: Report) -> Json:
 def written(export: Export, emit: Emit | None, report: Report) -> dict[str, Json]:
     """Return the documents to write by the names of their files: all there are, or the one asked for."""
     if emit is None or emit is Emit.ALL:
-        return {f"{export.stem}.{kind}.json": document for kind, document in export.artefact.documents.items()}
-    return {f"{export.stem}.{emit}.json": printed(export, emit, report)}
+        return {f"{export.file_name}.{kind}.json": document for kind, document in export.artefact.documents.items()}
+    return {f"{export.file_name}.{emit}.json": printed(export, emit, report)}
 
 
 @dataclass(slots=True)
@@ -105,12 +111,14 @@ class Output:
     documents: list[Json] = field(default_factory=list)
     """To print."""
     files: dict[Path, Json] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    """Files of this run that must not be overwritten."""
 
     def deliver(self) -> None:
         """Write the files, all or none (`OSError`), then print: one document as it is, several as an array."""
         if self.files:
             from instrc.cli.outputs import write_files  # not needed to print
 
-            write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()})
+            write_files({path: f"{dumps(document)}\n" for path, document in self.files.items()}, self.sources)
         if self.documents:
             write(f"{dumps(self.documents[0] if len(self.documents) == 1 else self.documents)}\n")

@@ -19,6 +19,7 @@ from instrc.problems.importing import VibeExists
 from instrc.problems.problem import Problem
 from instrc.problems.rim import UnwritableOutput
 from instrc.problems.suggest import plain
+from instrc.regular import read_regular
 from instrc.source import Source
 
 
@@ -60,25 +61,25 @@ def command(
         problems += _in_the_way(folder, files, force=force)
     code = verdict(problems, strict=strict)
     if code == FINE:
-        code = _deliver(imported, folder, files, problems)
+        code = _deliver(imported, source, folder, files, problems)
         if code == FINE:
             say_written(files, shape)
     show(problems, shape)
     raise typer.Exit(code)
 
 
-def _deliver(imported: Imported, folder: Path | None, files: dict[Path, str], problems: list[Problem]) -> int:
+def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[Path, str], problems: list[Problem]) -> int:
     """Write all files or none, or print: one document as it is, several as an object by name of file."""
     if folder is None:
         documents = {vibe.path: vibe.document for vibe in imported.vibes}
         write(f"{dumps(imported.vibes[0].document if len(documents) == 1 else documents)}\n")
         return FINE
-    from instrc.cli.outputs import write_files  # not needed to print
+    from instrc.cli.outputs import place_of, write_files  # not needed to print
 
     try:
-        write_files(files)
+        write_files(files, [source])
     except OSError as error:
-        place = str(folder)
+        place = place_of(error, folder)
         problems.append(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
         return PROBLEMS
     return FINE
@@ -103,6 +104,6 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
 
 def _says(path: Path, text: str) -> bool:
     try:
-        return path.read_text(encoding="utf-8") == text
+        return read_regular(str(path), len(data := text.encode()) + 1) == data
     except (OSError, ValueError):
         return False

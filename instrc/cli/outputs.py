@@ -1,4 +1,4 @@
-"""Write files whole or not at all.
+"""Write files whole or not at all, and only in the place of regular files.
 
 Each file is written beside its place under another name and then renamed, which the file system does in one step.
 If one of several cannot be put in its place, those before it are put back as they were.
@@ -7,31 +7,71 @@ If one of several cannot be put in its place, those before it are put back as th
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from shutil import copy2
-from stat import S_IMODE
+from stat import S_IMODE, S_ISLNK
+
+from instrc.regular import is_handed_over, refuse_odd
 
 _HELD = ("SIGINT", "SIGTERM", "SIGHUP")
+_SCRATCH = re.compile(r"\.instrc-(?:([0-9]+)-)?[0-9a-f]{16}\.tmp")
+_HOUR = 3600
 
 
-def write_files(files: Mapping[Path, str]) -> None:
-    """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before."""
+def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> None:
+    """Write texts as UTF-8, with the folders they need; after an `OSError` everything is as it was before.
+
+    What is in the place of a file must be a regular file, or nothing: links, pipes and devices are refused,
+    and so are the `sources` of this run.  Streams of the shell (`/dev/stdout`) are written to.
+    """
     with _signals_held(), ExitStack() as folders, ExitStack() as scratch, ExitStack() as undo:
-        staged = []
-        for path, text in files.items():
-            if path.exists() and not path.is_file() and not path.is_dir():  # `/dev/null`, a pipe: nothing to replace
-                path.write_text(text, encoding="utf-8")
+        staged, streams = [], []
+        for place, text in files.items():
+            if is_handed_over(str(place)):
+                streams.append((place, text))
                 continue
-            place = Path(os.path.realpath(path))  # through a link, to what it stands for
+            _refuse_place(place, sources)
             _make_folder(place.parent, folders)
-            staged.append((_stage(place, text.encode(), scratch), place))
+            staged.append((_stage(place, text.encode("utf-8", "surrogatepass"), scratch), place))
+        for folder in {place.parent for place in files}:
+            _sweep(folder)
         for temporary, place in staged:
             _put_in_place(temporary, place, scratch, undo)
+        for stream, text in streams:
+            stream.write_text(text, encoding="utf-8")
         undo.pop_all()  # all is done: nothing is put back, and the folders stay
         folders.pop_all()
+
+
+def place_of(error: OSError, otherwise: object) -> str:
+    """Return the path that an error of writing is about, as the user knows it."""
+    path = str(error.filename2 or error.filename or "")
+    return str(otherwise) if not path or _SCRATCH.fullmatch(Path(path).name) else path
+
+
+def _refuse_place(place: Path, sources: Collection[str]) -> None:
+    """Raise an `OSError` if something stands there that must not be replaced."""
+    try:
+        mode = place.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if S_ISLNK(mode):
+        raise OSError(0, "it is a link, and links are not written through", str(place))
+    refuse_odd(str(place), mode)
+    if any(_is_same(source, place) for source in sources):
+        raise OSError(0, "it is a source of this run", str(place))
+
+
+def _is_same(source: str, place: Path) -> bool:
+    try:
+        return os.path.samefile(source, place)  # noqa: PTH121  -- as the user wrote it
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager
@@ -84,8 +124,29 @@ def _put_in_place(temporary: Path, place: Path, scratch: ExitStack, undo: ExitSt
 
 
 def _beside(place: Path) -> Path:
-    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes."""
-    return place.with_name(f".instrc-{os.urandom(8).hex()}.tmp")
+    """Return a free name in the same folder; it is short, as names of files may not exceed 255 bytes, and says whose it is."""
+    return place.with_name(f".instrc-{os.getpid()}-{os.urandom(8).hex()}.tmp")
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a run that was killed has left in a folder."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _SCRATCH.fullmatch(entry.name)
+            if found and entry.is_file(follow_symlinks=False) and _is_left_over(found[1], entry):
+                _quietly(Path(entry.path).unlink)
+
+
+def _is_left_over(owner: str | None, entry: os.DirEntry[str]) -> bool:
+    if owner is None or not hasattr(os, "fork"):  # on Windows asking for a process would end it
+        return entry.stat(follow_symlinks=False).st_ctime < time.time() - _HOUR
+    try:
+        os.kill(int(owner), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
 
 
 def _quietly(action: Callable[[], object]) -> None:

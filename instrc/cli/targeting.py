@@ -22,6 +22,8 @@ class Fitted(NamedTuple):
     """What is sent to a target, and the way back for `instrc lift`."""
 
     stem: str
+    file_name: str
+    """The stem as the file system takes it."""
     target: str
     payload: Json
     map: Json
@@ -52,7 +54,7 @@ def one_by_one(
                         strict=strict,
                         report=found,
                     )
-                    yield Fitted(export.stem, target, result.payload, result.map)
+                    yield Fitted(export.stem, export.file_name, target, result.payload, result.map)
 
 
 def together(

@@ -38,6 +38,7 @@ def mcp() -> Dialect:
         root="object",
         order="free",
         closed=False,
+        comments=False,
         enforced=False,
         facts=(
             Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts"),

@@ -32,6 +32,8 @@ def mistral() -> Dialect:
         },
         formats=FORMATS | {"uri"},
         patterns="plain",
+        most_bound=2**62,
+        most_count=2**31,
         counts_optional=False,
         engines=("llguidance",),
         facts=(
@@ -39,6 +41,7 @@ def mistral() -> Dialect:
             Fact(
                 "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile", "llguidance 1.9.1, run"
             ),
+            Fact("bounds of 2^63 and more, lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21"),
             Fact("$id and $schema are refused", "BerriAI/litellm#13389"),
         ),
     )

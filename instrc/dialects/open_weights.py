@@ -53,6 +53,9 @@ def vllm() -> Dialect:
         | {"prefixItems", "minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"},
         formats=FORMATS | {"uri"},
         patterns="anchored",
+        most_repeated=1000,
+        most_bound=2**62,
+        most_count=2**31,
         lengths_beside_patterns=False,
         counts_optional=False,
         engines=("llguidance", "xgrammar"),
@@ -61,6 +64,11 @@ def vllm() -> Dialect:
                 "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"
             ),
             Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run"),
+            Fact(
+                "bounds of 2^63 and more do not compile, nor patterns that repeat a part more than 1,000 times",
+                "llguidance 1.9.1 and xgrammar 0.2.8, run",
+                "2026-11-21",
+            ),
             Fact(
                 "in an object that is open, declared keys that are not ASCII may also come late, twice, and with any value",
                 "xgrammar 0.2.8, run",

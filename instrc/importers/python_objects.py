@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -27,9 +28,11 @@ def load(reference: str) -> tuple[Any, bool]:
         for word in name.split(".") if name else ():
             try:
                 value = getattr(value, word)
-            except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
                 known = tuple(each for each in vars(value) if not each.startswith("_")) if hasattr(value, "__dict__") else ()
-                reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else shown(str(error))
+                reason = f"there is no `{word}` in it" if isinstance(error, AttributeError) else _words(error)
                 raise CompileError([UnloadableObject(reference=reference, reason=reason, nearest=nearest(word, known))]) from None
     return value, not name
 
@@ -46,13 +49,23 @@ def _module(place: str, reference: str) -> ModuleType:
         if not missing or missing == place.partition(".")[0]:
             raise CompileError([UnloadableObject(reference=reference, reason="there is no such module")]) from None
         raise CompileError([MissingLibrary(library=missing)]) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
-        reason = f"running it ends in {type(error).__name__}: {shown(str(error))}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
+        reason = f"running it ends in {type(error).__name__}: {_words(error)}"
         raise CompileError([UnloadableObject(reference=reference, reason=reason)]) from None
 
 
+def _words(error: BaseException) -> str:
+    """Return what an error says, if it can be asked."""
+    try:
+        return shown(str(error))
+    except Exception:  # noqa: BLE001  -- as above
+        return "it does not say why"
+
+
 def _run_file(path: Path, reference: str) -> ModuleType:
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113  -- no error for a NUL
         raise CompileError([UnloadableObject(reference=reference, reason="there is no such file")])
     name = f"instrc_imported_{path.stem}"
     spec = util.spec_from_file_location(name, path)

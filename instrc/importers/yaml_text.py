@@ -42,23 +42,77 @@ def of_yaml(source: Source) -> Given:
     except ImportError:
         raise CompileError([MissingLibrary(library="PyYAML", extra="import")]) from None
     try:
-        root = yaml.compose(source.text, Loader=yaml.SafeLoader)
-        value = yaml.load(source.text, Loader=_loader(yaml))
+        loader = _loader(yaml)(source.text)
+    except yaml.YAMLError as error:  # a sign that may not stand in YAML
+        raise _refusal(source, getattr(error, "position", 0), f"it is no YAML: {_problem(error)}") from None
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            raise _refusal(source, 0, "it holds nothing")
+        _refuse_growth(root, source)
+        value = loader.construct_document(root)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        start = min(mark.index if mark else 0, max(len(source.text) - 1, 0))
-        reason = f"it is no YAML: {getattr(error, 'problem', None) or 'it cannot be read'}"
-        raise CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)]) from None
+        raise _refusal(source, mark.index if mark else 0, f"it is no YAML: {_problem(error)}") from None
     except RecursionError:
         raise CompileError([InvalidJson(at=source.whole(), reason="it nests too deeply")]) from None
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError):  # what PyYAML's own readers of scalars raise
+        raise _refusal(source, loader.reading, "this is not the value that its form or its tag promises") from None
+    finally:
+        loader.dispose()
     return YamlGiven(of_value(value, key_of=_text).value, source, root)
 
 
+def _refusal(source: Source, start: int, reason: str) -> CompileError:
+    start = min(start, max(len(source.text) - 1, 0))
+    return CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)])
+
+
+def _problem(error: Any) -> str:
+    return str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
+
+
+def _refuse_growth(root: Any, source: Source) -> None:
+    """Refuse a text that stands for far more values than it holds, through aliases of aliases, or for one without an end."""
+    sizes: dict[int, int] = {}
+    open_nodes: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        parts = _parts(node)
+        if id(node) in sizes:
+            stack.pop()
+        elif id(node) in open_nodes:
+            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+            stack.pop()
+        else:
+            open_nodes.add(id(node))
+            if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
+                raise _refusal(source, node.start_mark.index, "what stands here holds itself")
+            stack.extend(part for part in parts if id(part) not in sizes)
+    if sizes[id(root)] > max(_MOST_VALUES, 10 * len(sizes)):
+        raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
+
+
+_MOST_VALUES = 100_000
+
+
+def _parts(node: Any) -> list[Any]:
+    if not isinstance(node.value, list):
+        return []
+    return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+
+
 def _loader(yaml: Any) -> Any:
-    """Return a loader that reads what looks like a date as the text that it is in JSON."""
+    """Return a loader that reads what looks like a date as the text that it is in JSON, and knows where it reads."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
-        pass
+        reading = 0
+
+        def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  -- as the library calls it
+            if not isinstance(node.value, list):
+                self.reading = node.start_mark.index
+            return super().construct_object(node, deep=deep)
 
     Loader.yaml_implicit_resolvers = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]

@@ -120,6 +120,18 @@ class Dialect:
     patterns: Literal["any", "plain", "anchored"] = "any"
     """Regular expressions taken: all; without look-around, back-references and `\\b`; those, and `^…$` around."""
     lengths_beside_patterns: bool = True
+    most_bound: int | None = None
+    """The greatest absolute value a bound of numbers may have."""
+    most_count: int | None = None
+    """The greatest number of characters, items or properties a keyword may name."""
+    most_repeated: int | None = None
+    """The greatest number of times a pattern may repeat a part by `{n}`."""
+    empty_words: bool = True
+    """Whether an enum may hold the empty string."""
+    comments: bool = True
+    """Whether `$comment` and keywords that begin with `x-` are sent: they are for people, not for models."""
+    empty_schema: bool = True
+    """Whether the schema of a tool without parameters is sent; otherwise its member of the envelope is left out."""
     most_min_items: int | None = None
     """The greatest value `minItems` may have."""
     counts_optional: bool = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
@@ -17,3 +19,5 @@ class Built(NamedTuple):
     schema: Json
     record: dict[str, Json]
     losses: list[Loss]
+    back: Mapping[str, str] = MappingProxyType({})
+    """The names of properties by what is sent for them, where the two differ."""

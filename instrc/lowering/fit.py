@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ONE
+from instrc.codecs.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ONE, subschemas
 from instrc.codecs.reverse import Codec
+from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import Json, dumps, freeze
 from instrc.lowering.forms import Form, null_form
 from instrc.lowering.ledger import Ledger
 from instrc.lowering.names import KeyNames, legal, unique
 from instrc.lowering.notes import joined, note
 from instrc.lowering.rewrites import anything, arrays, literals, objects, scalars, unions
+from instrc.lowering.rewrites.apart import tagged
 from instrc.lowering.rewrites.meet import both
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
@@ -27,6 +29,8 @@ _MOST_NESTED = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 _MOST_UNROLLED = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
+_MOST_COPIED = 400
+"""Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
 _MOST_DEFINED = 500
 """Definitions of a payload; what else is recursive is written as JSON text."""
 
@@ -60,6 +64,10 @@ class Fitter(Ledger):
         self._nested = 0
         self._active: list[Any] = []
         self._named: dict[Any, str] = {}
+        self._copied = 0
+        self._sizes: dict[int, tuple[Json, int]] = {}
+        self._variants: dict[str, str] = {}
+        self._later: dict[tuple[str, str, str], str] = {}
         self._wordless: dict[int, tuple[Json, Json]] = {}
 
     # the walk
@@ -175,8 +183,6 @@ class Fitter(Ledger):
             if len(self._named) >= _MOST_DEFINED:
                 return anything.written(self, target, "needs more definitions than can be kept apart")
             word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
-            from instrc.dialects.words import DEFINITION_NAME
-
             name = unique(legal(word, DEFINITION_NAME, "part"), set(self._named.values()), DEFINITION_NAME.most)
             self._named[key] = name
             self.definitions[name] = self.codecs[name] = None
@@ -185,6 +191,53 @@ class Fitter(Ledger):
                 body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
             self.definitions[name] = body
         return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
+
+    def share(self, form: Form) -> None:
+        """Refer to the copy of a definition from where it stands, once too much has been copied.
+
+        Unions of objects that lead to each other are copies of copies: written out they double with each of them.
+        """
+        name = form.definition
+        assert name is not None
+        self._copied += self._size(form.body)
+        if self._copied <= _MOST_COPIED:
+            return
+        key = f"{name} {dumps(form.body.get('properties', {}), indent=False)}"
+        if key not in self._variants:
+            self._variants[key] = variant = unique(
+                f"{name}_option"[: DEFINITION_NAME.most], self.definitions, DEFINITION_NAME.most
+            )
+            self.definitions[variant], self.codecs[variant] = form.body, form.codec
+        form.kind, form.body, form.codec = (
+            "ref",
+            {"$ref": f"#/$defs/{self._variants[key]}"},
+            {"as": "ref", "name": self._variants[key]},
+        )
+
+    def tag_later(self, form: Form, tag: str, label: str) -> None:
+        """Refer to a definition that is not finished as it will be with a key in front that names it."""
+        assert form.codec is not None
+        key = (form.codec["name"], tag, label)
+        if key not in self._later:
+            self._later[key] = unique(f"{key[0]}_{label}"[: DEFINITION_NAME.most], self.definitions, DEFINITION_NAME.most)
+            self.definitions[self._later[key]] = self.codecs[self._later[key]] = None
+        form.body, form.codec = {"$ref": f"#/$defs/{self._later[key]}"}, {"as": "ref", "name": self._later[key]}
+
+    def finish(self) -> None:
+        """Make the definitions that were referred to before what they are made of was there."""
+        for (name, tag, label), variant in self._later.items():
+            body, codec = self.definitions[name], self.codecs[name]
+            if isinstance(body, dict) and body.get("type") == "object" and isinstance(body.get("properties"), dict):
+                body, codec = tagged(body, codec, tag, label, constant="const" in self.dialect.keywords)
+            self.definitions[variant], self.codecs[variant] = body, codec
+
+    def _size(self, body: Json) -> int:
+        """Return how many schema objects are in a schema of the payload."""
+        if not isinstance(body, dict):
+            return 0
+        if id(body) not in self._sizes:
+            self._sizes[id(body)] = body, 1 + sum(self._size(child) for _, child in subschemas(body))
+        return self._sizes[id(body)][1]
 
     def wordless(self, body: Json) -> Json:
         """Return a schema of the payload without what is said in it: maps repeat it, at each level of nested unions."""

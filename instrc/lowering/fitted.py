@@ -16,6 +16,7 @@ def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion:
     while True:
         fitter = Fitter(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
         schema, codec = fitter.fit(_rooted(flat, fitter), level)
+        fitter.finish()
         if isinstance(schema, dict) and schema.get("type") == "object":
             break
         if isinstance(schema, dict) and "$ref" in schema:
@@ -38,7 +39,7 @@ def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion:
     record = shared(pruned, codecs, {name: fitter.wordless(body) for name, body in fitter.definitions.items()})
     if fitter.definitions:
         schema = {**schema, "$defs": fitter.definitions}
-    return Built(schema, record, list(fitter.losses.values()))
+    return Built(schema, record, list(fitter.losses.values()), fitter.keys.renamed())
 
 
 def _rooted(flat: Json, fitter: Fitter) -> Json:

@@ -22,6 +22,8 @@ class Form:
     text: str | None = None
     """The description of this alternative, if it has its own."""
     title: str | None = None
+    definition: str | None = None
+    """The definition of the payload that the body is a copy of."""
     node: Json = None
     """The schema it was made of, for losses found later."""
 

@@ -18,18 +18,18 @@ def kept(flat: Json, aimed: Dialect) -> Built:
     """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
     losses: list[Loss] = []
     keys = KeyNames(aimed.key, flat)
-    schema = flat
+    schema = flat if aimed.comments else _without_comments(flat, losses)
     record: dict[str, Json] = {"codec": None}
     back = keys.renamed()
     if back:
-        schema = renamed(flat, keys)
+        schema = renamed(schema, keys)
         losses += _of_names(flat)
     if back or (aimed.fold and _lists_words(flat)):
         record["codec"] = {"as": "names", "keys": back}
         if aimed.fold:
             record["codec"]["fold"] = True
     if aimed.root == "any":
-        return Built(schema, record, losses)
+        return Built(schema, record, losses, back)
     if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
         schema = _opened(schema)
     if schema is True or schema == {} or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
@@ -43,7 +43,7 @@ def kept(flat: Json, aimed: Dialect) -> Built:
         schema = (
             {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if aimed.root == "plain" else schema
         )
-        return Built(schema, record, losses)
+        return Built(schema, record, losses, back)
     inner = (
         {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}} if isinstance(schema, dict) else schema
     )
@@ -56,7 +56,21 @@ def kept(flat: Json, aimed: Dialect) -> Built:
         **definitions,
     }
     record["codec"] = {"as": "box", "key": "value", "codec": record["codec"]}
-    return Built(_moved(boxed), record, losses)
+    return Built(_moved(boxed), record, losses, back)
+
+
+def _without_comments(flat: Json, losses: list[Loss]) -> Json:
+    """Return a schema without what is written for people and programs; each keyword of it is a loss."""
+    for place, keyword, value in constraints(flat):
+        if keyword.startswith("x-"):
+            losses.append(Loss(place, keyword, value, "annotation", "is not for models"))
+
+    def change(_: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+        if any(keyword == "$comment" or keyword.startswith("x-") for keyword in node):
+            return {keyword: value for keyword, value in node.items() if keyword != "$comment" and not keyword.startswith("x-")}
+        return node
+
+    return mapped(flat, change)
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:

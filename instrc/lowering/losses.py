@@ -7,12 +7,13 @@ from typing import Literal
 
 from instrc.jsonvalue import Json
 
-Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order"]
+Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
 `part`: a constraint inside of a keyword that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
 properties an object does not declare and does not speak of, null beside a default of null.
-`annotation`: a keyword without force moved into the description or left out.  `order`: the order of answers is not kept."""
+`annotation`: a keyword without force moved into the description or left out.  `order`: the order of answers is not kept.
+`contradiction`: a property that no value satisfies is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Loss:
 
     @property
     def grave(self) -> bool:
-        """Whether strictness should mind: whatever changes the set of answers, save by convention."""
-        return self.kind in {"unenforced", "narrowed", "order"}
+        """Whether strictness should mind: whatever changes the set of answers, save by convention, and what cannot be."""
+        return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
 
     def to_json(self) -> Json:
         """Return the loss as plain JSON, for reports read by programs."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from instrc.codecs.reverse import VERSION
 from instrc.dialects.catalogue import dialect
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, at
 from instrc.lowering import budgets
 from instrc.lowering.as_written import as_written
 from instrc.lowering.describe import cut, described
@@ -17,6 +17,7 @@ from instrc.lowering.envelopes import filled
 from instrc.lowering.fitted import fitted
 from instrc.lowering.kept import kept
 from instrc.lowering.losses import Loss
+from instrc.lowering.mentions import Mentions
 from instrc.lowering.names import legal
 from instrc.lowering.notes import joined
 from instrc.lowering.reading import read
@@ -80,8 +81,9 @@ def lower(
     readable, losses = read(schema)
     flat = flatten(readable, documents)
     result = _lowered(flat, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
-    if flat is not readable and result.losses:
-        result = replace(result, losses=as_written(result.losses, flat, readable, documents))
+    if result.losses:
+        told = as_written(result.losses, flat, readable, documents)
+        result = replace(result, losses=tuple(loss for loss in told if not _was_forbidden(loss, readable)))
     return _reported(result, aimed, strict=strict, report=report)
 
 
@@ -103,8 +105,10 @@ def _lowered(
     else:
         built = fitted(flat, aimed, ordered=ordered, unroll=unroll, recursion=recursion)
     sent_name = legal(name, aimed.tool_name, "tool") if aimed.envelope != "@schema" else name
-    schema = built.schema
-    said, schema = described(schema, description, flat, aimed)
+    said, schema = described(built.schema, description, flat, aimed)
+    if built.back:
+        mentions = Mentions({name: sent for sent, name in built.back.items()})
+        said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
     overflow = None
     if said is not None and aimed.limits.description is not None and len(said) > aimed.limits.description:
         said, overflow = cut(said, aimed.limits.description)
@@ -134,10 +138,24 @@ def _lowered(
             )
     else:
         problems += budgets.exceeded(schema, aimed, sent_name)
-    payload = filled(
-        envelope, {"@name": sent_name, "@description": said, "@schema": spelled(schema, aimed.spelling), "@map": record}
-    )
+    shown = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else spelled(schema, aimed.spelling)
+    payload = filled(envelope, {"@name": sent_name, "@description": said, "@schema": shown, "@map": record})
     return Lowering(payload, record, tuple(losses), tuple(problems), schema)
+
+
+def _was_forbidden(loss: Loss, schema: Json) -> bool:
+    """Say whether a property is left out that its author has forbidden."""
+    if loss.kind != "contradiction":
+        return False
+    try:
+        return at(schema, loss.pointer) is False
+    except (LookupError, ValueError, TypeError):
+        return loss.value is False
+
+
+def _asks_nothing(schema: Json) -> bool:
+    """Say whether a schema is that of a tool without parameters."""
+    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:

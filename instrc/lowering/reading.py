@@ -143,20 +143,26 @@ def _broken(pattern: str) -> bool:
 
 
 _SETS = ("&&", "||", "~~")
+_ENDS_OF_WORDS = ("\\<", "\\>")
+"""Signs as ECMA 262 reads them, ends of words to the engines in Rust."""
 
 
 def _plain_classes(pattern: str) -> str:
-    """Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`.
+    r"""Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`, and that has no needless `\<` and `\>`.
 
     To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
     and Python warns that one day they will to it.
     """
-    if not any(mark in pattern for mark in ("[", *_SETS)):
+    if not any(mark in pattern for mark in ("[", "\\<", "\\>", *_SETS)):
         return pattern
     out: list[str] = []
     inside, place = False, 0
     while place < len(pattern):
         step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
+        if step in _ENDS_OF_WORDS:
+            out.append(step[1])
+            place += 2
+            continue
         if inside and (step == "[" or (pattern[place : place + 2] in _SETS and out[-1][-1:] != "\\")):
             step = f"\\{step}"
             place -= 1

@@ -30,6 +30,8 @@ _ONE = (
     "unevaluatedItems",
     "unevaluatedProperties",
 )
+_OF_NUMBERS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+_COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 _MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
 
@@ -101,6 +103,8 @@ class _Judge:
                 yield Breach("envelope", here, "an object is expected")
                 return
             optional = {key for key, item in template.items() if item in ("@description", "@map", {"dev.instrc/map": "@map"})}
+            if not self.aimed.empty_schema:
+                optional |= {key for key, item in template.items() if item == "@schema"}
             for key in template.keys() - value.keys() - optional:
                 yield Breach("envelope", here, f"{key!r} is missing")
             for key in value.keys() - template.keys():
@@ -153,8 +157,13 @@ class _Judge:
             for name in node.get("properties", {}):
                 if not aimed.key.allows(name):
                     yield Breach("key", place, f"{name!r} is no key")
+        if not aimed.comments:
+            for keyword in node:
+                if keyword == "$comment" or keyword.startswith("x-"):
+                    yield Breach("comment", place, f"{keyword!r} is not for models")
         if aimed.structure == "kept":
             return
+        yield from self._sizes(place, node)
         for keyword in node.keys() - aimed.keywords:
             yield Breach("keyword", place, f"{keyword!r} is not known")
         yield from self._type(place, node)
@@ -172,10 +181,16 @@ class _Judge:
             yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
         if "format" in node and node["format"] not in aimed.formats:
             yield Breach("format", place, f"{node['format']!r} is no known format")
-        if "pattern" in node and not taken(node["pattern"], aimed.patterns):
+        if "pattern" in node and not taken(node["pattern"], aimed.patterns, aimed.most_repeated):
             yield Breach("pattern", place, f"{node['pattern']!r} is not taken")
         if not aimed.lengths_beside_patterns and node.keys() & {"minLength", "maxLength"} and node.keys() & {"pattern", "format"}:
             yield Breach("pattern", place, "lengths stand beside a pattern or format")
+
+    def _sizes(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+        for keywords, most in ((_OF_NUMBERS, self.aimed.most_bound), (_COUNTS, self.aimed.most_count)):
+            for keyword in keywords & node.keys() if most is not None else ():
+                if isinstance(node[keyword], int | float) and abs(node[keyword]) > most:
+                    yield Breach("number", place, f"{keyword!r} is at most {most}")
 
     def _type(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
         aimed, types = self.aimed, node.get("type")
@@ -206,6 +221,8 @@ class _Judge:
         types = [types] if isinstance(types, str) else types or []
         for value in listed:
             kind = kind_of(value)
+            if value == "" and not self.aimed.empty_words:
+                yield Breach("enum", place, "the empty string is no value of an enum")
             if kind not in self.aimed.enums and not (kind == "null" and "null" in types and "null" in self.aimed.enums):
                 yield Breach("enum", place, f"{value!r} is of a type that no enum holds")
             if self.aimed.spelling != "openapi" and kind not in types and not (kind == "integer" and "number" in types):

@@ -186,3 +186,39 @@ class HiddenVersion(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"rename the file without a version, or ask for `{self.found}:{self.version}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptySlot(Problem):
+    """A slot of a mixin that must be filled is left empty.
+
+    The mixin requires a property of which it says nothing, so the model may write anything there.
+
+    ```aug letter.aug
+    Page_Mixin(Body)
+    ```
+    ```json schemas/page_Mixin.vibe.json
+    { "type": "object", "properties": { "header": {}, "default": {} }, "required": ["header"] }
+    ```
+    ```json schemas/body.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Fill it by its name, `Page_Mixin(Body, { header: Header })`, or take it out of the mixin's `required`.
+    """
+
+    name: ClassVar[str] = "empty-slot"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    mixin: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the slot `{self.word}` of `{self.mixin}` is required and left empty"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"fill it by its name: `{{ {self.word}: … }}`"

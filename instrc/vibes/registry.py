@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
 from threading import RLock
 from typing import TYPE_CHECKING
 from unicodedata import normalize
@@ -18,6 +17,7 @@ from instrc import resources
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
+from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.vibes.refusals import forbidden, invalid_vibe, unknown_version, unresolved
 from instrc.vibes.roots import Entry, LeadsOutsideError, Root, newest, read_name
@@ -160,7 +160,7 @@ class Registry:
             return known
         name = path.as_posix()
         try:
-            data = _bytes(real, self.max_bytes + 1)
+            data = read_regular(real, self.max_bytes + 1)
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
             reason = getattr(error, "strerror", None) or "its path is not one"
             raise invalid_vibe([(Source(name, "").whole(), reason.lower())], at) from None
@@ -215,15 +215,6 @@ class Documents(Mapping[str, Json]):
             return self._registry.load(uri)
         except CompileError:
             return None
-
-
-def _bytes(real: str, most: int) -> bytes:
-    """Read the start of a file; `OSError` with a clause for people if it is none."""
-    mode = os.stat(real).st_mode  # noqa: PTH116  -- the resolved path is a string
-    if not S_ISREG(mode):  # opening a pipe would wait for ever
-        raise OSError(0, "it is a folder" if S_ISDIR(mode) else "it is no regular file")
-    with open(real, "rb") as file:  # noqa: PTH123  -- as above
-        return file.read(most)
 
 
 def evergreen_of(uri: str) -> str:

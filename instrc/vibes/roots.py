@@ -161,7 +161,7 @@ class Root:
                 for entry in entries:
                     if entry.name.endswith(ENDING):
                         vibes.append(entry.name)
-                    elif entry.is_dir() and not entry.name.startswith("."):
+                    elif not entry.name.startswith(".") and _is_folder(entry):
                         folders.append((entry.name, entry.is_symlink()))
         except OSError:  # not there, or not ours to read: it holds nothing
             return listing
@@ -178,3 +178,10 @@ class Root:
                 if is_link:
                     listing.links.add(name)
         return listing
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False

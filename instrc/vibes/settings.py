@@ -11,10 +11,15 @@ from typing import Any, Literal, TypeAlias
 
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.regular import read_regular
 from instrc.source import Source, Span
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords")
 LIMITS = ("source", "vibe", "schema")
+MOST = 2_000_000_000
+"""No limit is higher: a file of that size is read into memory."""
+MAX_BYTES = 1024 * 1024
+"""Of a `pyproject.toml`."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
@@ -42,7 +47,7 @@ def read_settings(folder: Path) -> Settings:
     here = Path(os.path.realpath(folder))
     for above in (here, *here.parents):
         file = above / "pyproject.toml"
-        if file.is_file():
+        if os.path.isfile(file):  # noqa: PTH113  -- no error where it may not be asked
             return _read(file)
     return Settings()
 
@@ -56,10 +61,13 @@ def shown(path: Path) -> Path:
 def _read(file: Path) -> Settings:
     name = shown(file).as_posix()
     try:
-        text = file.read_bytes().decode("utf-8-sig")
+        data = read_regular(str(file), MAX_BYTES + 1)
+        text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
+    if len(data) > MAX_BYTES:
+        raise _error([(Source(name, "").whole(), "", f"it is larger than {MAX_BYTES:,} bytes", ())])
     if "instrc" not in text:
         return Settings(file=file)  # spares the import of the TOML reader
     import tomllib
@@ -69,6 +77,9 @@ def _read(file: Path) -> Settings:
         document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _error([_syntax(source, str(error))]) from None
+    except (RecursionError, ValueError) as error:
+        reason = "it nests too deeply" if isinstance(error, RecursionError) else "it holds a number that is too long"
+        raise _error([(source.whole(), "", reason, ())]) from None
     table = document.get("tool", {})
     table = table.get("instrc", {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
@@ -120,8 +131,8 @@ class _Reader:
             return ()
         folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
         for item, folder in folders:
-            if not folder.is_dir():
-                self._wrong(key, f"there is no folder `{item}`", word=item)
+            if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
+                self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
         return tuple(shown(folder) for _, folder in folders)
 
     def _keywords(self) -> frozenset[str]:
@@ -139,8 +150,8 @@ class _Reader:
         for key, value in written.items():
             if key not in LIMITS:
                 self._wrong(f"limits.{key}", "there is no such limit", nearest(key, LIMITS), word=key)
-            elif isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                self._wrong(f"limits.{key}", "it is a whole number from 1", word=key)
+            elif isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+                self._wrong(f"limits.{key}", f"it is a whole number from 1 to {MOST:,}", word=key)
         return {key: value for key, value in written.items() if key in LIMITS}
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:

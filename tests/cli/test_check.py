@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,54 @@ def test_broken_links_and_sockets_are_no_reason_to_stop(instrc: Instrc, folder: 
     done = instrc("check", ".", "--format", "json")
     assert done.code == 1
     assert [problem["path"] for problem in json.loads(done.out)] == ["gone.aug", "loop.aug"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of Unix")
+def test_pipes_sockets_and_devices_are_told_and_never_opened(instrc: Instrc, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.aug")
+    os.mkfifo(folder / "schemas" / "pipe.vibe.json")
+    (folder / "device.aug").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket.aug")
+        done = instrc("check", ".", "--format", "json")
+    assert done.code == 1
+    assert {problem["path"]: problem["message"].rpartition(": ")[2] for problem in json.loads(done.out)} == {
+        "device.aug": "it is a link that leads out of the folder",
+        "pipe.aug": "it is a pipe",
+        "socket.aug": "it is a socket",
+        "schemas/pipe.vibe.json": "it is a pipe",
+    }
+    for name in ("pipe.aug", "schemas/pipe.vibe.json"):
+        assert "it is a pipe" in instrc("compile", name).err
+    assert "it is a device" in instrc("check", "device.aug").err
+
+
+def test_a_link_out_of_the_folder_shows_nothing_of_what_it_leads_to(instrc: Instrc, folder: Path) -> None:
+    (folder / "secret").write_text("password: hunter2\n")
+    (folder / "in").mkdir()
+    (folder / "in" / "a.aug").symlink_to(folder / "secret")
+    (folder / "in" / "b.vibe.json").symlink_to("../secret")
+    (folder / "in" / "real.aug").write_text("oops(")
+    (folder / "in" / "c.aug").symlink_to("real.aug")
+    done = instrc("check", "in")
+    assert done.code == 1
+    assert "hunter2" not in done.out + done.err
+    assert done.err.count("a link that leads out of the folder") == 2
+    assert "in/c.aug" in done.err
+
+
+def test_a_link_to_itself_hides_nothing_of_its_folder(instrc: Instrc, folder: Path) -> None:
+    (folder / "schemas" / "self").symlink_to("self")
+    (folder / "schemas" / "more").mkdir()
+    (folder / "schemas" / "more" / "loop").symlink_to("loop")
+    (folder / "schemas" / "more" / "find-me.vibe.json").write_text(TEXT)
+    (folder / "a.aug").write_text("FindMe(prompt)\n")
+    assert instrc("check", "a.aug") == (0, "", "")
+
+
+def test_a_stream_of_the_shell_is_read(process: Instrc, folder: Path) -> None:
+    done = process("flatten", "/dev/stdin", stdin=b'{"allOf": [{"type": "string"}]}')
+    assert (done.code, json.loads(done.out)) == (0, {"type": "string"})
 
 
 def test_a_thousand_vibes_share_one_registry(instrc: Instrc, folder: Path) -> None:

@@ -126,7 +126,9 @@ def test_a_folder_that_refuses_is_a_problem(instrc: Instrc, folder: Path, monkey
     monkeypatch.setattr(Path, "replace", refuse)
     done = instrc("compile", "tool.aug", "-o", "out", "--format", "json")
     assert (done.code, done.out) == (1, "")
-    assert [problem["message"] for problem in json.loads(done.err)] == ["`out` cannot be written: permission denied"]
+    assert [problem["message"] for problem in json.loads(done.err)] == [
+        "`out/say_hello.tool.json` cannot be written: permission denied"
+    ]
     assert not (folder / "out").exists()
 
 
@@ -279,3 +281,24 @@ def test_what_is_written_is_said_on_the_standard_error(instrc: Instrc, folder: P
 def test_what_is_imported_is_said_on_the_standard_error(instrc: Instrc, folder: Path) -> None:
     (folder / "tools.json").write_text('[{ "name": "f", "input_schema": { "type": "object" } }]', encoding="utf-8")
     assert instrc("import", "anthropic", "tools.json", "-o", "schemas").err == "wrote schemas/f.vibe.json\n"
+
+
+def test_the_map_does_not_overwrite_the_source(instrc: Instrc, folder: Path) -> None:
+    before = (folder / "tool.aug").read_text()
+    done = instrc("compile", "tool.aug", "--target", "openai", "--map", "tool.aug")
+    assert done.code == 1
+    assert "`tool.aug` cannot be written: it is a source of this run" in done.err
+    assert (folder / "tool.aug").read_text() == before
+
+
+def test_a_long_name_and_a_name_of_windows_make_files(instrc: Instrc, folder: Path) -> None:
+    goal = "Составить " + "очень подробный план " * 10
+    schema = '@{ title: "Plan", type: "object", properties: { text: { type: "string" } } }'
+    (folder / "long.aug").write_text(f'"{goal}" | {schema}\n')
+    (folder / "con.aug").write_text(f'"Con" | {schema}\n')
+    done = instrc("compile", "long.aug", "con.aug", "-o", "out", "--target", "openai")
+    assert (done.code, done.out) == (0, "")
+    names = sorted(path.name for path in (folder / "out").iterdir())
+    assert len(names) == 8
+    assert names[:4] == ["con_.openai.json", "con_.openai.map.json", "con_.result.json", "con_.tool.json"]
+    assert all(len(name.encode()) <= 200 and name.startswith("составить_очень_") for name in names[4:])

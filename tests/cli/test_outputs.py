@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,12 +43,48 @@ def test_replaced_files_keep_their_rights(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o600
 
 
-def test_a_link_is_written_through(tmp_path: Path) -> None:
+def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("old")
     (tmp_path / "link.json").symlink_to("real.json")
-    write_files({tmp_path / "link.json": "new"})
-    assert (tmp_path / "link.json").is_symlink()
-    assert (tmp_path / "real.json").read_text() == "new"
+    (tmp_path / "dangling.json").symlink_to("new.json")
+    for name in ("link.json", "dangling.json"):
+        with pytest.raises(OSError, match="it is a link"):
+            write_files({tmp_path / name: "new"})
+        assert (tmp_path / name).is_symlink()
+    assert tree(tmp_path) == {"real.json": "old", "link.json": "old"}
+
+
+def test_a_pipe_and_a_socket_are_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket.json"))
+        for name, kind in (("pipe", "a pipe"), ("socket", "a socket")):
+            with pytest.raises(OSError, match=f"it is {kind}"):
+                write_files({tmp_path / "other.json": "x", tmp_path / f"{name}.json": "x"})
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_a_source_of_the_run_is_not_overwritten(tmp_path: Path) -> None:
+    source = tmp_path / "a.json"
+    source.write_text("mine")
+    (tmp_path / "b.json").hardlink_to(source)
+    for name in ("a.json", "b.json"):
+        with pytest.raises(OSError, match="a source of this run"):
+            write_files({tmp_path / name: "x"}, ["-", "no\0file", str(source)])
+    assert source.read_text() == "mine"
+
+
+def test_what_a_killed_run_has_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left = tmp_path / f".instrc-{dead.pid}-{'0' * 16}.tmp"
+    mine = tmp_path / f".instrc-{os.getpid()}-{'0' * 16}.tmp"
+    old, fresh, other = (tmp_path / name for name in (f".instrc-{'a' * 16}.tmp", ".instrc-1.tmp", f"x.instrc-{'a' * 16}.tmp"))
+    for path in (left, mine, old, fresh, other):
+        path.write_text("half")
+    write_files({tmp_path / "x.json": "1"})
+    assert not left.exists()
+    assert all(path.exists() for path in (mine, old, fresh, other))
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:
@@ -91,7 +130,7 @@ def test_whatever_breaks_nothing_has_happened(
 def test_a_folder_in_the_way_undoes_the_rest(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("old")
     (tmp_path / "b.json").mkdir()
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises(OSError, match="it is a folder"):
         write_files({tmp_path / "a.json": "new", tmp_path / "b.json": "new"})
     assert tree(tmp_path) == {"a.json": "old"}
 

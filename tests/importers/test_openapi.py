@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -238,3 +240,50 @@ def test_yaml_that_is_none_of_ours_is_told(text: str) -> None:
     imported = import_tools("openapi", Source("api.yaml", text))
     assert imported.vibes == ()
     assert imported.problems
+
+
+BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 30))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it holds nothing"),
+        ("# a comment\n", "it holds nothing"),
+        *(
+            (f"a: {scalar}", "its tag promises")
+            for scalar in ("0x_", "!!int abc", "!!timestamp abc", "!!float x", "!!bool x", "1" * 5000)
+        ),
+        ("a: !!binary é", "it is no YAML"),
+        ("a: &a [*a]", "holds itself"),
+        (BOMB, "its aliases stand for"),
+        ("- " * 5000, "it nests too deeply"),
+        ("a: \x01", "special characters"),
+        ("<<: 5", "it is no YAML"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_hostile_yaml_is_one_problem(text: str, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(text, encoding="utf-8")
+    start = time.process_time()
+    imported = import_tools("openapi", tmp_path / "api.yaml")
+    assert time.process_time() - start < 2
+    assert [problem.name for problem in imported.problems] == ["invalid-json"]
+    assert reason in imported.problems[0].message
+    assert imported.problems[0].at is not None
+
+
+def test_the_place_of_a_wrong_scalar_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text("a: 1\nb: [2, !!int x]\n")
+    (problem,) = import_tools("openapi", tmp_path / "api.yaml").problems
+    assert problem.at is not None
+    assert problem.at.source.locate(problem.at.start) == (2, 8)
+
+
+def test_aliases_that_share_a_little_are_read(tmp_path: Path) -> None:
+    (tmp_path / "api.yaml").write_text(
+        "openapi: 3.1.0\nx: &text {type: string}\npaths: {/a: {post: {operationId: f, requestBody: {content: {application/json: "
+        "{schema: {type: object, properties: {a: *text, b: *text}}}}}}}}\n"
+    )
+    (vibe,) = import_tools("openapi", tmp_path / "api.yaml").vibes
+    assert [schema["type"] for schema in vibe.document["properties"].values()] == ["string", "string"]

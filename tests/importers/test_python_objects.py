@@ -181,3 +181,19 @@ def test_other_kinds_run_nothing(folder: Path) -> None:
         assert [problem.name for problem in import_tools(kind, "touch.py").problems] == ["invalid-json"]
         import_tools(kind, "touch.py:x")
     assert not (folder / "touched").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "raise BaseException('stop')",
+        "raise SystemExit(3)",
+        "raise GeneratorExit",
+        "class E(BaseException):\n    def __str__(self):\n        raise ValueError\nraise E",
+        "def __getattr__(name):\n    raise BaseException('no')",
+    ],
+)
+def test_whatever_a_file_raises_is_one_problem(text: str, tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(text)
+    imported = import_tools("pydantic", f"{tmp_path / 'models.py'}:Draft")
+    assert [problem.name for problem in imported.problems] == ["unloadable-object"]

@@ -130,6 +130,35 @@ def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
     walk(data, "")
 
 
+# Slots
+
+PAGE = {"type": "object", "properties": {"header": {}, "default": {}, "note": {}}, "required": ["header"]}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "Page_Mixin(Draft)",
+        "Page_Mixin({ default: { a: Draft, b: Draft @ 'b' } })",
+        "Page_Mixin(Page_Mixin(Draft))",
+    ],
+)
+def test_a_required_slot_that_is_left_empty_is_told(project: Any, program: str) -> None:
+    assert "empty-slot" in {name for name, _ in project(program, {"page_Mixin": PAGE})}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "Page_Mixin(Draft, { header: Draft })",
+        "Page_Mixin(Draft) @ { properties: { header: { type: 'string' } } }",
+        "Page_Mixin(Draft, { header: 'x' })",
+    ],
+)
+def test_a_slot_that_is_filled_is_fine(project: Any, program: str) -> None:
+    assert project(program, {"page_Mixin": PAGE}) == []
+
+
 # Names
 
 

@@ -31,7 +31,7 @@ def first_array(node: Any) -> Any:
 MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("openai", "required", "a property is not required", lambda schema: schema["required"].pop()),
     ("openai", "closed", "an object is open", lambda schema: schema.pop("additionalProperties")),
-    ("openai", "keyword", "a refused keyword", lambda schema: schema["properties"]["_thought"].update(minLength=1)),
+    ("openai", "keyword", "a refused keyword", lambda schema: schema["properties"]["_thought"].update(uniqueItems=True)),
     ("openai", "keyword", "a default", lambda schema: schema["properties"]["_thought"].update(default="x")),
     ("openai", "root", "a union at the root", lambda schema: schema.update(anyOf=[{"type": "object"}])),
     ("openai", "type", "no type", lambda schema: schema["properties"]["_thought"].clear()),

@@ -78,6 +78,13 @@ def test_github_commands_are_escaped() -> None:
     assert to_github([NothingToCheck()]).startswith("::warning title=instrc nothing-to-check::")
 
 
+def test_github_gets_no_character_that_drives_a_terminal_or_turns_the_text() -> None:
+    source = Source("a\x1b[31m\u202eb.aug", "x")
+    command = to_github([UnknownName(at=source.whole(), word="x\x1b]0;title\x07\u2066\x9b\ud800")])
+    assert command.encode()
+    assert not set(command[:-1]) & {chr(code) for code in (*range(32), *range(0x7F, 0xA0), 0x202E, 0x2066)}
+
+
 def test_github_gets_no_columns_for_several_lines() -> None:
     (command,) = to_github([UnknownName(at=SOURCE.span(0, 20), word="x")]).splitlines()
     assert "line=1,endLine=2,title" in command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,3 +129,24 @@ def test_a_root_on_the_command_line_must_be_a_folder(tmp_path: Path) -> None:
 def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> None:
     files("p", {"pyproject.toml": "[tool.instrc]\nlimits = {vibe = 7}", "a.aug": ""})
     assert discover(tmp_path / "p" / "a.aug").max_bytes == 7
+
+
+@pytest.mark.parametrize(
+    ("toml", "reason"),
+    [
+        ("[tool.instrc]\nlimits = { source = 9223372036854775807 }", "it is a whole number from 1 to 2,000,000,000"),
+        (f'[tool.instrc]\nroots = ["{"x" * 6000}"]', f"there is no folder `{'x' * 79}…`"),
+        (f"[tool.instrc]\nroots = {'[' * 5000}", "it nests too deeply"),
+        (f"[tool.instrc]\nlimits = {{ source = {'1' * 5000} }}", "it holds a number that is too long"),
+        (f"[tool.instrc]\n# {'x' * 1_100_000}", "it is larger than 1,048,576 bytes"),
+    ],
+    ids=["number", "long", "deep", "digits", "large"],
+)
+def test_hostile_settings_are_one_problem(files: Files, toml: str, reason: str) -> None:
+    assert [problem.reason for problem in wrong(files, toml)] == [reason]
+
+
+def test_a_pipe_in_the_place_of_the_settings_is_none(files: Files) -> None:
+    folder = files("p", {"pyproject.toml": '[tool.instrc]\nnaming = "camel"', "inner/a.aug": ""})
+    os.mkfifo(folder / "inner" / "pyproject.toml")
+    assert read_settings(folder / "inner").naming == "camel"

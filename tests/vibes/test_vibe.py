@@ -128,7 +128,7 @@ def test_what_cannot_be_read_as_a_file_is_one_problem(files: Files) -> None:
     registry = Registry([root])
     registry.lookup("gone")
     (root / "gone.vibe.json").unlink()
-    for name, reason in (("folder", "it is a folder"), ("pipe", "no regular file"), ("gone", "no such file")):
+    for name, reason in (("folder", "it is a folder"), ("pipe", "it is a pipe"), ("gone", "no such file")):
         for read in (lambda name=name: registry.load(f"aug:{name}"), lambda name=name: registry.open(root / f"{name}.vibe.json")):
             with pytest.raises(CompileError) as caught:
                 read()

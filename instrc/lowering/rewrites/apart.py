@@ -10,10 +10,11 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import Json, freeze, kind_of
 from instrc.lowering.forms import Form, listed_values
 from instrc.lowering.names import unique
-from instrc.lowering.rewrites.first_keys import lead, led_apart
+from instrc.lowering.rewrites.first_keys import leading, led_apart
 
 if TYPE_CHECKING:
     from instrc.lowering.fit import Fitter
@@ -37,6 +38,9 @@ def untangled(fitter: Fitter, forms: list[Form]) -> None:
     objects = [form for form in forms if form.kind == "object" and isinstance(form.body.get("properties"), dict)]
     named = {id(form) for form in alike}
     _tag(fitter, [*alike, *sight.mistakable([form for form in objects if id(form) not in named])], objects)
+    for form in forms:
+        if form.definition is not None:
+            fitter.share(form)
 
 
 def _box(fitter: Fitter, form: Form, taken: set[str]) -> None:
@@ -54,21 +58,28 @@ def _box(fitter: Fitter, form: Form, taken: set[str]) -> None:
 
 def _tag(fitter: Fitter, chosen: list[Form], objects: list[Form]) -> None:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
-    tag = unique("option", {name for form in objects for name in form.body["properties"]}, 64)
+    named = [name for form in objects for name in form.body["properties"]]
+    named += [name for form in chosen if form.kind == "ref" for name in form.node.get("properties", {})]
+    tag = unique("option", set(named), 64)
     labels: list[str] = []
     for number, form in enumerate(chosen, 1):
         label = unique(form.title or f"option_{number}", labels, 60)
         labels.append(label)
-        named = {"const": label} if "const" in fitter.dialect.keywords else {"enum": [label]}
-        lead(form, tag, {"type": "string", **named})
-        for keyword in form.body.keys() & {"minProperties", "maxProperties"}:
-            form.body[keyword] += 1
-        codec = form.codec
-        if codec is not None and codec["as"] == "tuple":  # the tag belongs to the object it is written as
-            item = codec.get("item") or {"as": "object", "keys": {}}
-            form.codec = {**codec, "item": {**item, "tag": {"key": tag, "value": label}}}
+        if form.kind == "ref":
+            fitter.tag_later(form, tag, label)
         else:
-            form.codec = {**(codec or {"as": "object", "keys": {}}), "tag": {"key": tag, "value": label}}
+            form.body, form.codec = tagged(form.body, form.codec, tag, label, constant="const" in fitter.dialect.keywords)
+
+
+def tagged(body: dict[str, Any], codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[dict[str, Any], Codec]:
+    """Return an object that begins with a key that names it, and the codec that knows of it."""
+    body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
+    for keyword in body.keys() & {"minProperties", "maxProperties"}:
+        body[keyword] += 1
+    if codec is not None and codec["as"] == "tuple":  # the tag belongs to the object it is written as
+        item = codec.get("item") or {"as": "object", "keys": {}}
+        return body, {**codec, "item": {**item, "tag": {"key": tag, "value": label}}}
+    return body, {**(codec or {"as": "object", "keys": {}}), "tag": {"key": tag, "value": label}}
 
 
 class _Sight:

@@ -66,7 +66,7 @@ def _bounds(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
     """Add the numbers of items, as far as the target takes them."""
     keywords, least = fitter.dialect.keywords, int(node.get("minItems", 0))
     if least > 0:
-        most = fitter.dialect.most_min_items
+        most = fitter.dialect.most_min_items if fitter.dialect.most_min_items is not None else fitter.dialect.most_count
         if "minItems" in keywords and (most is None or least <= most):
             form.body["minItems"] = least
         else:
@@ -74,7 +74,7 @@ def _bounds(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
                 form.body["minItems"] = most
             form.notes.append(fitter.lose(node, "minItems"))
     if "maxItems" in node:
-        if "maxItems" in keywords:
+        if "maxItems" in keywords and (fitter.dialect.most_count is None or node["maxItems"] <= fitter.dialect.most_count):
             form.body["maxItems"] = int(node["maxItems"])
         else:
             form.notes.append(fitter.lose(node, "maxItems"))

@@ -25,6 +25,7 @@ def led_apart(fitter: Fitter, forms: list[Form]) -> list[Form]:
                     form.notes,
                     form.text or body.get("description"),
                     form.title,
+                    form.codec["name"],
                     form.node,
                 )
     objects = [form for form in forms if form.kind == "object" and form.body.get("properties")]
@@ -32,8 +33,9 @@ def led_apart(fitter: Fitter, forms: list[Form]) -> list[Form]:
         led = [group for group in _alike(objects) if _led(fitter, group)]
         if not led:
             break
-    if any(form.kind == "ref" and fitter.under_way(form) for form in forms):
-        return objects  # nobody knows yet with which key that one will begin
+    under_way = [form for form in forms if form.kind == "ref" and fitter.under_way(form)]
+    if under_way:  # nobody knows yet with which key they will begin
+        return [*objects, *under_way] if len(under_way) > 1 else objects
     return [form for group in _alike(objects) for form in group]
 
 
@@ -52,7 +54,7 @@ def _led(fitter: Fitter, group: list[Form]) -> bool:
     if leader is None:
         return False
     for form in group:
-        lead(form, leader, form.body["properties"][leader])
+        form.body = leading(form.body, leader, form.body["properties"][leader])
         if isinstance(form.node, dict):
             fitter.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
     return True
@@ -72,12 +74,11 @@ def _discriminates(group: list[Form], name: str) -> bool:
     return True
 
 
-def lead(form: Form, name: str, schema: Json) -> None:
-    """Put a property in front of the others."""
-    body = dict(form.body)
+def leading(body: dict[str, Any], name: str, schema: Json) -> dict[str, Any]:
+    """Return an object with a property in front of the others."""
     rest = {key: value for key, value in body["properties"].items() if key != name}
-    body["properties"] = {name: schema, **rest}
-    body["required"] = [name, *(key for key in body.get("required", ()) if key != name)]
-    if "propertyOrdering" in body:
-        body["propertyOrdering"] = list(body["properties"])
-    form.body = body
+    result = {**body, "properties": {name: schema, **rest}}
+    result["required"] = [name, *(key for key in body.get("required", ()) if key != name)]
+    if "propertyOrdering" in result:
+        result["propertyOrdering"] = list(result["properties"])
+    return result

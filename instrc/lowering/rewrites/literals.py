@@ -33,7 +33,12 @@ def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
         del groups["integer"]
     forms: list[Form] = []
     strange: list[Json] = []
+    if not dialect.empty_words and "" in groups.get("string", ()):
+        groups["string"] = [value for value in groups["string"] if value != ""]
+        strange.append("")
     for kind, group in groups.items():
+        if not group:
+            continue
         if kind == "null" and dialect.null:
             forms.append(null_form())
         elif kind == "boolean" and len(group) == 2:

@@ -124,7 +124,12 @@ def kept(
     by: list[dict[str, Json]] = []
     other: Codec = None
     single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
-    if patterns and single and "patternProperties" in keywords and all(taken(pattern, "plain") for pattern in patterns):
+    if (
+        patterns
+        and single
+        and "patternProperties" in keywords
+        and all(taken(pattern, "plain", fitter.dialect.most_repeated) for pattern in patterns)
+    ):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = fitter.fit(schema, level + 1)
@@ -201,7 +206,7 @@ def pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, 
 
 def _enforced(fitter: Fitter, pattern: str) -> bool:
     """Say whether a target holds keys to a pattern."""
-    return "pattern" in fitter.dialect.keywords and taken(pattern, fitter.dialect.patterns)
+    return "pattern" in fitter.dialect.keywords and taken(pattern, fitter.dialect.patterns, fitter.dialect.most_repeated)
 
 
 def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Json) -> Json:

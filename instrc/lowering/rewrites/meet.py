@@ -8,12 +8,12 @@ OpenAI refuses the first two, xgrammar ignores them, Gemini and GigaChat know no
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import gcd
 from typing import Any
 
 from instrc.codecs.patterns import matches
 from instrc.codecs.positions import ANNOTATIONS
 from instrc.jsonvalue import Json, equal, freeze
+from instrc.schema.laws import NO_LAW, multiple_of
 
 Schema = dict[str, Any]
 
@@ -51,8 +51,8 @@ def both(left: Json, right: Json) -> Json:
             merged[keyword] = value
         elif keyword in ANNOTATIONS or equal(merged[keyword], value):
             continue
-        elif fold := _FOLDS.get(keyword):
-            merged[keyword] = fold(merged[keyword], value)
+        elif (fold := _FOLDS.get(keyword)) and (folded := fold(merged[keyword], value)) is not NO_LAW:
+            merged[keyword] = folded
         elif keyword == "allOf":
             merged["allOf"] = [*merged["allOf"], *value]
         else:
@@ -90,12 +90,6 @@ def _values(left: list[Json], right: list[Json]) -> list[Json]:
     return [value for value in left if freeze(value) in allowed]
 
 
-def _multiple(left: Json, right: Json) -> Json:
-    if isinstance(left, int) and isinstance(right, int) and left > 0 and right > 0:
-        return left * right // gcd(left, right)
-    return max(left, right)
-
-
 def _named(left: Schema, right: Schema) -> Schema:
     return {**left, **{name: _together(left[name], child) if name in left else child for name, child in right.items()}}
 
@@ -130,7 +124,7 @@ _FOLDS: dict[str, Callable[[Any, Any], Json]] = {
     "maxLength": min,
     "maxItems": min,
     "maxProperties": min,
-    "multipleOf": _multiple,
+    "multipleOf": multiple_of,
     "uniqueItems": lambda left, right: left or right,
     "required": _names,
     "not": lambda left, right: {"anyOf": [left, right]},

@@ -133,6 +133,8 @@ class _Shape:
                 place = fitter.place(self.node, "properties") + pointer(("properties", name))
                 for demand in (schema, *_said_of(self.node, name)):
                     fitter.lose_all(demand, "cannot be satisfied", "part", place)
+            elif not required:
+                fitter.contradict(self.node, name, schema)
             if required:
                 fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
             self.declared.append(name)

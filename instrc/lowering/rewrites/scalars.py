@@ -32,7 +32,7 @@ def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
     form = Form("string", {"type": "string"})
     pattern, form_at = node.get("pattern"), node.get("format")
     if isinstance(pattern, str):
-        if "pattern" in keywords and taken(pattern, dialect.patterns):
+        if "pattern" in keywords and taken(pattern, dialect.patterns, dialect.most_repeated):
             form.body["pattern"] = pattern
         else:
             form.notes.append(fitter.lose(node, "pattern"))
@@ -45,7 +45,7 @@ def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
         if keyword not in node or (keyword == "minLength" and node[keyword] <= 0):
             continue
         alone = dialect.lengths_beside_patterns or form.body.keys().isdisjoint({"pattern", "format"})
-        if keyword in keywords and alone:
+        if keyword in keywords and alone and (dialect.most_count is None or node[keyword] <= dialect.most_count):
             form.body[keyword] = node[keyword]
         else:
             form.notes.append(fitter.lose(node, keyword))
@@ -62,6 +62,9 @@ def numbers(fitter: Fitter, node: dict[str, Any], kind: str) -> Form | None:
         if keyword not in node or isinstance(node[keyword], bool):
             continue
         value = node[keyword]
+        if fitter.dialect.most_bound is not None and abs(value) > fitter.dialect.most_bound:
+            form.notes.append(fitter.lose(node, keyword))
+            continue
         if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
             value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
         if keyword in fitter.dialect.keywords:
@@ -100,11 +103,14 @@ def _empty(node: dict[str, Json], kind: str) -> bool:
 
 
 _LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
+_REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
 _LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 
 
-def taken(pattern: str, kind: str) -> bool:
+def taken(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
+    if most_repeated is not None and any(int(number) > most_repeated for number in _REPEATED.findall(pattern)):
+        return False
     try:
         re.compile(pattern)
     except (re.error, RecursionError, OverflowError):

@@ -1,0 +1,68 @@
+"""Find slots of mixins that must be filled and are not: what stands there then is anything at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from instrc.ir.graph import Application, Block, Constant, Content, Fusion, Graph, Group, Instruction, Unit
+from instrc.jsonvalue import Json
+from instrc.problems.problem import Problem
+
+_SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
+
+
+def empty_slots(graph: Graph, schema_of: Callable[[Instruction], Json]) -> Iterator[Problem]:
+    """Yield the required slots of mixins that a program leaves empty; `schema_of` gives the flat schema of an instruction."""
+    for application in _applications(graph):
+        schema = schema_of(application.mixin)
+        for name in _slots(schema):
+            filled = any(slot.name == name for slot in application.slots)
+            if not filled and not any(_names(annotation, name) for annotation in application.annotations):
+                from instrc.problems.suspicious import EmptySlot  # only where there is one
+
+                yield EmptySlot(at=application.span, word=name, mixin=application.mixin.name)
+
+
+def _slots(schema: Json) -> list[str]:
+    """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict):
+        return []
+    required = schema.get("required", ())
+    return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
+
+
+def _is_open(schema: Json) -> bool:
+    return schema is True or (isinstance(schema, dict) and schema.keys() <= _SAYS_NOTHING)
+
+
+def _names(annotation: Json, name: str) -> bool:
+    properties = annotation.get("properties") if isinstance(annotation, dict) else None
+    return isinstance(properties, dict) and name in properties
+
+
+def _applications(graph: Graph) -> Iterator[Application]:
+    """Yield every use of a mixin in a graph, once each."""
+    seen: set[int] = set()
+    contents: list[Content] = [step.content for step in graph.steps.values()]
+    units: list[Unit] = list(graph.units)
+    while contents or units:
+        found: tuple[Application, ...] = ()
+        if units:
+            unit = units.pop()
+            if isinstance(unit, Group):
+                found, units = (unit.application,), [*units, *unit.members]
+        else:
+            match contents.pop():
+                case Fusion(slots=slots, mixins=mixins):
+                    contents.extend(slot.content for slot in slots)
+                    found = mixins
+                case Block(units=inner):
+                    units.extend(inner)
+                case Constant():
+                    pass
+        for application in found:
+            if id(application) not in seen:
+                seen.add(id(application))
+                contents.extend(slot.content for slot in application.slots)
+                yield application

@@ -1,0 +1,44 @@
+"""Read and replace regular files, and nothing else: a pipe, a socket or a device may keep its reader waiting for ever."""
+
+from __future__ import annotations
+
+import os
+import re
+from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+
+_HANDED_OVER = re.compile(r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+")
+
+
+def is_handed_over(path: str) -> bool:
+    """Tell whether a path is a stream that the shell has opened for this run (`/dev/stdin`, `<(…)`), or the null device."""
+    return _HANDED_OVER.fullmatch(path) is not None
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """Return the first `most` bytes of a regular file; an `OSError` whose `strerror` is a clause for people if it is none.
+
+    A stream that was handed over with the command is read too: that is what it is for.
+    """
+    if is_handed_over(path):
+        with open(path, "rb") as file:  # noqa: PTH123  -- a string: a `Path` would tidy what the user wrote
+            return file.read(most)
+    refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    with open(path, "rb", opener=_without_waiting) as file:
+        refuse_odd(path, os.fstat(file.fileno()).st_mode)  # it may have become another since
+        return file.read(most)
+
+
+def refuse_odd(path: str, mode: int) -> None:
+    """Raise an `OSError` that says what a path is, if it is no regular file."""
+    if not S_ISREG(mode):
+        raise OSError(0, f"it is {kind_of(mode)}", path)
+
+
+def kind_of(mode: int) -> str:
+    """Return what the mode of a file says that it is, with its article."""
+    kinds = {S_ISDIR: "a folder", S_ISFIFO: "a pipe", S_ISSOCK: "a socket", S_ISCHR: "a device", S_ISBLK: "a device"}
+    return next((name for test, name in kinds.items() if test(mode)), "no regular file")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

@@ -1,0 +1,144 @@
+"""What providers and engines are known to refuse never reaches them; nothing of it goes without a loss."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from instrc.codecs.encode import encode
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import dumps
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
+from instrc.lowering.verify import verify
+
+
+def having(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+@pytest.mark.parametrize("target", sorted(targets()))
+def test_a_property_that_nothing_satisfies_does_not_vanish_in_silence(target: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "boolean", "enum": ["yes", "no"]}, "b": {"type": "string"}}}
+    result = lower(schema, target)
+    kept = "a" in result.schema["properties"]
+    told = {(loss.pointer, loss.keyword) for loss in result.losses if loss.grave}
+    assert kept or told & {("/properties/a", "schema"), ("", "properties")}
+    assert kept or any(problem.name == "lossy-target" for problem in result.problems)
+
+
+def test_a_property_that_its_author_forbids_is_no_contradiction() -> None:
+    result = lower({**having(b={"type": "string"}), "properties": {"a": False, "b": {"type": "string"}}}, "openai")
+    assert [loss for loss in result.losses if loss.kind == "contradiction"] == []
+
+
+@pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
+def test_gemini_is_not_sent_an_empty_word_and_it_comes_back_all_the_same(target: str) -> None:
+    result = lower(having(a={"enum": ["", "x"]}, b={"const": ""}), target)
+    assert not breaches(result.payload, target)
+    assert '""' not in [dumps(word) for word in result.schema["properties"]["a"]["enum"]]
+    for value in ({"a": "", "b": ""}, {"a": "x", "b": ""}):
+        assert lift(encode(value, result.map), result.map).value == value
+
+
+@pytest.mark.parametrize("target", ["gemini", "gemini-schema"])
+def test_gemini_is_sent_no_schema_of_a_tool_without_parameters(target: str) -> None:
+    result = lower({"type": "object", "properties": {}}, target, "now", description="Tell the time.")
+    assert result.payload == {"name": "now", "description": "Tell the time."}
+    assert not breaches(result.payload, target)
+    assert lift({"functionCall": {"name": "now", "args": {}}}, result.map).value == {}
+
+
+@pytest.mark.parametrize("target", ["anthropic", "mcp"])
+def test_what_is_written_for_people_does_not_reach_models(target: str) -> None:
+    inner = {"type": "string", "x-order": 1, "$comment": "Ask Ann."}
+    result = lower({**having(**{"x-key": inner}), "$comment": "Draft.", "x-internal": True}, target)
+    assert result.schema == having(**{"x-key": {"type": "string"}})
+    assert {loss.keyword for loss in result.losses} == {"x-order", "x-internal"}
+    assert result.map["schema"]["$comment"] == "Draft."
+
+
+BEYOND = [
+    {"type": "integer", "maximum": 2**63},
+    {"type": "number", "minimum": -(2**63)},
+    {"type": "integer", "multipleOf": 2**63},
+    {"type": "string", "maxLength": 2**63 - 1},
+    {"type": "array", "items": {"type": "string"}, "maxItems": 2**63},
+    {"type": "string", "pattern": "^a{1001}$"},
+    {"type": "string", "pattern": r"^\<b\>$"},
+    {"type": "string", "pattern": "^(?=a)b$"},
+]
+
+
+@pytest.mark.parametrize("target", ["mistral", "vllm"])
+@pytest.mark.parametrize("schema", BEYOND, ids=dumps)
+def test_engines_are_not_given_what_they_refuse(schema: Any, target: str) -> None:
+    result = lower(having(a=schema), target)
+    assert verify(result.payload, target).accepted
+    value = {key: item for key, item in result.schema["properties"]["a"].items() if key != "description"}
+    assert value == schema or result.losses or schema["pattern"] == r"^\<b\>$"
+
+
+def test_steps_of_a_number_that_no_law_joins_are_both_told() -> None:
+    result = lower(having(a={"type": "number", "allOf": [{"multipleOf": 0.5}, {"multipleOf": 0.3}]}), "openai")
+    said = result.schema["properties"]["a"]
+    assert said.get("multipleOf") == 1.5 or any(loss.keyword in {"multipleOf", "allOf"} for loss in result.losses)
+
+
+def mutual(number: int) -> Any:
+    """Return objects that lead to each other through unions."""
+    names = [f"N{index}" for index in range(number)]
+    return {
+        **having(root={"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}),
+        "$defs": {
+            name: {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string"},
+                    "x": {"anyOf": [{"$ref": f"#/$defs/{other}"} for other in names if other != name]},
+                    name: {"oneOf": [{"$ref": f"#/$defs/{other}"} for other in names]},
+                },
+            }
+            for name in names
+        },
+    }
+
+
+@pytest.mark.parametrize("target", sorted(targets()))
+def test_unions_of_objects_that_lead_to_each_other_stay_small(target: str) -> None:
+    schema = mutual(10)
+    start = time.process_time()
+    result = lower(schema, target)
+    assert time.process_time() - start < 10
+    assert len(dumps(result.payload)) + len(dumps(result.map)) < 100 * len(dumps(schema))
+    assert not breaches(result.payload, target)
+
+
+def test_an_answer_to_a_shared_union_comes_back() -> None:
+    result = lower(mutual(10), "openai")
+    value = {"root": {"name": "a", "N3": {"name": "b", "x": {"name": "c", "N7": {"N1": {"name": "d"}}}}}}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+def test_descriptions_name_keys_as_they_are_sent() -> None:
+    schema = having(
+        **{
+            "step1_найти_слот": {"type": "string", "description": "Полное имя."},
+            "имя": {"type": "string", "description": "Use step1_найти_слот, имя."},
+            "$score": {
+                "type": "integer",
+                "description": 'Из "имя", step1_найти_слот и $score; не $score2, не step1_найти_слоты.',
+            },
+        }
+    )
+    result = lower({**schema, "description": "Fill in `имя` and $score."}, "anthropic")
+    said = result.payload["input_schema"]["properties"]
+    assert result.payload["description"] == "Fill in `imya` and score."
+    assert list(said) == ["step1_nayti_slot", "imya", "score"]
+    assert said["step1_nayti_slot"]["description"] == "Полное имя."
+    assert said["imya"]["description"] == "Use step1_nayti_slot, imya."
+    assert said["score"]["description"] == 'Из "imya", step1_nayti_slot и score; не $score2, не step1_найти_слоты.'
+    assert lower(schema, "jsonschema").payload == schema
