@@ -56,8 +56,6 @@ def layout(doc: Doc, width: int = WIDTH) -> str:
             case str():
                 written.append(part)
                 column = len(part) - part.rfind("\n") - 1 if "\n" in part else column + len(part)
-            case tuple() if type(part) is tuple:
-                stack.extend((indent, broken, each) for each in reversed(part))
             case Line(flat, blank):
                 if broken:
                     written.append("\n\n" if blank else "\n")
@@ -75,7 +73,7 @@ def layout(doc: Doc, width: int = WIDTH) -> str:
                     written.append(text)
                     column += len(text)
             case _:
-                raise AssertionError(part)
+                stack.extend((indent, broken, each) for each in reversed(part))
     return "".join(written)
 
 
