@@ -10,7 +10,7 @@ from instrc.emit.definitions import Definitions
 from instrc.emit.nullable import nullable
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.flattening.flatten import flatten
-from instrc.ir.graph import Argument, Block, Constant, Group, Path, Placed, Step, Unit
+from instrc.ir.graph import Argument, Constant, Group, Path, Placed, Step, StepObject, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
 
@@ -161,7 +161,7 @@ class Renderer:
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
         references = self.references(step.reads, item)
-        block = isinstance(step.content, Block)  # the steps in it say for themselves what they read
+        block = isinstance(step.content, StepObject)  # the steps in it say for themselves what they read
         if step.executor == "model" and self.hint is not None and references and not block:
             schema = _described(schema, self.hint.replace("{paths}", ", ".join(references)))
         elif schema is self.plan.flat.schemas[number]:
@@ -196,7 +196,7 @@ class Renderer:
             schema = put(schema, place.slots, self._block(place.block, item))
         return schema
 
-    def _block(self, block: Block, item: int | None) -> Json:
+    def _block(self, block: StepObject, item: int | None) -> Json:
         made = Container({}, [], [])
         self._fill(made, block.units, (item,), frozenset())
         return made.schema(block.annotations)

@@ -18,6 +18,8 @@ from instrc.source import Span
 
 Executor: TypeAlias = Literal["model", "server", "user"]
 Kind: TypeAlias = Literal["model", "server", "user", "mixin"]
+Word: TypeAlias = Literal["when", "each", "repeat", "try", "do"]
+Given: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 SUFFIXES: dict[str, Kind] = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
 """The end of an instruction's name that decides who carries it out."""
@@ -49,10 +51,22 @@ def _suffix(name: str) -> str:
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
-class Path(NamedTuple):
-    """Something that is read: an input by name, or a step by number, or a slot within one."""
+class Local(NamedTuple):
+    """A name that a block gives to what is in it."""
 
-    origin: str | int
+    block: int
+    """The number of the region that it is for."""
+    level: int
+    """How many blocks lie around it."""
+    kind: Given
+    name: str
+    """As it is read: `person`, `round`."""
+
+
+class Path(NamedTuple):
+    """Something that is read: an input by name, a step or a block by number, a name of a block, or a part of one of these."""
+
+    origin: str | int | Local
     tail: tuple[str, ...] = ()
 
 
@@ -61,6 +75,16 @@ class Constant:
     """A literal value."""
 
     value: Json
+
+
+class Named(NamedTuple):
+    """An object of readings."""
+
+    members: tuple[tuple[str, Reading], ...]
+
+
+Reading: TypeAlias = Path | Constant | Named
+"""What a block gives: a path, a constant, or an object of these."""
 
 
 class Argument(NamedTuple):
@@ -116,7 +140,7 @@ Unit: TypeAlias = int | Group
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StepObject:
     """An object of steps inside a slot or under a key."""
 
     units: tuple[Unit, ...]
@@ -124,7 +148,124 @@ class Block:
     span: Span
 
 
-Content: TypeAlias = Fusion | Constant | Block
+class Test(NamedTuple):
+    """Holds if what a path leads to satisfies a schema; the schema says by itself whether `null` does."""
+
+    path: Path
+    schema: Json
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """What stands in the braces of a block: it is cut by itself."""
+
+    number: int
+    units: tuple[Unit, ...]
+    """In evaluation order."""
+    value: Reading
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One case of a `when`; no condition is the `else`."""
+
+    condition: tuple[Test, ...]
+    body: Region
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The first branch whose condition holds."""
+
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """The body once an element, or once for 1, 2, 3."""
+
+    item: str
+    source: Path | int
+    most: int
+    body: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The body again and again, or one element after the other."""
+
+    item: str | None
+    source: Path | None
+    most: int
+    keep: int | None
+    body: Region
+    until: tuple[Test, ...]
+    otherwise: Region | None
+    names: tuple[tuple[str, Reading], ...]
+    """What `previous` has: the names that the body defines, with what they stand for."""
+    handed: bool
+    """Whether `previous` or `rounds` is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """The first body, and the second when the first has failed for good."""
+
+    body: Region
+    otherwise: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """The body, once."""
+
+    body: Region
+
+
+Block: TypeAlias = When | Each | Repeat | Try | Do
+Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try | Do
+
+
+def regions_of(content: Content) -> tuple[Region, ...]:
+    """Return the regions of a block, in order; anything else has none."""
+    match content:
+        case When(branches):
+            return tuple(branch.body for branch in branches)
+        case Each() | Do():
+            return (content.body,)
+        case Repeat():
+            return (content.body,) if content.otherwise is None else (content.body, content.otherwise)
+        case Try(body, otherwise):
+            return body, otherwise
+        case _:
+            return ()
+
+
+def word_of(block: Block) -> Word:
+    """Return the word that a block begins with."""
+    match block:
+        case When():
+            return "when"
+        case Each():
+            return "each"
+        case Repeat():
+            return "repeat"
+        case Try():
+            return "try"
+        case Do():
+            return "do"
+
+
+class Timing(NamedTuple):
+    """A deadline and a delay, as ISO 8601 durations."""
+
+    within: str | None = None
+    delay: str | None = None
+
+
+NO_TIMING = Timing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +277,7 @@ class Step:
     stem: str
     key: str | None
     """The key written by hand in braces, if there is one."""
-    executor: Executor
+    executor: Executor | Literal["block"]
     output: bool
     """It gives back its property `output` only; with the model as executor the server is called for it."""
     content: Content
@@ -145,6 +286,11 @@ class Step:
     """All it reads: its arguments and those of the calls fused into it, each once."""
     activity: str | None
     span: Span
+    timing: Timing = NO_TIMING
+    fail: bool = False
+    """It ends its block, or the run, as failed."""
+    about: str | None = None
+    """The description of a block."""
 
 
 class Context(NamedTuple):
@@ -170,21 +316,32 @@ class Graph:
     """By number, in evaluation order."""
     units: tuple[Unit, ...]
     """Steps and groups that stand in a chunk of their own right; the other steps lie inside the slots of these."""
-    inputs: tuple[str, ...]
-    """`prompt` and the declared inputs, in order."""
+    inputs: dict[str, Json]
+    """The schemas of `prompt` and the declared inputs, in order."""
     contexts: tuple[Context, ...] | None
     """The cut, if it was made by hand."""
     inner: dict[int, tuple[int, ...]]
     """Steps inside the slots of a step, or of the mixin around a group whose first step it is; in the order of filling."""
     keyed: bool
     """Its steps keep their keys even if there is only one."""
+    value: Reading | None
+    """What it gives; `None` where a single key does not say it."""
+    accesses: tuple[Reached, ...] = ()
+    """The members that paths of the program name, to be looked for in the schemas."""
+
+
+class Reached(NamedTuple):
+    """A member that a path names: the path up to it, and its place."""
+
+    path: Path
+    span: Span
 
 
 class Placed(NamedTuple):
     """A block that stands in a property of a step's schema, to be filled in when keys are known."""
 
     slots: tuple[str, ...]
-    block: Block
+    block: StepObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from instrc import problems
-from instrc.ir.graph import Context, Graph
+from instrc.ir.graph import Context, Graph, regions_of
 from instrc.ir.surface import (
     Annotated,
     Anonymous,
@@ -19,12 +19,15 @@ from instrc.ir.surface import (
     children,
 )
 from instrc.naming import snake
+from instrc.passes.blocks import reading_of
 from instrc.passes.evaluate import Evaluator
 from instrc.passes.holding import nested
+from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.names import RESERVED, Names
+from instrc.passes.scopes import goal as stated_goal
 from instrc.passes.trampoline import run
-from instrc.passes.values import Cut, Data, Members, Place
+from instrc.passes.values import Cut, Data, Members, Place, Value
 from instrc.problems.report import Report
 
 
@@ -55,7 +58,8 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in names.read:
-            run(Evaluator(names, library, mine).value(binding.name, Place(placing=True, exported=True)))
+            evaluator = Evaluator(names, library, mine, Identities())
+            run(evaluator.value(binding.name, Place(names.root, placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
@@ -89,8 +93,7 @@ def _mentioned(program: Program) -> set[str]:
 
 def _graph(export: Export, names: Names, library: Library, report: Report) -> Graph | None:
     """Bind one export."""
-    evaluator = Evaluator(names, library, report)
-    value = run(evaluator.value(export.expression, Place(placing=True, exported=True)))
+    evaluator, value = _evaluated(export, names, library, report)
     if value is None:
         return None
     if isinstance(value, Data):
@@ -103,17 +106,34 @@ def _graph(export: Export, names: Names, library: Library, report: Report) -> Gr
         report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
+    inside = [unit for step in table.values() for region in regions_of(step.content) for unit in region.units]
     return Graph(
         name=export.name or "",
         goal=_goal(export.expression, names),
         tool=export.name,
         steps=table,
         units=units,
-        inputs=tuple(names.inputs),
+        inputs=names.schemas(),
         contexts=contexts,
-        inner=nested(table, units),
+        inner=nested(table, [*units, *inside]),
         keyed=isinstance(value, Members),
+        value=None if isinstance(value, Cut) else reading_of(value),
+        accesses=tuple(dict.fromkeys(evaluator.accesses)),
     )
+
+
+def _evaluated(export: Export, names: Names, library: Library, report: Report) -> tuple[Evaluator, Value | None]:
+    """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
+    identities = Identities()
+    expected: frozenset[tuple[int, int]] = frozenset()
+    while True:
+        mine = Report()
+        evaluator = Evaluator(names, library, mine, identities, expected)
+        value = run(evaluator.value(export.expression, Place(names.root, placing=True, exported=True)))
+        if evaluator.steps.late <= expected:
+            report.problems.extend(mine.problems)
+            return evaluator, value
+        expected |= evaluator.steps.late
 
 
 def _goal(expression: Expression, names: Names) -> str | None:
@@ -124,7 +144,7 @@ def _goal(expression: Expression, names: Names) -> str | None:
             case Annotated(value):
                 expression = value
             case Pipe(stages):
-                goal = names.goal(stages[0])
+                goal = stated_goal(stages[0], names.root)
                 if goal is not None:
                     return goal
                 expression = stages[0]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.ir.graph import Block, Constant, Path, Unit
+from instrc.ir.graph import Constant, Path, StepObject, Unit
 from instrc.ir.surface import Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes import filling
@@ -73,7 +73,7 @@ def _nested(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
     return under_key(ev, content, place, written.span) if content.units else value
 
 
-def under_key(ev: Evaluator, block: Block, place: Place, span: Span) -> Result:
+def under_key(ev: Evaluator, block: StepObject, place: Place, span: Span) -> Result:
     """Make an object of steps a step of its own, under the key that braces give to it."""
     reads = outside_reads(ev.steps, block)
     key = place.key or ""
@@ -83,7 +83,7 @@ def under_key(ev: Evaluator, block: Block, place: Place, span: Span) -> Result:
 
 def block(
     ev: Evaluator, written: Object, place: Place, frame: Frame, annotations: tuple[Json, ...]
-) -> Task[tuple[Block, Value] | None]:
+) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
     value = yield members(ev, written, replace(place.given_to(frame), placing=True))
     if value is None:
@@ -91,7 +91,9 @@ def block(
     return take(ev, ev.steps.fill(frame, place), frame, place, written.span, annotations), value
 
 
-def take(ev: Evaluator, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]) -> Block:
+def take(
+    ev: Evaluator, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]
+) -> StepObject:
     """Put some of what brackets hold into a slot."""
     ev.steps.take_in(units)
     for number in numbers(units):
@@ -99,10 +101,10 @@ def take(ev: Evaluator, units: tuple[Unit, ...], frame: Frame, place: Place, spa
         frame.inner.pop(number, None)
     if place.frame is not None:
         frame.hand_to(place.frame)
-    return Block(units, annotations, span)
+    return StepObject(units, annotations, span)
 
 
-def outside_reads(steps: Steps, block: Block) -> list[Path]:
+def outside_reads(steps: Steps, block: StepObject) -> list[Path]:
     """Return what the steps of a block read from outside it."""
     inside = set(numbers(block.units))
     return [path for number in sorted(inside) for path in steps.table[number].reads if path.origin not in inside]

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from instrc.passes.evaluate import Evaluator
 
 
+FAIL = Instruction("Fail_Activity", None, {})
+"""What `Fail` calls: the engine carries it out."""
+
+
 @dataclass(slots=True)
 class Given:
     """What a call is given, sorted."""
@@ -96,12 +100,33 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
     return Result(Path(number))
 
 
+def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Come to the step that ends its block, or the run, as failed with what it reads."""
+    given = yield collect(ev, FAIL, written, replace(place, annotations=(), own=place.own))
+    if place.annotations:
+        ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
+        return None
+    if not given.complete:
+        return None
+    number = ev.steps.add(
+        place,
+        stem=FAIL.stem,
+        executor="server",
+        content=Fusion(FAIL, (), (), (), span),
+        arguments=tuple(given.arguments),
+        reads=given.reads(),
+        span=span,
+        fail=True,
+    )
+    return Result(Path(number))
+
+
 def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, place: Place) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
     found = ev.library.named(instruction.stem)
     if not found:
         return
-    preparation = ev.names.instruction(Name(instruction.stem, span))
+    preparation = ev.names.instruction(Name(instruction.stem, span), place.names)
     if preparation is None or preparation.kind != "model":
         return
     for argument in given.arguments:

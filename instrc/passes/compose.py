@@ -8,7 +8,7 @@ from functools import partial
 
 from instrc import problems
 from instrc.flattening.slots import splice
-from instrc.ir.graph import Application, Block, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, Unit
+from instrc.ir.graph import Application, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, StepObject, Unit
 from instrc.jsonvalue import Json
 from instrc.passes.identity import Identities
 from instrc.passes.library import Library
@@ -101,7 +101,7 @@ class _Composer:
         match content:
             case Constant(value):
                 return {"const": value}
-            case Block(annotations=annotations):
+            case StepObject(annotations=annotations):
                 self.placed.append(Placed(path, content))
                 return self.fold({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):

@@ -10,13 +10,12 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Instruction, Path
+from instrc.ir.graph import NO_TIMING, Instruction, Path, Reached
 from instrc.ir.surface import (
     Access,
     Annotated,
     Argument,
     Array,
-    Binding,
     Call,
     Do,
     Each,
@@ -32,9 +31,13 @@ from instrc.ir.surface import (
     When,
 )
 from instrc.jsonvalue import Json
-from instrc.passes import braces, calls, mixing, processes
+from instrc.passes import access as paths_of_values
+from instrc.passes import blocks, braces, calls, mixing, processes
+from instrc.passes.durations import is_duration
+from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.names import InputName, Names, Special
+from instrc.passes.scopes import Definition, goal
 from instrc.passes.steps import Steps
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Place, Result, Value, paths
@@ -49,16 +52,29 @@ MOST_VALUES = 500_000
 class Evaluator:
     """One export of a program on its way from expressions to steps."""
 
-    def __init__(self, names: Names, library: Library, report: Report) -> None:
+    def __init__(
+        self,
+        names: Names,
+        library: Library,
+        report: Report,
+        identities: Identities,
+        expected: frozenset[tuple[int, int]] = frozenset(),
+    ) -> None:
         self.names = names
         self.library = library
         self.report = report
-        self.steps = Steps()
-        self._known: dict[str | tuple[str, Value | None], Value | None] = {}
-        """Values of locals; under the name and what is piped to where it stands if they depend on that."""
+        self.steps = Steps(identities, expected)
+        self.accesses: list[Reached] = []
+        """The members that paths name."""
+        self.carried: set[tuple[int, str]] = set()
+        """Local names whose expressions have been evaluated."""
+        self.scopes = 0
+        """How many bodies of blocks have been read."""
+        self._known: dict[Hashable, Value | None] = {}
+        """Values of locals; with what is piped to where it stands if they depend on that."""
         self._values = 0
         """How many values were put into objects and calls."""
-        self._open: dict[str, None] = {}
+        self._open: dict[tuple[int, str], Definition] = {}
         """Locals whose expressions are being read, outermost first."""
         self._piped: Value | None = None
         """What is piped to where the innermost of them stands."""
@@ -78,9 +94,8 @@ class Evaluator:
                 title = schema.get("title")
                 instruction = Instruction(title if isinstance(title, str) and title.strip() else "inline", None, schema)
                 return (yield calls.call(self, instruction, (), span, place))
-            case Annotated(inner, annotation, _, _):
-                added = {"description": annotation} if isinstance(annotation, str) else annotation
-                return (yield self.value(inner, replace(place, annotations=(added, *place.annotations))))
+            case Annotated():
+                return (yield self.annotated(expression, place))
             case Pipe():
                 return (yield self.pipe(expression, place))
             case Object():
@@ -89,9 +104,25 @@ class Evaluator:
                 return self._data(value, span, place)
             case Array(_, span):
                 return self._data(self.data(expression), span, place)
-            case Access() | When() | Each() | Repeat() | Try() | Do():
-                self.report.add(problems.misplaced.MisplacedBlock(at=expression.span))
-                return None
+            case Access():
+                return (yield paths_of_values.access(self, expression, place))
+            case When() | Each() | Repeat() | Try() | Do():
+                return (yield blocks.block(self, expression, place))
+
+    def annotated(self, written: Annotated, place: Place) -> Task[Value | None]:
+        """Come to the value of an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
+        annotation = written.annotation
+        added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
+        within, delay = (added.pop(word, None) for word in ("within", "delay"))
+        timing = place.timing
+        for word, value in (("within", within), ("delay", delay)):
+            if value is not None:
+                if not isinstance(value, str) or not is_duration(value):
+                    self.report.add(problems.flow.BadDuration(at=written.annotation_span, word=word))
+                    return None
+                timing = timing._replace(**{word: getattr(timing, word) or value})
+        more = (added, *place.annotations) if added or annotation == {} else place.annotations
+        return (yield self.value(written.value, replace(place, annotations=more, timing=timing)))
 
     def name(self, name: Name, place: Place) -> Task[Value | None]:
         """Come to the value of a bare name."""
@@ -99,54 +130,59 @@ class Evaluator:
         if found is not None:
             self._refuse_annotations(name.span, place)
             return found
-        meaning = self.names.meaning(name)
+        meaning = self.names.meaning(name, place.names)
         match meaning:
             case None:
                 return None
             case InputName(text):
                 self._refuse_annotations(name.span, place)
                 return Result(Path(text))
-            case Binding() if not self.names.is_alias(meaning):
+            case Definition() if not self.names.ends.is_alias(meaning):
                 return (yield self.local(name, meaning, place))
             case _:
                 return (yield self.call(name, (), name.span, place))
 
     def given(self, name: Name, place: Place) -> Value | None:
-        """Return what braces around a place gave a name to: as a key, or, where nothing else is called so, as a slot."""
+        """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
         found = place.find(name.text)
-        if (
-            found is None
-            and place.keys is not None
-            and place.keys.part(name.text) is not None
-            and not self.names.knows(name.text)
-        ):
-            return place.keys.part(name.text)
+        if found is None:
+            found = place.names.value(name.text)
+        if found is None and place.keys is not None:
+            part = place.keys.part(name.text)
+            if part is not None and not self.names.knows(name.text, place.names):
+                return part
         return found
 
-    def local(self, name: Name, binding: Binding, place: Place) -> Task[Value | None]:
+    def local(self, name: Name, found: Definition, place: Place) -> Task[Value | None]:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
-        self.names.read.add(name.text)
-        if name.text in self._open:
-            self._circle(name)
+        home = found.scope
+        if home.number == 0:
+            self.names.read.add(name.text)
+        self.carried.add(found.key)
+        if found.key in self._open:
+            self._circle(name, found)
             return None
-        plain = not (place.annotations or place.key or place.placing or (place.direct and place.frame))
-        if plain and name.text in self._known:
-            value = self._known[name.text]
-        elif plain and (name.text, place.piped) in self._known:
-            value = self._known[name.text, place.piped]
-            self.reads_pipe(place)
+        added = place.annotations or place.timing != NO_TIMING
+        plain = not (added or place.key or place.placing or (place.direct and place.frame))
+        outside = plain and home.region != place.region  # a name is evaluated where it is defined
+        inside = place.at_home(home) if outside else place.alone(place.frame if place.direct else None, home)
+        if plain and found.key in self._known:
+            value = self._known[found.key]
+        elif plain and (found.key, inside.piped) in self._known:
+            value = self._known[found.key, inside.piped]
+            self.reads_pipe(inside)
         else:
             outer = self._piped, self._depends
-            self._piped, self._depends = place.piped, False
-            self._open[name.text] = None
-            value = yield self.value(binding.value, place.alone(place.frame if place.direct else None))
-            del self._open[name.text]
+            self._piped, self._depends = inside.piped, False
+            self._open[found.key] = found
+            value = yield self.value(found.binding.value, inside)
+            del self._open[found.key]
             depends = self._depends
             self._piped, self._depends = outer
             if plain:
-                self._known[(name.text, place.piped) if depends else name.text] = value
+                self._known[(found.key, inside.piped) if depends else found.key] = value
             if depends:
-                self.reads_pipe(place)
+                self.reads_pipe(inside)
         if value is not None and place.frame is not None and not place.direct:
             place.frame.barriers.update(path.origin for path in paths(value) if isinstance(path.origin, int))
         return value
@@ -163,14 +199,15 @@ class Evaluator:
             self.report.add(problems.schemas.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
         return self._values <= MOST_VALUES
 
-    def _circle(self, name: Name) -> None:
+    def _circle(self, name: Name, found: Definition) -> None:
         """Report a local name that needs itself, each circle once."""
         opened = list(self._open)
-        cycle = tuple(opened[opened.index(name.text) :])
+        cycle = opened[opened.index(found.key) :]
+        words = tuple(self._open[key].binding.name.text for key in cycle)
         known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
-        if set(cycle) not in known:
-            places = tuple(self.names.locals[each].name.span for each in cycle)
-            self.report.add(problems.names.RecursiveBinding(at=name.span, words=cycle, places=places))
+        if set(words) not in known:
+            places = tuple(self._open[key].binding.name.span for key in cycle)
+            self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
 
     def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
@@ -179,6 +216,8 @@ class Evaluator:
             case None:
                 yield self.mistakes_in(arguments, place)
                 return None
+            case Special("Fail"):
+                return (yield calls.fail(self, arguments, span, place))
             case Special("LaunchProcess"):
                 return (yield processes.launch(self, arguments, span, place))
             case Special():
@@ -202,14 +241,15 @@ class Evaluator:
 
     def callee(self, name: Name, place: Place) -> Instruction | Special | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
-        if place.find(name.text) is not None:
+        if place.find(name.text) is not None or place.names.value(name.text) is not None:
             self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
-        meaning = self.names.meaning(name)
-        if isinstance(meaning, Binding):
-            found = self.names.alias(name) if self.names.is_alias(meaning) else None
-            if found is None and not self.names.is_alias(meaning):
-                self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=(meaning.name.span,)))
+        meaning = self.names.meaning(name, place.names)
+        if isinstance(meaning, Definition):
+            found = self.names.alias(name, place.names) if self.names.ends.is_alias(meaning) else None
+            if found is None and not self.names.ends.is_alias(meaning):
+                places = (meaning.binding.name.span,)
+                self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places))
             return found
         if isinstance(meaning, InputName):
             self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
@@ -219,7 +259,7 @@ class Evaluator:
     def pipe(self, pipe: Pipe, place: Place) -> Task[Value | None]:
         """Come to the value of the last stage; each stage is given the value of the one before."""
         stages = pipe.stages
-        if self.names.goal(stages[0]) is not None:
+        if goal(stages[0], place.names) is not None:
             stages = stages[1:]
         within = replace(place.inside(), own=place.own)
         last = replace(place, direct=False)
@@ -246,14 +286,22 @@ class Evaluator:
         if isinstance(stage, Literal | Array):
             self.report.add(problems.misplaced.MisplacedData(at=stage.span))
             return False
+        if isinstance(stage, Access) and isinstance(stage.base, Name):
+            self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))
+            return False
         if isinstance(stage, Name):
-            binding = self.names.locals.get(stage.text)
-            if place.find(stage.text) is not None or stage.text in self.names.inputs:
+            found = place.names.find(stage.text)
+            if (
+                place.find(stage.text) is not None
+                or place.names.value(stage.text) is not None
+                or place.names.is_input(stage.text)
+            ):
                 self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
-            if binding is not None and not self.names.is_alias(binding):
+            if found is not None and not self.names.ends.is_alias(found):
                 self.names.read.add(stage.text)
-                self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=(binding.name.span,)))
+                places = (found.binding.name.span,)
+                self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=places))
                 return False
         return True
 
@@ -263,12 +311,14 @@ class Evaluator:
 
     def is_reference(self, expression: Expression, place: Place) -> bool:
         """Tell whether an expression in braces is the bare name of a value that exists already."""
+        if isinstance(expression, Access):
+            return True
         if not isinstance(expression, Name):
             return False
-        if self.given(expression, place) is not None or expression.text in self.names.inputs:
+        if self.given(expression, place) is not None or place.names.is_input(expression.text):
             return True
-        binding = self.names.locals.get(expression.text)
-        return binding is not None and not self.names.is_alias(binding)
+        found = place.names.find(expression.text)
+        return found is not None and not self.names.ends.is_alias(found)
 
     def data(self, expression: Expression) -> Json:
         """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
@@ -295,7 +345,7 @@ class Evaluator:
         return Data(value)
 
     def _refuse_annotations(self, span: Span, place: Place) -> None:
-        if place.annotations:
+        if place.annotations or place.timing != NO_TIMING:
             self.report.add(problems.misplaced.MisplacedAnnotation(at=span))
 
     def flat(self, instruction: Instruction, span: Span) -> Json:

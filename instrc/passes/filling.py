@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.ir.graph import Block, Group, Instruction, Slot
+from instrc.ir.graph import Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
 from instrc.jsonvalue import Json
 from instrc.passes import braces
@@ -54,7 +54,7 @@ def dissolve(ev: Evaluator, written: Field, number: int, frame: Frame, place: Pl
     return Slot(written.key, step.content, step.reads, written.key_span)
 
 
-def slot_of(ev: Evaluator, written: Field, block: Block) -> Slot:
+def slot_of(ev: Evaluator, written: Field, block: StepObject) -> Slot:
     """Return a slot filled with an object of steps."""
     return Slot(written.key, block, tuple(dict.fromkeys(braces.outside_reads(ev.steps, block))), written.key_span)
 

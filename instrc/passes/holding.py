@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
-from instrc.ir.graph import Block, Content, Fusion, Group, Path, Step, Unit
+from instrc.ir.graph import Content, Fusion, Group, Path, Step, StepObject, Unit
 
 
 class Readable(Protocol):
@@ -116,13 +116,13 @@ def nested(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[
     return {holder: tuple(_all_inside(found, holder)) for holder in found}
 
 
-def _blocks(contents: Iterable[Content]) -> list[Block]:
+def _blocks(contents: Iterable[Content]) -> list[StepObject]:
     """Return the objects of steps in some contents, at any depth of slots but not inside each other."""
-    found: list[Block] = []
+    found: list[StepObject] = []
     waiting = list(contents)
     while waiting:
         content = waiting.pop(0)
-        if isinstance(content, Block):
+        if isinstance(content, StepObject):
             found.append(content)
         elif isinstance(content, Fusion):
             waiting.extend(slot.content for slot in content.slots)

@@ -8,24 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from instrc.ir.graph import Application, Argument, Block, Constant, Content, Fusion, Group, Instruction, Slot, Unit
+from instrc.ir import surface
+from instrc.ir.graph import (
+    Application,
+    Argument,
+    Constant,
+    Content,
+    Do,
+    Each,
+    Fusion,
+    Group,
+    Instruction,
+    Local,
+    Named,
+    Path,
+    Reading,
+    Repeat,
+    Slot,
+    StepObject,
+    Try,
+    Unit,
+    When,
+)
 from instrc.ir.surface import (
     Access,
     Annotated,
     Array,
     Call,
-    Do,
-    Each,
     Expression,
     Inline,
     Literal,
     Name,
     Object,
     Pipe,
-    Repeat,
-    Try,
     Uri,
-    When,
     children,
 )
 from instrc.ir.surface import Argument as Written
@@ -37,6 +53,8 @@ class Identities:
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
+        self.steps: list[int] = []
+        """The numbers of the steps that there are, by the number that a step has among them."""
         self._known: dict[int, tuple[object, int]] = {}
         """By `id`, with the object itself, so that its `id` stays its own."""
 
@@ -47,6 +65,26 @@ class Identities:
     def json(self, value: Json) -> int:
         """Return the number of a JSON value."""
         return self.of("json", dumps(value, indent=False))
+
+    def path(self, path: Path) -> Hashable:
+        """Return what tells a path from others, wherever the step that it leads to has been met."""
+        match path.origin:
+            case int(number):
+                return ("step", self.steps[number], path.tail)
+            case Local(_, level, kind, name):
+                return ("local", level, kind, name, path.tail)
+            case name:
+                return ("input", name, path.tail)
+
+    def reading(self, reading: Reading) -> Hashable:
+        """Return what tells a value of a block from others."""
+        match reading:
+            case Path():
+                return self.path(reading)
+            case Constant():
+                return self.content(reading)
+            case Named(members):
+                return tuple((name, self.reading(member)) for name, member in members)
 
     def content(self, content: Content) -> int:
         """Return the number of what fills a step or a slot."""
@@ -67,11 +105,13 @@ class Identities:
         match content:
             case Constant(value):
                 return self.of("constant", self.json(value))
-            case Block(units, annotations):
+            case StepObject(units, annotations):
                 return self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
             case Fusion(instruction, slots, annotations, mixins):
                 uses = tuple(map(self.application, mixins))
                 return self.of(self.instruction(instruction), self._slots(slots), self._jsons(annotations), uses)
+            case When() | Each() | Repeat() | Try() | Do():
+                return self.of("block", id(content))
 
     def application(self, application: Application) -> int:
         """Return the number of a use of a mixin."""
@@ -82,7 +122,7 @@ class Identities:
     def unit(self, unit: Unit) -> Hashable:
         """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
         if isinstance(unit, int):
-            return unit
+            return self.steps[unit] if self.steps else unit  # without a table, steps are what they are
         known = self._known.get(id(unit))
         if known is not None:
             return ("group", known[1])
@@ -94,7 +134,7 @@ class Identities:
                 waiting.extend(inner)
                 continue
             waiting.pop()
-            members = tuple(each if isinstance(each, int) else ("group", self._known[id(each)][1]) for each in group.members)
+            members = tuple(self.unit(each) for each in group.members)  # groups in it have their numbers by now
             self._known[id(group)] = group, self.of("group", self.application(group.application), members)
         return ("group", self._known[id(unit)][1])
 
@@ -107,7 +147,7 @@ class Identities:
     def argument(self, argument: Argument) -> Hashable:
         """Return what tells an argument from others."""
         value = argument.value
-        return (argument.label, self.content(value) if isinstance(value, Constant) else value)
+        return (argument.label, self.content(value) if isinstance(value, Constant) else self.path(value))
 
     def written(self, arguments: tuple[Written, ...]) -> int:
         """Return the number of the arguments of a call as they are written, wherever that is."""
@@ -151,8 +191,35 @@ class Identities:
                 return ("array",)
             case Access(_, members):
                 return ("access", *(member.text for member in members))
-            case When() | Each() | Repeat() | Try() | Do():
-                return ("block", id(node))
+            case surface.When() | surface.Each() | surface.Repeat() | surface.Try() | surface.Do():
+                return ("block", *self._block_signs(node))
+
+    def _block_signs(self, block: surface.Block) -> list[Hashable]:
+        """Return what tells a block from others besides the expressions in it."""
+        found: list[Hashable] = [type(block).__name__]
+        conditions: list[surface.Condition] = []
+        match block:
+            case surface.When(branches):
+                conditions += [branch.condition for branch in branches]
+            case surface.Each(name, source, most):
+                found += [name.text, source.value if isinstance(source, Literal) else None, most and most.value]
+            case surface.Repeat(name, _, _, until, most, keep):
+                found += [name and name.text, most and most.value, keep and keep.value]
+                conditions += [] if until is None else [until]
+            case _:
+                pass
+        for condition in conditions:
+            for test in condition.tests:
+                match test:
+                    case surface.Truth():
+                        found.append("truth")
+                    case surface.Equals(_, value):
+                        found.append(("is", self.json(value.value)))
+                    case surface.Matches(_, schema):
+                        found.append(("matches", self.json(schema)))
+        for body in surface.bodies(block):
+            found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in body.statements))
+        return found
 
     def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
         return tuple((slot.name, self.content(slot.content)) for slot in slots)
@@ -167,7 +234,7 @@ def _inside(content: Content) -> list[Content]:
     if isinstance(content, Fusion):
         slots.extend(content.slots)
         slots.extend(slot for use in content.mixins for slot in use.slots)
-    elif isinstance(content, Block):
+    elif isinstance(content, StepObject):
         waiting = list(content.units)
         while waiting:
             unit = waiting.pop()

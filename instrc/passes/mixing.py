@@ -106,11 +106,12 @@ def _stands_before(name: str, schema: Json) -> bool:
 
 def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
     """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
+    scope = place.names
     while isinstance(filling, Annotated | Name):
         if isinstance(filling, Annotated):
             filling = filling.value
-        elif filling.text in ev.names.locals and place.find(filling.text) is None and not ev.names.is_circular(filling.text):
-            filling = ev.names.locals[filling.text].value
+        elif (found := scope.find(filling.text)) and place.find(filling.text) is None and not ev.names.ends.is_circular(found):
+            filling, scope = found.binding.value, found.scope
         else:
             break
     return replace(place, key=None) if isinstance(filling, Object) else place

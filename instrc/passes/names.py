@@ -6,15 +6,19 @@ from typing import NamedTuple, TypeAlias
 
 from instrc import problems
 from instrc.ir.graph import Instruction
-from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
+from instrc.ir.surface import Binding, Expression, Input, Name, Program, Uri
+from instrc.jsonvalue import Json
 from instrc.passes.library import Library
+from instrc.passes.scopes import Definition, Ends, Scope, is_value
 from instrc.passes.suggestions import misspelt_value, suggestions
-from instrc.problems.problem import CompileError, Label
+from instrc.passes.survey import survey
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
-RESERVED = frozenset({"Process", "StartProcess", "LaunchProcess", "prompt", *CONTEXTS})
+SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", *CONTEXTS})
+RESERVED = frozenset({"StartProcess", "prompt", "Plan", "OneOf", "RunPlan_Activity", *SPECIAL})
 
 
 class InputName(NamedTuple):
@@ -24,12 +28,12 @@ class InputName(NamedTuple):
 
 
 class Special(NamedTuple):
-    """One of the names that place what they are given: `Process` and its contexts, `LaunchProcess`."""
+    """One of the names with a meaning of their own: `Process` and its contexts, `LaunchProcess`, `Fail`."""
 
     name: str
 
 
-Meaning: TypeAlias = Binding | InputName | Special | Instruction
+Meaning: TypeAlias = Definition | InputName | Special | Instruction
 
 
 class Names:
@@ -40,12 +44,16 @@ class Names:
         self.report = report
         self.locals: dict[str, Binding] = {}
         self.inputs: dict[str, Span | None] = {"prompt": None}
+        self._inputs: list[Input] = []
         self.read: set[str] = set()
-        """Local names and inputs that were evaluated."""
-        self._ends: dict[str, Expression] = {}
+        """Local names and inputs of the program itself that were evaluated."""
+        self.ends = Ends()
         for statement in program.statements:
             if isinstance(statement, Binding | Input):
                 self._define(statement)
+        self.root = Scope(0, self.locals, self.inputs)
+        known = {**{name: each.name.span for name, each in self.locals.items()}, **self.inputs}
+        self.survey = survey(program, known, RESERVED, report)
 
     def _define(self, statement: Binding | Input) -> None:
         name = statement.name
@@ -57,35 +65,44 @@ class Names:
             self.report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
         elif isinstance(statement, Input):
             self.inputs[name.text] = name.span
+            self._inputs.append(statement)
         else:
             self.locals[name.text] = statement
 
-    def meaning(self, name: Name) -> Meaning | None:
+    def schemas(self) -> dict[str, Json]:
+        """Return the schema of each input, in order; one without a schema takes anything."""
+        found: dict[str, Json] = {"prompt": {}}
+        for statement in self._inputs:
+            said = statement.annotation
+            found[statement.name.text] = {"description": said} if isinstance(said, str) else said or {}
+        return found
+
+    def meaning(self, name: Name, scope: Scope) -> Meaning | None:
         """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
-        if binding := self.locals.get(name.text):
-            return binding
-        if name.text in self.inputs:
+        if found := scope.find(name.text):
+            return found
+        if name.text in scope.inputs:
             self.read.add(name.text)
             return InputName(name.text)
-        if name.text in CONTEXTS or name.text in {"Process", "LaunchProcess"}:
+        if name.text in SPECIAL:
             return Special(name.text)
-        return self.instruction(name)
+        return self.instruction(name, scope)
 
-    def knows(self, name: str) -> bool:
+    def knows(self, name: str, scope: Scope) -> bool:
         """Tell whether a name stands for something outside of braces."""
-        return name in self.locals or name in self.inputs or name in RESERVED or bool(self.library.named(name))
+        return is_value(name, scope) or name in RESERVED or bool(self.library.named(name))
 
-    def instruction(self, name: Name) -> Instruction | None:
+    def instruction(self, name: Name, scope: Scope) -> Instruction | None:
         """Return the instruction of the registry that a name finds."""
         found = self.library.named(name.text)
         if len(found) == 1:
             return self.vibe(Uri(found[0], name.span))
         if found:
             self.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
-        elif self.library.sketch and not misspelt_value(name, self.locals, self.inputs):
+        elif self.library.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
             return self.library.sketched(name.text)
         else:
-            offered = suggestions(name, self.locals, self.inputs, self.library.names())
+            offered = suggestions(name, scope.visible(), scope.inputs, self.library.names())
             self.report.add(
                 problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=self.library.searched())
             )
@@ -100,53 +117,10 @@ class Names:
                 self.report.add(problem)
             return None
 
-    def alias(self, expression: Expression) -> Instruction | Special | None:
+    def alias(self, expression: Expression, scope: Scope) -> Instruction | Special | None:
         """Return the instruction that an expression names, if it does nothing but name one, through any number of locals."""
-        end = self._end(expression)
-        if isinstance(end, Name) and end.text not in self.inputs and end.text not in self.locals:
-            meaning = self.meaning(end)
+        end, scope = self.ends.end(expression, scope)
+        if isinstance(end, Name) and not is_value(end.text, scope):
+            meaning = self.meaning(end, scope)
             return meaning if isinstance(meaning, Instruction | Special) else None
         return self.vibe(end) if isinstance(end, Uri) else None
-
-    def is_circular(self, name: str) -> bool:
-        """Tell whether a local name is only another name of itself."""
-        end = self._end(self.locals[name].value)
-        return isinstance(end, Name) and end.text in self.locals
-
-    def is_alias(self, binding: Binding) -> bool:
-        """Tell whether a local name is another name of an instruction, without looking that up."""
-        end = self._end(binding.value)
-        return isinstance(end, Uri) or (isinstance(end, Name) and end.text not in self.inputs and end.text not in self.locals)
-
-    def _end(self, expression: Expression) -> Expression:
-        """Return what an expression leads to through names of nothing but names; one of its names if it goes round."""
-        way: list[str] = []
-        while isinstance(expression, Name) and expression.text in self.locals and expression.text not in self.inputs:
-            known = self._ends.get(expression.text)
-            if known is not None:
-                expression = known
-                break
-            way.append(expression.text)
-            self._ends[expression.text] = expression  # until we know better: who comes here again has gone round
-            expression = self.locals[expression.text].value
-        self._ends.update(dict.fromkeys(way, expression))
-        return expression
-
-    def goal(self, expression: Expression) -> str | None:
-        """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
-        seen: set[str] = set()
-        while True:
-            match expression:
-                case Annotated(value):
-                    expression = value
-                case Literal(value):
-                    return value if isinstance(value, str) else None
-                case Name(text) if text in self.locals and text not in seen:
-                    seen.add(text)
-                    expression = self.locals[text].value
-                case _:
-                    return None
-
-    def defined_here(self, name: str, words: str = "defined here") -> tuple[Label, ...]:
-        """Return the place where a local name is defined, as a label."""
-        return (Label(self.locals[name].name.span, words),) if name in self.locals else ()

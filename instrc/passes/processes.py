@@ -23,6 +23,7 @@ from instrc.naming import pascal
 from instrc.passes import braces, calls, filling
 from instrc.passes.holding import numbers
 from instrc.passes.names import CONTEXTS, Special
+from instrc.passes.scopes import Scope
 from instrc.passes.steps import PRIVATE
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Cut, Keys, Members, Place, Result, Value
@@ -42,7 +43,7 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
         return None
     contexts: list[Context] = []
     keys = Keys.within(place.keys)
-    later = _keys_of(ev, written)
+    later = _keys_of(ev, written, place.names)
     for index, each in enumerate(written):
         inside = replace(place.inside(), by_hand=True, keys=keys, scope=ev.scope(place, index))
         context = yield _context(ev, each, inside, later)
@@ -57,7 +58,7 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
 
 def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Span]) -> Task[Context | None]:
     """Read one context; the keys in its braces go on being names in the contexts after it."""
-    expression, annotations = _open_up(ev, written.value)
+    expression, annotations = _open_up(ev, written.value, place.names)
     special = (
         ev.callee(expression.callee, place) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
     )
@@ -98,28 +99,28 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
     return Context(executor, ev.steps.units(new), annotations, expression.span)
 
 
-def _open_up(ev: Evaluator, expression: Expression) -> tuple[Expression, tuple[Json, ...]]:
+def _open_up(ev: Evaluator, expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
     """Return the call behind annotations and local names, and the annotations."""
     annotations: list[Json] = []
-    seen: set[str] = set()
+    seen: set[tuple[int, str]] = set()
     while True:
         if isinstance(expression, Annotated):
             added = expression.annotation
             annotations.insert(0, {"description": added} if isinstance(added, str) else added)
             expression = expression.value
-        elif isinstance(expression, Name) and expression.text in ev.names.locals and expression.text not in seen:
-            seen.add(expression.text)
+        elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:
+            seen.add(found.key)
             ev.names.read.add(expression.text)
-            expression = ev.names.locals[expression.text].value
+            expression, scope = found.binding.value, found.scope
         else:
             return expression, tuple(annotations)
 
 
-def _keys_of(ev: Evaluator, written: tuple[Written, ...]) -> dict[str, Span]:
+def _keys_of(ev: Evaluator, written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
     """Return the keys of all contexts with their places."""
     found: dict[str, Span] = {}
     for each in written:
-        expression, _ = _open_up(ev, each.value)
+        expression, _ = _open_up(ev, each.value, scope)
         if isinstance(expression, Call):
             for argument in expression.arguments:
                 if isinstance(argument.value, Object):
@@ -208,12 +209,12 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
 def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
     """Come to the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
-    launcher = ev.names.instruction(Name("LaunchProcess", span))
+    launcher = ev.names.instruction(Name("LaunchProcess", span), place.names)
     if launcher is None:
         return None
     target = None
     if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
-        target = ev.names.alias(written[0].value)
+        target = ev.names.alias(written[0].value, place.names)
     if not isinstance(target, Instruction) or target.uri is None:
         at = written[0].value.span if written else span
         ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
-from instrc.ir.graph import Application, Argument, Constant, Content, Executor, Fusion, Group, Path, Slot, Step, Unit
+from instrc.ir.graph import (
+    Application,
+    Argument,
+    Constant,
+    Content,
+    Executor,
+    Fusion,
+    Group,
+    Path,
+    Region,
+    Slot,
+    Step,
+    Unit,
+    regions_of,
+)
 from instrc.passes.holding import Frame, Taken, held, numbers
 from instrc.passes.identity import Identities
 from instrc.passes.values import Place, Result, Value
@@ -16,10 +30,20 @@ PRIVATE = "\0"
 
 
 class Steps:
-    """A table of steps in evaluation order."""
+    """A table of steps in evaluation order, of the program and of all its blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, identities: Identities, expected: frozenset[tuple[int, int]] = frozenset()) -> None:
         self.table: list[Step] = []
+        self.regions: list[list[int]] = [[]]
+        """The steps of each region: of the program, then of each body of a block as it is met."""
+        self._outer: list[int] = [-1]
+        """The region around each."""
+        self._home: list[int] = []
+        """The region of each step."""
+        self._expected = expected
+        """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
+        self.late: set[tuple[int, int]] = set()
+        """Steps that an outer region turned out to have after an equal one had been met in a block of it."""
         self.homes: set[int] = set()
         """Steps that lie in a mixin or in a slot."""
         self.inside: set[int] = set()
@@ -28,8 +52,10 @@ class Steps:
         """Steps that turned out to be the content of a slot."""
         self.groups: dict[int, Group] = {}
         """Groups that lie in no other, by their first step."""
-        self.identities = Identities()
-        self._known: dict[Hashable, int] = {}
+        self.identities = identities
+        identities.steps = []
+        self._known: dict[Hashable, dict[int, int]] = {}
+        """Steps by identity and region."""
         self._applied: dict[Hashable, tuple[Taken, ...]] = {}
         self._filled: dict[Hashable, tuple[Unit, ...]] = {}
 
@@ -45,27 +71,105 @@ class Steps:
         span: Span,
         output: bool = False,
         activity: str | None = None,
+        fail: bool = False,
     ) -> int:
-        """Return the number of a step, a new one unless an equal expression has one already."""
+        """Return the number of a step, a new one unless an equal expression has one already, here or in a block around."""
         reads = tuple(dict.fromkeys(reads))
         same = self.identities
-        ident = same.of(stem, executor, same.content(content), tuple(map(same.argument, arguments)), reads, activity)
-        private = place.key == PRIVATE
-        known = ident if place.key is None else (place.scope, place.key, ident)
-        number = None if private else self._known.get(known)
-        if number is None:
-            number = len(self.table)
-            key = None if private else place.key
-            self.table.append(Step(number, stem, key, executor, output, content, arguments, reads, activity, span))
-            if not private:
-                self._known.setdefault(ident, number)
-                self._known[known] = number
+        ident = same.of(
+            stem,
+            executor,
+            same.content(content),
+            tuple(map(same.argument, arguments)),
+            tuple(map(same.path, reads)),
+            activity,
+            place.timing,
+        )
+        key = None if place.key == PRIVATE else place.key
+        step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, place.timing, fail)
+        number = self.one(step, ident, place)
         if place.frame is not None:
-            if executor == "model" and not output:
+            if executor == "model" and not output and self._home[number] == place.region:
                 place.frame.written.add(number)
             else:
                 place.frame.barriers.add(number)
         return number
+
+    def one(self, step: Step, ident: int, place: Place) -> int:
+        """Return the number of a step like the given one, which is taken into the table if there is none."""
+        if place.key == PRIVATE:
+            return self._take(step, place.region, ident)
+        known = ident if place.key is None else self.identities.of("keyed", place.scope, place.key, ident)
+        held = place.frame is not None and place.direct and step.executor == "model"  # a mixin around it makes it another
+        number = self._known.get(known, {}).get(place.region) if held else self._find(known, place.region)
+        if number is None:
+            region = place.region if held else self._expecting(known, place.region)
+            number = self._take(step, region, known)
+            for each in {ident, known}:
+                places = self._known.setdefault(each, {})
+                self.late.update((region, each) for inner in places if self._around(region, inner))
+                places.setdefault(region, number)
+        return number
+
+    def _take(self, step: Step, region: int, ident: int) -> int:
+        self.table.append(step)
+        self._home.append(region)
+        self.regions[region].append(step.number)
+        self.identities.steps.append(ident)
+        return step.number
+
+    def _find(self, known: int, region: int) -> int | None:
+        """Return an equal step of a region or of one around it."""
+        places = self._known.get(known)
+        while places and region >= 0:
+            if region in places:
+                return places[region]
+            region = self._outer[region]
+        return None
+
+    def _expecting(self, known: int, region: int) -> int:
+        """Return the outermost region that is to have a step, else the one it was met in."""
+        best = region
+        while self._expected and region >= 0:
+            if (region, known) in self._expected:
+                best = region
+            region = self._outer[region]
+        return best
+
+    def _around(self, outer: int, inner: int) -> bool:
+        while inner > outer:  # a region is met after those around it
+            inner = self._outer[inner]
+            if inner == outer:
+                return True
+        return False
+
+    def open(self, outer: int) -> int:
+        """Return the number of a new region inside another."""
+        self.regions.append([])
+        self._outer.append(outer)
+        return len(self.regions) - 1
+
+    def among(self, region: int) -> list[int]:
+        """Return the steps of a region that are steps of their own right or lie in one of these."""
+        return [number for number in self.regions[region] if number not in self.dissolved]
+
+    def identity(self, region: Region) -> int:
+        """Return the number that regions of the same steps with the same value share."""
+        same = self.identities
+        inside = self.among(region.number)
+        contents = (self.table[number].content for number in inside)
+        return same.of(
+            "region",
+            tuple(same.steps[number] for number in inside),
+            tuple(None if regions_of(each) else same.content(each) for each in contents),
+            tuple(map(same.unit, region.units)),
+            same.reading(region.value),
+        )
+
+    def drop(self, regions: Iterable[int]) -> None:
+        """Forget the steps of regions, as of a block that is equal to another."""
+        for region in regions:
+            self.dissolved.update(self.regions[region])
 
     def apply(self, application: Application, frame: Frame, *, whole: bool) -> tuple[Unit, ...]:
         """Put a mixin around what a frame holds and return that; nothing if it holds nothing.
@@ -151,9 +255,9 @@ class Steps:
             if isinstance(unit, Group):
                 self.groups.pop(_numbers(unit)[0], None)
 
-    def units(self, among: Iterable[int] | None = None) -> tuple[Unit, ...]:
-        """Return the steps and groups that stand on their own, in evaluation order."""
-        chosen = range(len(self.table)) if among is None else sorted(set(among))
+    def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:
+        """Return the steps and groups of a region that stand on their own, in evaluation order."""
+        chosen = self.regions[region] if among is None else sorted(set(among))
         found: list[Unit] = []
         for number in chosen:
             if number in self.groups:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from instrc.ir.graph import Context, Path
+from instrc.ir.graph import NO_TIMING, Context, Path, Timing
 from instrc.jsonvalue import Json
 from instrc.passes.holding import Frame
+
+if TYPE_CHECKING:
+    from instrc.passes.scopes import Scope
 
 
 class Result(NamedTuple):
@@ -79,6 +82,10 @@ class Keys(NamedTuple):
 class Place:
     """Where an expression stands."""
 
+    names: Scope
+    """The names that can be seen."""
+    region: int = 0
+    """The body, or the program, among whose steps a call is."""
     piped: Value | None = None
     """What is piped into the stage around it."""
     own: bool = False
@@ -90,6 +97,8 @@ class Place:
     """It is itself what such brackets are given: a local name here stands for its expression."""
     annotations: tuple[Json, ...] = ()
     """What was written behind it with `@`, innermost first."""
+    timing: Timing = NO_TIMING
+    """The deadline and the delay that were written there."""
     scope: int = 0
     """The braces around it, by a number that braces of equal expressions share; keys in different braces are different steps."""
     key: str | None = None
@@ -103,15 +112,19 @@ class Place:
 
     def inside(self) -> Place:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
-        return replace(self, own=False, direct=False, annotations=(), key=None, placing=False, exported=False)
+        return replace(self, own=False, direct=False, annotations=(), timing=NO_TIMING, key=None, placing=False, exported=False)
 
     def given_to(self, frame: Frame) -> Place:
         """Return the place of what placing brackets are given."""
         return replace(self, frame=frame, direct=True, annotations=(), exported=False)
 
-    def alone(self, frame: Frame | None) -> Place:
+    def alone(self, frame: Frame | None, home: Scope) -> Place:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
-        return replace(self, own=False, keys=None, frame=frame)
+        return replace(self, own=False, keys=home.keys, frame=frame, names=home)
+
+    def at_home(self, home: Scope) -> Place:
+        """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
+        return Place(home, home.region, home.piped, keys=home.keys)
 
     def find(self, name: str) -> Value | None:
         """Return what braces around this place gave a name to."""

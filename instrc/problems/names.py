@@ -110,7 +110,8 @@ class RepeatedName(Problem):
     name: ClassVar[str] = "repeated-name"
 
     word: str
-    first: Span
+    first: Span | None
+    """`None` where the block around it gives the name."""
 
     @property
     def message(self) -> str:
@@ -125,7 +126,7 @@ class RepeatedName(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        return (Label(self.first, "first here"),)
+        return () if self.first is None else (Label(self.first, "first here"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,91 @@
+"""Paths: what a name or a call stands for, and a member of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc import problems
+from instrc.ir.graph import Local, Path, Reached
+from instrc.ir.surface import Access, Name, Segment
+from instrc.passes.scopes import Definition
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Data, Inner, Members, Place, Result, Value
+from instrc.problems.suggest import nearest
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+
+def access(ev: Evaluator, written: Access, place: Place) -> Task[Value | None]:
+    """Come to the member that a path leads to."""
+    if place.annotations or place.timing.within or place.timing.delay:
+        ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
+        return None
+    if isinstance(written.base, Name):
+        value = yield subject(ev, written.base, place)
+    else:
+        value = yield ev.value(written.base, replace(place.inside(), own=place.own))
+    for segment in written.members:
+        if value is None:
+            return None
+        value = member(ev, value, segment, place)
+    return value
+
+
+def subject(ev: Evaluator, name: Name, place: Place) -> Task[Value | None]:
+    """Come to the value that the name at the head of a path stands for; an instruction's name is no value."""
+    found = ev.given(name, place)
+    if found is not None:
+        return found
+    scope = place.names
+    definition = scope.find(name.text)
+    if definition is not None and not ev.names.ends.is_alias(definition):
+        return (yield ev.local(name, definition, place.inside()))
+    if scope.is_input(name.text):
+        ev.names.read.add(name.text)
+        return Result(Path(name.text))
+    if definition is not None or ev.names.knows(name.text, scope) or ev.names.instruction(name, scope) is not None:
+        ev.report.add(problems.flow.NotAValue(at=name.span, word=name.text))
+    return None
+
+
+def member(ev: Evaluator, value: Value, segment: Segment, place: Place) -> Value | None:
+    """Return a member of a value."""
+    match value:
+        case Members(fields):
+            known = dict(fields)
+            if segment.text in known:
+                return known[segment.text]
+            _unknown(ev, segment, tuple(known))
+            return None
+        case Result(Path(origin, tail)):
+            if isinstance(origin, Local) and origin.kind == "previous" and not tail:
+                return _of_previous(ev, origin, segment, place)
+            if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
+                tail = ("output",)
+                if segment.text == "output":
+                    return Result(Path(origin, tail))
+            path = Path(origin, (*tail, segment.text))
+            ev.accesses.append(Reached(path, segment.span))
+            return Result(path)
+        case Inner():
+            return value
+        case Data():
+            _unknown(ev, segment, ())
+    return None
+
+
+def _of_previous(ev: Evaluator, origin: Local, segment: Segment, place: Place) -> Value | None:
+    """Return the value that a name of the block had in the round before."""
+    home = next(scope for scope in place.names.outwards() if scope.region == origin.block)
+    known = tuple(name for name, each in home.locals.items() if not ev.names.ends.is_alias(Definition(each, home)))
+    if segment.text in known:
+        return Result(Path(origin, (segment.text,)))
+    _unknown(ev, segment, known)
+    return None
+
+
+def _unknown(ev: Evaluator, segment: Segment, known: tuple[str, ...]) -> None:
+    near = nearest(segment.text, known)
+    ev.report.add(problems.flow.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near))

@@ -1,0 +1,66 @@
+"""Conditions: what is read, and the schema that it has to satisfy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from instrc import problems
+from instrc.ir.graph import Path, Test
+from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
+from instrc.ir.surface import Test as Written
+from instrc.jsonvalue import Json
+from instrc.passes.access import access, subject
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Place, Result
+from instrc.schema.relations import SPEAKS_OF
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+
+def condition(ev: Evaluator, written: Condition, place: Place) -> Task[tuple[Test, ...] | None]:
+    """Come to the tests of a condition; `None` if one of them is a mistake."""
+    tests: list[Test] = []
+    for each in written.tests:
+        schema = _schema(ev, each)
+        path = yield read(ev, each.subject, place)
+        if path is not None and schema is not None:
+            tests.append(Test(path, schema, each.span))
+    return tuple(tests) if len(tests) == len(written.tests) else None
+
+
+def read(ev: Evaluator, written: Name | Access, place: Place) -> Task[Path | None]:
+    """Come to the path that a condition or a list reads."""
+    inside = place.inside()
+    value = yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
+    if isinstance(value, Result):
+        return value.path
+    if value is not None:
+        ev.report.add(problems.flow.NotAValue(at=written.span, word=written.span.text))
+    return None
+
+
+def _schema(ev: Evaluator, written: Written) -> Json | None:
+    match written:
+        case Truth():
+            return {"const": True}
+        case Equals(_, literal):
+            return {"const": literal.value}
+        case Matches(_, schema, span):
+            for word in ("within", "delay"):
+                if word in schema:
+                    ev.report.add(problems.flow.MisplacedDeadline(at=span, word=word))
+                    return None
+            return with_type(schema)
+
+
+def with_type(schema: dict[str, Json]) -> Json:
+    """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
+    if "type" in schema or "const" in schema or "enum" in schema:
+        return schema
+    types = list(dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF))  # a number, not an integer
+    if types:
+        return {"type": types[0] if len(types) == 1 else types, **schema}
+    if "not" in schema:
+        return {**schema, "not": {"anyOf": [schema["not"], {"type": "null"}]}}
+    return {**schema, "not": {"type": "null"}}

@@ -1,0 +1,13 @@
+"""Durations as ISO 8601 writes them: `PT30S`, `P2D`, `P1DT12H`, `P2W`."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = r"\d{1,9}(?:\.\d{1,6})?"
+_DURATION = re.compile(rf"P(?=[\dT])(?:{_NUMBER}W|(?:{_NUMBER}D)?(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?)")
+
+
+def is_duration(text: str) -> bool:
+    """Tell whether a text is a duration; months and years are of no fixed length, so they are none."""
+    return _DURATION.fullmatch(text) is not None

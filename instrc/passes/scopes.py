@@ -1,0 +1,143 @@
+"""The names that a program defines: a scope for the whole of it, and one for the body of each block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from instrc.ir.surface import Annotated, Binding, Expression, Literal, Name, Uri
+from instrc.passes.values import Keys, Value
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """Names, and where their expressions are evaluated.
+
+    True of this form: no name is defined twice in a scope and those around it, but for names that blocks give.
+    """
+
+    number: int
+    locals: Mapping[str, Binding]
+    inputs: Mapping[str, Span | None]
+    """`prompt` and the declared inputs of the program."""
+    outer: Scope | None = None
+    given: Mapping[str, Value] = field(default_factory=dict)
+    """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""
+    region: int = 0
+    """The steps among which calls of this scope stand."""
+    level: int = 0
+    """How many blocks lie around it."""
+    keys: Keys | None = None
+    """Keys of the braces around the block."""
+    piped: Value | None = None
+    """What a call in it reads that is given nothing."""
+
+    def find(self, name: str) -> Definition | None:
+        """Return the definition of a local name, here or further out; a name given by a block hides those outside."""
+        for scope in self.outwards():
+            if name in scope.given:
+                return None
+            if name in scope.locals:
+                return Definition(scope.locals[name], scope)
+        return None
+
+    def value(self, name: str) -> Value | None:
+        """Return what a block around this place gives under a name."""
+        for scope in self.outwards():
+            if name in scope.given:
+                return scope.given[name]
+            if name in scope.locals:
+                return None
+        return None
+
+    def outwards(self) -> Iterator[Scope]:
+        """Yield this scope and those around it, from the inside."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def visible(self) -> dict[str, Binding]:
+        """Return every local name that can be seen here, with its statement."""
+        if self.outer is None:
+            return dict(self.locals)
+        found: dict[str, Binding] = {}
+        for scope in self.outwards():
+            found = {**scope.locals, **found}
+        return found
+
+    def is_input(self, name: str) -> bool:
+        """Tell whether a name stands for an input."""
+        return name in self.inputs and self.value(name) is None
+
+
+class Definition(NamedTuple):
+    """A local name: its statement and the scope it stands in."""
+
+    binding: Binding
+    scope: Scope
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What tells it from all others of the program."""
+        return self.scope.number, self.binding.name.text
+
+
+class Ends:
+    """Where names lead that only stand for names."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], tuple[Expression, Scope]] = {}
+
+    def end(self, expression: Expression, scope: Scope) -> tuple[Expression, Scope]:
+        """Return what an expression leads to through names of nothing but names, and where; one of its names if it goes round."""
+        way: list[tuple[int, str]] = []
+        while isinstance(expression, Name):
+            found = scope.find(expression.text)
+            if found is None:
+                break
+            known = self._known.get(found.key)
+            if known is not None:
+                expression, scope = known
+                break
+            way.append(found.key)
+            self._known[found.key] = expression, scope  # until we know better: who comes here again has gone round
+            expression, scope = found.binding.value, found.scope
+        self._known.update(dict.fromkeys(way, (expression, scope)))
+        return expression, scope
+
+    def is_alias(self, found: Definition) -> bool:
+        """Tell whether a local name is another name of an instruction, without looking that up."""
+        end, scope = self.end(found.binding.value, found.scope)
+        return isinstance(end, Uri) or (isinstance(end, Name) and not is_value(end.text, scope))
+
+    def is_circular(self, found: Definition) -> bool:
+        """Tell whether a local name is only another name of itself."""
+        end, scope = self.end(found.binding.value, found.scope)
+        return isinstance(end, Name) and scope.find(end.text) is not None
+
+
+def is_value(name: str, scope: Scope) -> bool:
+    """Tell whether a name is defined, whatever it stands for."""
+    return name in scope.inputs or scope.value(name) is not None or scope.find(name) is not None
+
+
+def goal(expression: Expression, scope: Scope) -> str | None:
+    """Return the goal that an expression states as the first stage of a pipe: a string, or a local name of one."""
+    seen: set[tuple[int, str]] = set()
+    while True:
+        match expression:
+            case Annotated(value):
+                expression = value
+            case Literal(value):
+                return value if isinstance(value, str) else None
+            case Name(text):
+                found = scope.find(text)
+                if found is None or found.key in seen:
+                    return None
+                seen.add(found.key)
+                expression, scope = found.binding.value, found.scope
+            case _:
+                return None

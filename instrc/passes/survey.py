@@ -1,0 +1,152 @@
+"""What the bodies of blocks define and which of these names are read, found before anything is evaluated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from instrc import problems
+from instrc.ir.surface import (
+    Binding,
+    Body,
+    Condition,
+    Do,
+    Each,
+    Expression,
+    Input,
+    Literal,
+    Name,
+    Object,
+    Program,
+    Repeat,
+    Try,
+    When,
+    children,
+    subjects,
+)
+from instrc.problems.report import Report
+from instrc.source import Span
+
+GIVEN = ("round", "previous", "rounds", "error")
+"""Names that blocks give."""
+
+
+@dataclass(slots=True)
+class Survey:
+    """The names of each body, by the offset at which it starts."""
+
+    locals: dict[int, dict[str, Binding]] = field(default_factory=dict)
+    read: dict[int, set[str]] = field(default_factory=dict)
+    """Those that an expression mentions."""
+
+
+class _Open(NamedTuple):
+    """A body begins; `given` are the names that its block gives to it, with the place of one that is written."""
+
+    body: Body
+    given: tuple[tuple[str, Span | None], ...]
+
+
+class _Close(NamedTuple):
+    body: Body
+    given: tuple[tuple[str, Span | None], ...]
+
+
+class _Visible(NamedTuple):
+    """A name that can be seen: the body that defines it, `None` for the program itself, and where."""
+
+    body: int | None
+    at: Span | None
+
+
+_Task: TypeAlias = "_Open | _Close | Expression"
+
+
+def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[str], report: Report) -> Survey:
+    """Return the names of all bodies of a program; `known` are the names that the program itself defines."""
+    found = Survey()
+    visible: dict[str, list[_Visible]] = {name: [_Visible(None, span)] for name, span in known.items()}
+    waiting: list[_Task] = [each.value for each in reversed(program.statements) if not isinstance(each, Input)]
+    while waiting:
+        task = waiting.pop()
+        match task:
+            case _Open():
+                _open(task, visible, found, reserved, report)
+            case _Close(body, given):
+                for name in (*found.locals[body.span.start], *(name for name, _ in given)):
+                    visible[name].pop()
+            case When() | Each() | Repeat() | Try() | Do():
+                waiting.extend(reversed(_parts(task)))
+            case _:
+                for name in _mentioned(task):
+                    if visible.get(name) and (body_of := visible[name][-1].body) is not None:
+                        found.read[body_of].add(name)
+                waiting.extend(reversed(children(task)))
+    return found
+
+
+def _mentioned(node: Expression) -> list[str]:
+    if isinstance(node, Name):
+        return [node.text]
+    return [each.key for each in node.fields if each.value is None] if isinstance(node, Object) else []
+
+
+def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserved: frozenset[str], report: Report) -> None:
+    body, given = task
+    start = body.span.start
+    found.read[start] = set()
+    names: dict[str, Binding] = {}
+    for name, span in given:
+        if span is not None:
+            _refuse(name, span, visible, reserved, report)
+        visible.setdefault(name, []).append(_Visible(None, span))
+    for statement in body.statements:
+        if isinstance(statement, Binding):
+            name = statement.name.text
+            if not _refuse(name, statement.name.span, visible, reserved, report):
+                names[name] = statement
+                visible.setdefault(name, []).append(_Visible(start, statement.name.span))
+    found.locals[start] = names
+
+
+def _refuse(name: str, span: Span, visible: dict[str, list[_Visible]], reserved: frozenset[str], report: Report) -> bool:
+    """Report a name that has a meaning already; tell whether it has."""
+    if name in reserved:
+        report.add(problems.names.ReservedName(at=span, word=name))
+        return True
+    if visible.get(name):
+        report.add(problems.names.RepeatedName(at=span, word=name, first=visible[name][-1].at))
+        return True
+    return False
+
+
+def _parts(block: When | Each | Repeat | Try | Do) -> list[_Task]:
+    """Return what is in a block, in order, with the beginnings and ends of its bodies."""
+    match block:
+        case When(branches, otherwise):
+            found: list[_Task] = []
+            for branch in branches:
+                found += [*_read(branch.condition), *_body(branch.body, ())]
+            return found if otherwise is None else [*found, *_body(otherwise, ())]
+        case Each(name, source, _, body):
+            outside: list[_Task] = [] if isinstance(source, Literal) else [source]
+            return [*outside, *_body(body, ((name.text, name.span),))]
+        case Repeat():
+            rounds: tuple[tuple[str, Span | None], ...] = (("round", None), ("previous", None), ("rounds", None))
+            element = () if block.name is None else ((block.name.text, block.name.span),)
+            until = () if block.until is None else _read(block.until)
+            found = [] if block.source is None else [block.source]
+            found += _body(block.body, (*element, *rounds), *until)
+            return found if block.otherwise is None else [*found, *_body(block.otherwise, (("rounds", None),))]
+        case Try(body, otherwise):
+            return [*_body(body, ()), *_body(otherwise, (("error", None),))]
+        case Do(body):
+            return _body(body, ())
+
+
+def _read(condition: Condition) -> tuple[_Task, ...]:
+    return tuple(subjects(condition))
+
+
+def _body(body: Body, given: tuple[tuple[str, Span | None], ...], *last: _Task) -> list[_Task]:
+    return [_Open(body, given), *(each.value for each in body.statements), body.value, *last, _Close(body, given)]
