@@ -17,6 +17,7 @@ from instrc.passes.library import Library
 from instrc.passes.loops import bound_all_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
+from instrc.passes.reach import check_reach
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax.parse import parse
@@ -35,6 +36,8 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, library.schema))
     flat = [compose(graph, library, report) for graph in graphs]
+    report.stop_if_failed()
+    check_reach([graph for graph in flat if graph], report)
     report.stop_if_failed()
     plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]
     report.stop_if_failed()

@@ -10,12 +10,18 @@ import re
 import unicodedata
 from hashlib import sha256
 
+_PLAIN = re.compile(r"\$?[^\W\d]\w*")
 _SEPARATOR = re.compile(r"[\W_]+")
 _NOT_IN_FILES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
 """Names that Windows keeps for devices, whatever ending follows."""
 _MOST_IN_FILES = 160
 """Bytes of a file's name without its ending: file systems take 255, and endings follow."""
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
+    return _PLAIN.fullmatch(name) is not None
 
 
 def words(name: str) -> list[str]:

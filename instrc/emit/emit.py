@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from instrc.emit.blocks import Blocks, context_name, definition_name
 from instrc.emit.definitions import Definitions
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.graph import Argument, Unit
-from instrc.ir.plan import Chunk, Plan
-from instrc.ir.process import CHUNK, CONTEXT, NOTHING
+from instrc.ir.plan import Plan
+from instrc.ir.process import NOTHING
 from instrc.jsonvalue import Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -22,10 +23,10 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     documents: dict[Emit, Json] = {}
 
     def renderer(part: Part) -> Renderer:
-        taken = frozenset(_name(chunk) for chunk in plan.chunks) if part == "process" else frozenset()
+        taken = frozenset(definition_name(chunk) for chunk in plan.walk()) if part == "process" else frozenset()
         return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken), whole=bare)
 
-    render = renderer("process")
+    render = renderer("tool")
     if bare:
         unit = plan.chunks[0].units[0]
         entry = render.step(unit, None) if isinstance(unit, int) else {}
@@ -79,7 +80,11 @@ def _whole(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) 
     seen: set[int] = set()
     units: list[Unit] = []
     for chunk in plan.chunks:
+        if chunk.executor == "else":
+            continue
         for unit in chunk.units:
+            if chunk.block is not None and unit not in plan.keys:
+                continue
             if not isinstance(unit, int) or unit not in seen:
                 units.append(unit)
             if isinstance(unit, int):
@@ -89,18 +94,23 @@ def _whole(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) 
 
 def _process(plan: Plan, render: Renderer, title: str | None) -> Json:
     """Return the process: a context a chunk, the chunks as definitions."""
-    definitions = {_name(chunk): render.container(chunk.units, chunk.answers).schema(chunk.annotations) for chunk in plan.chunks}
-    contexts = {f"{CONTEXT[chunk.executor]}{chunk.index}": {"$ref": f"#/$defs/{_name(chunk)}"} for chunk in plan.chunks}
+    blocks = Blocks(plan, render.paths)
+    definitions: dict[str, Json] = {}
+    for chunk in plan.walk():
+        if chunk.block is not None:
+            definitions[definition_name(chunk)] = blocks.schema(chunk)
+        else:
+            definitions[definition_name(chunk)] = render.container(chunk.units, chunk.answers).schema(chunk.annotations)
+    contexts = {context_name(chunk): {"$ref": f"#/$defs/{definition_name(chunk)}"} for chunk in plan.chunks}
     document: dict[str, Json] = {"$schema": DIALECT}
     if title is not None:
         document["title"] = title
     document |= {"type": "object", "properties": contexts, "required": list(contexts)}
+    graph = plan.flat.graph
+    if render.paths.quoted or any(graph.inputs.values()):
+        document["inputs"] = graph.inputs
     document["$defs"] = {**definitions, **render.definitions.schemas}
     return document
-
-
-def _name(chunk: Chunk) -> str:
-    return f"{CHUNK[chunk.executor]}_{chunk.index}"
 
 
 def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
@@ -110,6 +120,6 @@ def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
     arguments: tuple[Argument, ...] = step.arguments if step else ()
     return {
         "activity": step.activity if step else None,
-        "arguments": render.arguments(arguments, None),
+        "arguments": render.paths.arguments(arguments, None),
         "tool": tool,
     }

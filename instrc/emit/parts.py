@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.emit.nullable import nullable
 from instrc.flattening.flatten import flatten
+from instrc.flattening.nullable import nullable
 from instrc.jsonvalue import Json
 
 _ABOUT_OBJECTS = {"type", "title", "description"}

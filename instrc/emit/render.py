@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from instrc.emit.definitions import Definitions
-from instrc.emit.nullable import nullable
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
+from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.flatten import flatten
-from instrc.ir.graph import Argument, Constant, Group, Path, Placed, Step, StepObject, Unit
+from instrc.flattening.nullable import nullable
+from instrc.ir.graph import Constant, Group, Path, Placed, Step, StepObject, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
 
 Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
-Part: TypeAlias = Literal["process", "flat", "result"]
-"""What a step is rendered for: its chunk, the whole chain as one model view, or the contract of a finished run."""
+Part: TypeAlias = Literal["tool", "process", "flat", "result"]
+"""What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
 @dataclass(slots=True)
@@ -69,10 +70,9 @@ class Renderer:
         self.definitions = definitions
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
-        self._order = {number: place for place, number in enumerate(plan.keys)}
+        self.paths = Paths(plan)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
-        self._inputs = {name: place for place, name in enumerate(self.graph.inputs)}
 
     def container(self, units: Iterable[Unit], answers: frozenset[int] = frozenset()) -> Container:
         """Return the object of some units, every step once an item."""
@@ -150,7 +150,10 @@ class Renderer:
         if answer and self.part == "process":
             key = suffixed(self.plan.keys[number], item)
             made = answer_of(self.plan.flat.schemas[number])
-            return {**self._own(made, key), "activity": step.activity, "references": [key], "arguments": key}
+            own = self._own(made, key)
+            return {**own, "activity": step.activity, **self._timing(step), "references": [key], "arguments": key}
+        if step.executor == "block":
+            return self._own(self.plan.flat.schemas[number], self.plan.keys[number])
         schema = self._own(
             self._fill_blocks(self.plan.flat.schemas[number], self.plan.flat.placed.get(number, ()), item), self.plan.keys[number]
         )
@@ -160,20 +163,30 @@ class Renderer:
             schema = with_null_output(schema) if has_output(schema) else nullable(schema)
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
-        references = self.references(step.reads, item)
+        references = self.paths.references(step.reads, item)
         block = isinstance(step.content, StepObject)  # the steps in it say for themselves what they read
         if step.executor == "model" and self.hint is not None and references and not block:
             schema = _described(schema, self.hint.replace("{paths}", ", ".join(references)))
         elif schema is self.plan.flat.schemas[number]:
             schema = dict(schema)
         schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
+        if self.part != "process":
+            return schema
         if step.executor != "model" and step.activity is not None:
             schema["activity"] = step.activity
+        if step.fail:
+            schema["fail"] = True
+        if not (step.output and step.executor == "model"):
+            schema |= self._timing(step)
         if references:
             schema["references"] = references
         if step.arguments:
-            schema["arguments"] = self.arguments(step.arguments, item)
+            schema["arguments"] = self.paths.arguments(step.arguments, item)
         return schema
+
+    def _timing(self, step: Step) -> dict[str, Json]:
+        found = {"within": step.timing.within, "delay": step.timing.delay}
+        return {word: value for word, value in found.items() if value is not None}
 
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":
@@ -203,45 +216,9 @@ class Renderer:
 
     def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
-        return {**schema, "references": self.references(reads, None)} if isinstance(schema, dict) else schema
-
-    def references(self, reads: tuple[Path, ...], item: int | None) -> list[str]:
-        """Return what is read, as paths: inputs first, then steps in the order in which they run."""
-        return list(dict.fromkeys(self.path(path, item) for path in sorted(reads, key=self._place)))
-
-    def _place(self, path: Path) -> tuple[int, int]:
-        if isinstance(path.origin, str):
-            return 0, self._inputs.get(path.origin, 0)
-        return 1, self._order.get(path.origin, 0)
-
-    def path(self, path: Path, item: int | None) -> str:
-        """Return a path as text: `prompt`, `step1_identify`, `step4_find_user.output`."""
-        if isinstance(path.origin, str):
-            return suffixed(path.origin, item)
-        tail = path.tail or (("output",) if self.graph.steps[path.origin].output else ())
-        return ".".join((suffixed(self.plan.keys[path.origin], item), *tail))
-
-    def arguments(self, given: tuple[Argument, ...], item: int | None) -> Json:
-        """Return what fills what: one path, a list of plain ones, or an object of named ones."""
-        values = [
-            {"const": each.value.value} if isinstance(each.value, Constant) else self.path(each.value, item) for each in given
-        ]
-        if all(each.label is None for each in given):
-            return values[0] if len(values) == 1 else values
-        named: dict[str, Json] = {}
-        plain = 0
-        for each, value in zip(given, values, strict=True):
-            if each.label is None:
-                named[str(plain)] = value
-                plain += 1
-            else:
-                named[each.label] = value
-        return named
-
-
-def suffixed(name: str, item: int | None) -> str:
-    """Return the name of one item of a batch."""
-    return name if item is None else f"{name}_item{item}"
+        if not isinstance(schema, dict) or self.part != "process":
+            return schema
+        return {**schema, "references": self.paths.references(reads, None)}
 
 
 def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:

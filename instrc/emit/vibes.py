@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from instrc.emit.definitions import Definitions
 from instrc.emit.emit import document
-from instrc.emit.nullable import nullable
-from instrc.emit.render import suffixed
+from instrc.emit.paths import suffixed
+from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import contexts_of, entry_of, executor_of

@@ -87,6 +87,21 @@ Reading: TypeAlias = Path | Constant | Named
 """What a block gives: a path, a constant, or an object of these."""
 
 
+def reading_paths(reading: Reading) -> list[Path]:
+    """Return the paths in what a block gives."""
+    found: list[Path] = []
+    waiting: list[Reading] = [reading]
+    while waiting:
+        match waiting.pop():
+            case Path() as path:
+                found.append(path)
+            case Named(members):
+                waiting.extend(member for _, member in reversed(members))
+            case Constant():
+                pass
+    return found
+
+
 class Argument(NamedTuple):
     """What a call is given: under a label, or plain."""
 
@@ -190,6 +205,8 @@ class Each:
     source: Path | int
     most: int
     body: Region
+    at: Span
+    """Where the list is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +224,8 @@ class Repeat:
     """What `previous` has: the names that the body defines, with what they stand for."""
     handed: bool
     """Whether `previous` or `rounds` is read."""
+    at: Span
+    """Where the list is written, else the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +348,11 @@ class Graph:
     accesses: tuple[Reached, ...] = ()
     """The members that paths of the program name, to be looked for in the schemas."""
 
+    @property
+    def has_flow(self) -> bool:
+        """Whether it has paths or blocks."""
+        return bool(self.accesses) or any(step.executor == "block" for step in self.steps.values())
+
 
 class Reached(NamedTuple):
     """A member that a path names: the path up to it, and its place."""
@@ -350,7 +374,7 @@ class FlatGraph:
 
     graph: Graph
     schemas: dict[int, Json]
-    """By step: flat, without engine properties, `output` included."""
+    """By step: flat, without engine properties, `output` included; of a block what it gives."""
     placed: dict[int, tuple[Placed, ...]]
     """Blocks inside steps, by step."""
     mixins: dict[int, Json]

@@ -2,15 +2,16 @@
 
 True of this form: every step lies in one chunk (a step that waits for the server's `output` in two),
 no chunk needs what a later one gives, neighbours in the sequence differ unless cut by hand,
-and every step has its final key.
+every block is a chunk of its own, and every step that is read has its final key.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from instrc.ir.graph import Executor, FlatGraph, Unit
+from instrc.ir.graph import Executor, FlatGraph, Graph, Region, Repeat, Unit, Word, regions_of
 from instrc.jsonvalue import Json
 
 Shape: TypeAlias = Literal["tool", "call", "process"]
@@ -18,15 +19,20 @@ Shape: TypeAlias = Literal["tool", "call", "process"]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one executor does without a break."""
+    """What one executor does without a break, or a block."""
 
-    executor: Executor
+    executor: Executor | Word | Literal["else"]
     index: int
-    """Its number among the chunks of its executor, from 1."""
+    """Its number among the chunks of its executor in the whole program, from 1."""
     units: tuple[Unit, ...]
     answers: frozenset[int]
     """Steps that stand here with their `output` only; their inputs were filled in an earlier chunk."""
     annotations: tuple[Json, ...]
+
+    @property
+    def block(self) -> int | None:
+        """The number of the block that this is; `None` for a chunk of one executor."""
+        return self.units[0] if self.executor not in ("model", "server", "user") and isinstance(self.units[0], int) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,34 @@ class Plan:
     shape: Shape
     chunks: tuple[Chunk, ...]
     keys: dict[int, str]
-    """The key of each step, by number."""
+    """The key of each step, by number; a block that nothing reads has none."""
     bare: bool
     """A single model step: its schema is the tool, with no key around it."""
+    inside: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    """The chunks of each body of a block, by the number of its region."""
+    elements: Mapping[int, str] = field(default_factory=dict)
+    """What the element of a block is called, by the number of its region."""
+
+    def walk(self) -> Iterator[Chunk]:
+        """Yield all chunks: a block before what is in it, what is in it before what comes after."""
+        yield from walk(self.flat.graph, self.chunks, self.inside)
+
+
+def walk(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
+    """Yield chunks and those in them: a block before what is in it, what is in it before what comes after."""
+    waiting = list(reversed(chunks))
+    while waiting:
+        chunk = waiting.pop()
+        yield chunk
+        for region in reversed(regions_in(graph, chunk)):
+            waiting.extend(reversed(inside[region.number]))
+
+
+def regions_in(graph: Graph, chunk: Chunk) -> tuple[Region, ...]:
+    """Return the bodies that lie in a chunk; those of a `repeat` and of its `else` are two chunks."""
+    if chunk.block is None:
+        return ()
+    content = graph.steps[chunk.block].content
+    if isinstance(content, Repeat):
+        return regions_of(content)[1:] if chunk.executor == "else" else (content.body,)
+    return regions_of(content)

@@ -7,7 +7,22 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from instrc import problems
 from instrc.ir import graph, surface
-from instrc.ir.graph import Constant, Given, Group, Local, Named, Path, Reading, Region, Step, Test, Unit, regions_of, word_of
+from instrc.ir.graph import (
+    Constant,
+    Given,
+    Group,
+    Local,
+    Named,
+    Path,
+    Reading,
+    Region,
+    Step,
+    Test,
+    Unit,
+    reading_paths,
+    regions_of,
+    word_of,
+)
 from instrc.ir.surface import Access, Anonymous, Binding, Body, Expression, Literal, Name
 from instrc.passes.conditions import condition, read
 from instrc.passes.scopes import Definition, Scope
@@ -109,7 +124,11 @@ def _each(ev: Evaluator, written: surface.Each, place: Place) -> Task[_Made | No
         return None
     most = max(most, source) if isinstance(source, int) else most
     signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
-    return graph.Each(written.name.text, source, most, body), signs, (source,) if isinstance(source, Path) else ()
+    return (
+        graph.Each(written.name.text, source, most, body, written.source.span),
+        signs,
+        (source,) if isinstance(source, Path) else (),
+    )
 
 
 def _repeat(ev: Evaluator, written: surface.Repeat, place: Place) -> Task[_Made | None]:
@@ -141,7 +160,9 @@ def _repeat(ev: Evaluator, written: surface.Repeat, place: Place) -> Task[_Made 
         tuple((name, identities.reading(reading)) for name, reading in kept),
     )
     item = None if written.name is None else written.name.text
-    content = graph.Repeat(item, source, most, keep or None, body, until, otherwise, tuple(kept), _hands(ev, body, otherwise))
+    at = written.span if written.source is None else written.source.span
+    handed = _hands(ev, body, otherwise)
+    content = graph.Repeat(item, source, most, keep or None, body, until, otherwise, tuple(kept), handed, at)
     return content, signs, () if source is None else (source,)
 
 
@@ -317,17 +338,6 @@ def _region_reads(ev: Evaluator, region: Region) -> list[Path]:
     for number in ev.steps.among(region.number):
         found += ev.steps.table[number].reads
     return [*found, *reading_paths(region.value)]
-
-
-def reading_paths(reading: Reading) -> list[Path]:
-    """Return the paths in what a block gives."""
-    match reading:
-        case Path():
-            return [reading]
-        case Named(members):
-            return [path for _, member in members for path in reading_paths(member)]
-        case Constant():
-            return []
 
 
 def _hands(ev: Evaluator, body: Region, otherwise: Region | None) -> bool:

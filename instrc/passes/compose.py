@@ -8,12 +8,26 @@ from functools import partial
 
 from instrc import problems
 from instrc.flattening.slots import splice
-from instrc.ir.graph import Application, Constant, Content, FlatGraph, Fusion, Graph, Group, Placed, Slot, StepObject, Unit
+from instrc.ir.graph import (
+    Application,
+    Constant,
+    Content,
+    FlatGraph,
+    Fusion,
+    Graph,
+    Group,
+    Placed,
+    Slot,
+    StepObject,
+    Unit,
+    regions_of,
+)
 from instrc.jsonvalue import Json
 from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.loops import bound_loops
 from instrc.passes.objects import admits_objects
+from instrc.passes.outcomes import Outcomes
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -44,13 +58,17 @@ class _Composer:
         placed: dict[int, tuple[Placed, ...]] = {}
         mixins: dict[int, Json] = {}
         for number, step in graph.steps.items():
+            if regions_of(step.content):
+                continue
             recipe = self.identities.content(step.content)
             schema, blocks = self.made(recipe, step.span, partial(self.content, step.content, ()))
             schemas[number] = {} if schema is True else schema
             if blocks:
                 placed[number] = blocks
         around: dict[int, tuple[Placed, ...]] = {}
-        waiting: list[Unit] = [*graph.units, *(unit for each in placed.values() for place in each for unit in place.block.units)]
+        regions = [region for step in graph.steps.values() for region in regions_of(step.content)]
+        waiting: list[Unit] = [*graph.units, *(unit for region in regions for unit in region.units)]
+        waiting += [*(unit for each in placed.values() for place in each for unit in place.block.units)]
         while waiting:
             unit = waiting.pop()
             if isinstance(unit, Group):
@@ -62,7 +80,10 @@ class _Composer:
         for context in graph.contexts or ():
             self.fold({"type": "object"}, context.annotations, context.span)  # for its mistakes: its steps are not there yet
         self.demand_object(graph, schemas)
-        return None if self.failed else FlatGraph(graph, schemas, placed, mixins, around)
+        if self.failed:
+            return None
+        schemas |= Outcomes(graph, schemas).blocks
+        return FlatGraph(graph, schemas, placed, mixins, around)
 
     def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
         """Report a step that is to be a tool by itself but is no object."""
@@ -117,6 +138,8 @@ class _Composer:
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
                     schema = self.fold(spliced, mixin.annotations, mixin.span)
                 return schema
+            case _:
+                return {}  # a block is no content of a step
 
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from instrc.ir.graph import Graph
-from instrc.ir.plan import Chunk
+from collections.abc import Mapping
+
+from instrc.ir.graph import Each, Graph, Path, Repeat, Step, reading_paths, regions_of
+from instrc.ir.plan import Chunk, regions_in
 from instrc.naming import camel, snake
 from instrc.passes.holding import numbers
 
 
-def number_steps(graph: Graph, chunks: tuple[Chunk, ...], *, naming: str, bare: bool) -> dict[int, str]:
-    """Return the key of each step: `step3_find_slot`, or `findSlot` where `naming` is `camel`.
+def number_steps(
+    graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]], *, naming: str, bare: bool
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the key of each step, `step3_find_slot`, or `findSlot` where `naming` is `camel`; and the names of elements.
 
     Keys written by hand stay and use up a number; a key that would be taken, by a step or an input, gets `_2`, `_3`.
-    A single step without a key around it uses up none.
+    A single step without a key around it uses up none, nor does a block that nothing reads.
     """
-    order: list[int] = []
-    for chunk in chunks:
-        for number in numbers(chunk.units):
-            order.extend(graph.inner.get(number, ()))
-            order.append(number)
-    order = list(dict.fromkeys(order))
+    order = _in_order(graph, chunks, inside)
     taken = {step.key for step in graph.steps.values() if step.key is not None}
+    read = _read_blocks(graph)
     keys: dict[int, str] = {}
     used: set[str] = set(graph.inputs)
     count = 0
@@ -29,15 +29,80 @@ def number_steps(graph: Graph, chunks: tuple[Chunk, ...], *, naming: str, bare: 
         if bare and number == order[-1]:
             keys[number] = _key(step.stem, 1, naming)
             continue
+        if step.executor == "block" and number not in read and step.key is None:
+            continue
         count += 1
-        wanted = step.key if step.key is not None else _key(step.stem, count, naming)
+        wanted = step.key if step.key is not None else _key(_name(graph, step), count, naming)
         key, again = wanted, 1
         while key in used or (step.key is None and key in taken):
             again += 1
             key = f"{wanted}_{again}"
         used.add(key)
         keys[number] = key
-    return keys
+    return keys, _elements(graph, used)
+
+
+def _in_order(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> list[int]:
+    """Return all steps in the order in which they are numbered: a block after what is in it."""
+    order: dict[int, None] = {}
+    waiting: list[Chunk | int] = list(reversed(chunks))
+    while waiting:
+        chunk = waiting.pop()
+        if isinstance(chunk, int):
+            order[chunk] = None
+        elif chunk.block is None:
+            for number in numbers(chunk.units):
+                order.update(dict.fromkeys(graph.inner.get(number, ())))
+                order[number] = None
+        else:
+            content = graph.steps[chunk.block].content
+            if not (isinstance(content, Repeat) and content.otherwise is not None and chunk.executor != "else"):
+                waiting.append(chunk.block)  # a `repeat` with an `else` after that
+            for region in reversed(regions_in(graph, chunk)):
+                waiting.extend(reversed(inside[region.number]))
+    return list(order)
+
+
+def _read_blocks(graph: Graph) -> set[int]:
+    """Return the steps that something reads: a step, a condition, a list, an enclosing value, or the export."""
+    found: list[Path] = [] if graph.value is None else list(reading_paths(graph.value))
+    if graph.contexts is not None:
+        found += [Path(unit) for unit in graph.units if isinstance(unit, int)]
+    for step in graph.steps.values():
+        found += step.reads
+        for region in regions_of(step.content):
+            found += reading_paths(region.value)
+        if isinstance(step.content, Repeat):
+            found += [test.path for test in step.content.until]
+            if step.content.handed:
+                found += [path for _, reading in step.content.names for path in reading_paths(reading)]
+    return {path.origin for path in found if isinstance(path.origin, int)}
+
+
+def _name(graph: Graph, step: Step) -> str:
+    """Return the words of a key: of a block its own, and the name of the step in which all its branches end."""
+    if step.executor != "block":
+        return step.stem
+    stems: set[str | None] = set()
+    for region in regions_of(step.content):
+        path = region.value
+        last = graph.steps.get(path.origin) if isinstance(path, Path) and isinstance(path.origin, int) and not path.tail else None
+        stems.add(None if last is None or last.executor == "block" else last.stem)
+    (stem,) = stems if len(stems) == 1 else (None,)
+    return step.stem if stem is None else f"{step.stem}_{snake(stem)}"
+
+
+def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
+    """Return what the element of each block is called; one called like a step or an input gets `_2`."""
+    found: dict[int, str] = {}
+    for step in graph.steps.values():
+        if isinstance(step.content, Each | Repeat) and step.content.item is not None:
+            name, again = step.content.item, 1
+            while name in used:
+                again += 1
+                name = f"{step.content.item}_{again}"
+            found[step.content.body.number] = name
+    return found
 
 
 def _key(stem: str, count: int, naming: str) -> str:

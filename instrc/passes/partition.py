@@ -7,16 +7,21 @@ then each step lies as late as those who read it allow.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from instrc import problems
-from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Step, Unit
+from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Repeat, Step, Unit, regions_of, word_of
 from instrc.ir.plan import Chunk, Plan, Shape
+from instrc.jsonvalue import Json
 from instrc.passes.holding import numbers
 from instrc.passes.number import number_steps
-from instrc.passes.sequence import shortest_sequence
+from instrc.passes.sequence import sequence
 from instrc.problems.report import Report
 
-ORDER: tuple[Executor, ...] = ("model", "server", "user")
+ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
+
+ROOT = 0
+"""The region of the program itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +36,89 @@ class Node:
     """Nodes that come first, by index."""
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+
+    executor: int
+    nodes: tuple[Node, ...]
+    annotations: tuple[Json, ...] = ()
+
+
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
-    nodes = _nodes(graph)
-    if graph.contexts is not None:
-        cut = _by_hand(graph, nodes, report)
-        if cut is None:
-            return None
-        executors, where = cut
+    pieces: dict[int, tuple[Piece, ...]] = {}
+    for step in graph.steps.values():
+        for region in regions_of(step.content):
+            pieces[region.number] = _cut(_nodes(graph, region.units))
+    if graph.contexts is None:
+        root = _cut(_nodes(graph, graph.units))
     else:
-        executors = shortest_sequence([node.executor for node in nodes], [node.reads for node in nodes])
-        where = _as_late_as_possible(nodes, executors)
-    chunks = _chunks(graph, nodes, executors, where)
+        found = _by_hand(graph, _nodes(graph, graph.units), report)
+        if found is None:
+            return None
+        root = found
+    chunks, inside = _numbered(graph, root, pieces)
     shape = _shape(graph, chunks)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
-    return Plan(flat, shape, chunks, number_steps(graph, chunks, naming=naming, bare=bare), bare)
+    keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
+    return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
-def _nodes(graph: Graph) -> list[Node]:
+def _cut(nodes: list[Node]) -> tuple[Piece, ...]:
+    """Cut nodes into the fewest chunks."""
+    executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes])
+    where = _as_late_as_possible(nodes, executors, blocks)
+    inside: list[list[Node]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    return tuple(Piece(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
+
+
+def _numbered(
+    graph: Graph, root: tuple[Piece, ...], pieces: dict[int, tuple[Piece, ...]]
+) -> tuple[tuple[Chunk, ...], dict[int, tuple[Chunk, ...]]]:
+    """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""
+    counts: dict[str, int] = {}
+    made: dict[int, list[Chunk]] = {number: [] for number in (ROOT, *pieces)}
+    waiting: list[tuple[int, Piece, bool]] = [(ROOT, piece, False) for piece in reversed(root)]
+    while waiting:
+        region, piece, otherwise = waiting.pop()
+        units = tuple(node.unit for node in piece.nodes)
+        content = graph.steps[units[0]].content if ORDER[piece.executor] == "block" and isinstance(units[0], int) else None
+        word: str = ORDER[piece.executor]
+        if content is not None:
+            word = "else" if otherwise else word_of(content)  # type: ignore[arg-type]  # a block, by its executor
+            inner = regions_of(content)
+            if isinstance(content, Repeat):
+                inner = inner[1:] if otherwise else inner[:1]
+                if not otherwise and content.otherwise is not None:
+                    waiting.append((region, piece, True))
+            for each in reversed(inner):
+                waiting.extend((each.number, below, False) for below in reversed(pieces[each.number]))
+        counts[word] = counts.get(word, 0) + 1
+        answers = frozenset(node.unit for node in piece.nodes if node.answer and isinstance(node.unit, int))
+        made[region].append(Chunk(word, counts[word], units, answers, piece.annotations))  # type: ignore[arg-type]  # as above
+    whole = {number: tuple(chunks) for number, chunks in made.items()}
+    return whole.pop(ROOT), whole
+
+
+def _nodes(graph: Graph, units: tuple[Unit, ...]) -> list[Node]:
     """Return the pieces to cut, each after those it reads."""
     home: dict[int, int] = {}
-    for index, unit in enumerate(graph.units):
+    for index, unit in enumerate(units):
         for number in steps_in(graph, unit):
             home[number] = index
-    needs = [sorted(_needs(graph, unit, home) - {index}) for index, unit in enumerate(graph.units)]
+    needs = [sorted(_needs(graph, unit, home) - {index}) for index, unit in enumerate(units)]
+    fails = {index for index, unit in enumerate(units) if isinstance(unit, int) and graph.steps[unit].fail}
+    for index in fails:  # what fails does so after all else, so that an undo beside it is completed
+        needs[index] = [other for other in range(len(units)) if other not in fails]
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[Node] = []
     for index in _topological(needs):
-        unit = graph.units[index]
+        unit = units[index]
         step = graph.steps[unit] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
         reads = tuple(answers.get(need, place[need]) for need in needs[index])
@@ -89,7 +147,7 @@ def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
         if isinstance(each, Group):
             reads.extend(path for slot in each.application.slots for path in slot.reads)
             waiting.extend(each.members)
-    return {home[path.origin] for path in reads if isinstance(path.origin, int)}
+    return {home[path.origin] for path in reads if isinstance(path.origin, int) and path.origin in home}
 
 
 def _topological(needs: list[list[int]]) -> list[int]:
@@ -111,8 +169,8 @@ def _topological(needs: list[list[int]]) -> list[int]:
     return order
 
 
-def _as_late_as_possible(nodes: list[Node], executors: list[int]) -> list[int]:
-    """Return the chunk of each node: the last one of its executor that those who read it allow."""
+def _as_late_as_possible(nodes: list[Node], executors: list[int], blocks: dict[int, int]) -> list[int]:
+    """Return the chunk of each node: the last one of its executor that those who read it allow; blocks have theirs."""
     last_of = [[-1] * (len(executors) + 1) for _ in ORDER]
     for executor in range(len(ORDER)):
         for i, each in enumerate(executors):
@@ -121,15 +179,15 @@ def _as_late_as_possible(nodes: list[Node], executors: list[int]) -> list[int]:
     where = [0] * len(nodes)
     for index in range(len(nodes) - 1, -1, -1):
         node = nodes[index]
-        where[index] = last_of[node.executor][limit[index]]
+        where[index] = blocks[index] if index in blocks else last_of[node.executor][limit[index]]
         for need in node.reads:
-            same = nodes[need].executor == node.executor
+            same = nodes[need].executor == node.executor and need not in blocks
             limit[need] = min(limit[need], where[index] + 1 if same else where[index])
     return where
 
 
-def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int], list[int]] | None:
-    """Return the executors of the contexts and the chunk of each node."""
+def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ...] | None:
+    """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
     chosen = {id(unit) if not isinstance(unit, int) else unit: i for i, context in enumerate(contexts) for unit in context.units}
@@ -162,31 +220,17 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[list[int]
                     )
                 )
                 return None
-    return executors, where
+    inside: list[list[Node]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    return tuple(
+        Piece(executor, tuple(each), context.annotations)
+        for executor, each, context in zip(executors, inside, contexts, strict=True)
+    )
 
 
 def _step(graph: Graph, unit: Unit) -> Step:
     return graph.steps[numbers((unit,))[0]]
-
-
-def _chunks(graph: Graph, nodes: list[Node], executors: list[int], where: list[int]) -> tuple[Chunk, ...]:
-    inside: list[list[Node]] = [[] for _ in executors]
-    for node, chunk in zip(nodes, where, strict=True):
-        inside[chunk].append(node)
-    chunks: list[Chunk] = []
-    counts = [0] * len(ORDER)
-    for i, executor in enumerate(executors):
-        counts[executor] += 1
-        chunks.append(
-            Chunk(
-                executor=ORDER[executor],
-                index=counts[executor],
-                units=tuple(node.unit for node in inside[i]),
-                answers=frozenset(node.unit for node in inside[i] if node.answer and isinstance(node.unit, int)),
-                annotations=graph.contexts[i].annotations if graph.contexts else (),
-            )
-        )
-    return tuple(chunks)
 
 
 def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> Shape:

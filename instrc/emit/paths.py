@@ -1,0 +1,154 @@
+"""Paths and values as a process writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc.ir.graph import Argument, Constant, Local, Named, Path, Reading, Repeat, Test
+from instrc.ir.plan import Plan
+from instrc.jsonvalue import Json, dumps
+from instrc.naming import is_plain
+
+_WORDS = ("item", "round", "previous", "rounds", "error")
+"""The names of one block, in the order in which they are listed."""
+_HIDDEN = ("_", "$")
+"""How thoughts and metrics begin, which only a path that names them reads."""
+
+
+class Paths:
+    """The paths of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        graph = plan.flat.graph
+        self.steps = graph.steps
+        self.quoted = graph.has_flow
+        """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
+        self._order = {number: place for place, number in enumerate(plan.keys)}
+        self._inputs = {name: place for place, name in enumerate(graph.inputs)}
+        self._rounds: dict[int, Repeat] = {
+            step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Repeat)
+        }
+
+    def text(self, path: Path, item: int | None = None) -> str:
+        """Return a path as text: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
+        return ".".join(map(self._segment, self.segments(path, item)))
+
+    def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
+        """Return the names that a path is made of."""
+        match path.origin:
+            case str(name):
+                return (suffixed(name, item), *path.tail)
+            case Local(block, _, "item", name):
+                return (self.plan.elements.get(block, name), *path.tail)
+            case Local(block, _, "previous", name) if path.tail:
+                return (name, *self._kept(block, path.tail, item))
+            case Local(_, _, _, name):
+                return (name, *path.tail)
+            case number:
+                tail = path.tail or (("output",) if self.steps[number].output else ())
+                return (suffixed(self.plan.keys[number], item), *tail)
+
+    def _kept(self, block: int, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
+        """Return the way to what a name of a block had in the round before."""
+        reading: Reading | None = dict(self._rounds[block].names).get(tail[0])
+        rest = tail[1:]
+        while isinstance(reading, Named) and rest:
+            reading, rest = dict(reading.members).get(rest[0]), rest[1:]
+        if not isinstance(reading, Path):
+            return tail
+        if isinstance(reading.origin, Local) and reading.origin.kind == "previous" and reading.origin.block == block:
+            return self._kept(block, reading.tail, item) if reading.tail and reading.tail != tail else tail
+        if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):
+            rest = rest[1:]
+        return (*self.segments(reading, item), *rest)
+
+    def _segment(self, name: str) -> str:
+        return name if not self.quoted or is_plain(name) else dumps(name, indent=False)
+
+    def references(self, reads: Iterable[Path], item: int | None) -> list[str]:
+        """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
+
+        A path below another one is left out, unless it leads to a thought or a metric.
+        """
+        ordered = {self.segments(path, item): None for path in sorted(reads, key=self._place)}
+        if not self.quoted:
+            return [".".join(segments) for segments in ordered]
+        return [".".join(map(self._segment, each)) for each in ordered if not _is_below(each, ordered)]
+
+    def _place(self, path: Path) -> tuple[int, int, int]:
+        match path.origin:
+            case str(name):
+                return 0, self._inputs.get(name, 0), 0
+            case Local(_, level, kind, _):
+                return 1, level, _WORDS.index(kind)
+            case number:
+                return 2, self._order.get(number, 0), 0
+
+    def arguments(self, given: tuple[Argument, ...], item: int | None) -> Json:
+        """Return what fills what: one path, a list of plain ones, or an object of named ones."""
+        values = [
+            {"const": each.value.value} if isinstance(each.value, Constant) else self.text(each.value, item) for each in given
+        ]
+        if all(each.label is None for each in given):
+            return values[0] if len(values) == 1 else values
+        named: dict[str, Json] = {}
+        plain = 0
+        for each, value in zip(given, values, strict=True):
+            if each.label is None:
+                named[str(plain)] = value
+                plain += 1
+            else:
+                named[each.label] = value
+        return named
+
+    def value(self, reading: Reading, item: int | None = None) -> Json:
+        """Return what a body gives, written like arguments."""
+        match reading:
+            case Path():
+                return self.text(reading, item)
+            case Constant(value):
+                return {"const": value}
+            case Named(members):
+                return {name: self.value(member, item) for name, member in members}
+
+    def condition(self, tests: tuple[Test, ...], item: int | None = None) -> dict[str, Json]:
+        """Return a condition: a path with its schema, or several of these."""
+        written = [{"path": self.text(test.path, item), "schema": test.schema} for test in tests]
+        return written[0] if len(written) == 1 else {"anyOf": written}
+
+    def hands(self, block: Repeat, item: int | None = None) -> list[str]:
+        """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
+        found: dict[int, None] = {}
+        inside = {number for number in self.plan.keys if number in self._own(block)}
+        waiting: list[Reading] = [reading for _, reading in reversed(block.names)]
+        while waiting:
+            match waiting.pop():
+                case Path(origin) if isinstance(origin, int) and origin in inside:
+                    found[origin] = None
+                case Named(members):
+                    waiting.extend(member for _, member in reversed(members))
+                case _:
+                    pass
+        return [suffixed(self.plan.keys[number], item) for number in sorted(found, key=lambda each: self._order.get(each, 0))]
+
+    def _own(self, block: Repeat) -> set[int]:
+        """Return the steps of a body, those in the slots of its steps included."""
+        graph = self.plan.flat.graph
+        found: set[int] = set()
+        for chunk in self.plan.inside[block.body.number]:
+            for unit in chunk.units:
+                numbers = (unit,) if isinstance(unit, int) else unit.numbers
+                found.update(numbers)
+                found.update(inner for number in numbers for inner in graph.inner.get(number, ()))
+        return found
+
+
+def _is_below(segments: tuple[str, ...], others: dict[tuple[str, ...], None]) -> bool:
+    above = next((size for size in range(1, len(segments)) if segments[:size] in others), None)
+    return above is not None and not any(name.startswith(_HIDDEN) for name in segments[above:])
+
+
+def suffixed(name: str, item: int | None) -> str:
+    """Return the name of one item of a batch."""
+    return name if item is None else f"{name}_item{item}"

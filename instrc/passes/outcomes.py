@@ -1,0 +1,179 @@
+"""What can be read of steps and blocks: the schema of each value, as far as the schemas of the steps say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from instrc.flattening.members import ANYTHING, Found, either, elements, member
+from instrc.flattening.nullable import nullable
+from instrc.ir.graph import (
+    Block,
+    Constant,
+    Do,
+    Each,
+    Graph,
+    Local,
+    Named,
+    Path,
+    Reading,
+    Region,
+    Repeat,
+    StepObject,
+    Try,
+    When,
+    regions_of,
+)
+from instrc.jsonvalue import Json
+
+ERROR: Json = {
+    "type": "object",
+    "properties": {
+        "step": {"type": "string"},
+        "kind": {"enum": ["failed", "timeout", "invalid", "plan", "limit"]},
+        "code": {"type": ["string", "null"]},
+        "message": {"type": "string"},
+    },
+    "required": ["step", "kind", "code", "message"],
+}
+"""What `error` is."""
+NULL: Json = {"type": "null"}
+_LARGEST = 5_000
+"""Schemas of which the value of a block may consist; of a larger one nothing is said."""
+
+
+class Outcomes:
+    """The schemas of all that a graph's paths lead to; steps are looked up in `schemas`, blocks are worked out here."""
+
+    def __init__(self, graph: Graph, schemas: Mapping[int, Json]) -> None:
+        self.graph = graph
+        self.schemas = schemas
+        self.blocks: dict[int, Json] = {}
+        self._places = {step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Each)}
+        self._rounds: dict[int, Repeat] = {}
+        for step in graph.steps.values():
+            if isinstance(step.content, Repeat):
+                self._rounds |= {region.number: step.content for region in regions_of(step.content)}
+        self._open: set[tuple[int, str]] = set()
+        for number in sorted(graph.steps):  # what a block gives is made of what is in it, which was met before it
+            content = graph.steps[number].content
+            if isinstance(content, When | Each | Repeat | Try | Do):
+                made = self._block(content)
+                self.blocks[number] = made if _size(made) <= _LARGEST else ANYTHING
+
+    def origin(self, path: Path) -> Json:
+        """Return the schema of what a path begins with."""
+        match path.origin:
+            case int(number):
+                if isinstance(self.graph.steps[number].content, StepObject):
+                    return ANYTHING
+                return self.blocks.get(number, self.schemas.get(number, ANYTHING))
+            case Local():
+                return self._local(path.origin)
+            case name:
+                return self.graph.inputs.get(name, ANYTHING)
+
+    def full(self, path: Path) -> tuple[str, ...]:
+        """Return the members of a path, the `output` of a step that gives back nothing else included."""
+        if isinstance(path.origin, int) and self.graph.steps[path.origin].output and not path.tail:
+            return ("output",)
+        return path.tail
+
+    def find(self, path: Path) -> Found:
+        """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
+        if isinstance(path.origin, Local) and path.origin.kind == "previous" and path.tail:
+            found = Found(nullable(self._previous(path.origin.block, path.tail[0])))
+            tail = path.tail[1:]
+        else:
+            found = Found(self.origin(path))
+            tail = self.full(path)
+        for name in tail:
+            if found.schema is None:
+                return found
+            found = member(found.schema, name)
+        return found
+
+    def path(self, path: Path) -> Json:
+        """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""
+        schema = self.find(path).schema
+        return ANYTHING if schema is None else schema
+
+    def reading(self, reading: Reading) -> Json:
+        """Return the schema of what a block gives."""
+        match reading:
+            case Path():
+                return self.path(reading)
+            case Constant(value):
+                return {"const": value}
+            case Named(members):
+                properties = {name: self.reading(each) for name, each in members}
+                return (
+                    {"type": "object", "properties": properties, "required": list(properties)}
+                    if properties
+                    else {"type": "object"}
+                )
+
+    def fails(self, region: Region) -> bool:
+        """Tell whether a body ends in a step that never gives anything."""
+        path = region.value
+        return isinstance(path, Path) and isinstance(path.origin, int) and self.graph.steps[path.origin].fail
+
+    def _block(self, content: Block) -> Json:
+        match content:
+            case When(branches):
+                value = self._either(tuple(branch.body for branch in branches))
+                return value if not branches[-1].condition else nullable(value) if value is not False else NULL
+            case Each(_, source, _, body):
+                bounds = {"minItems": source, "maxItems": source} if isinstance(source, int) else {}
+                return {"type": "array", "items": self.reading(body.value), **bounds}
+            case Repeat(source=None):
+                return self._either(regions_of(content))
+            case Repeat():
+                whole: Json = {"type": "array", "items": self.reading(content.body.value)}
+                return whole if content.otherwise is None else either([whole, self.reading(content.otherwise.value)])
+            case Try() | Do():
+                return self._either(regions_of(content))
+
+    def _either(self, regions: tuple[Region, ...]) -> Json:
+        values = [self.reading(region.value) for region in regions if not self.fails(region)]
+        return either(values) if values else NULL
+
+    def _local(self, origin: Local) -> Json:
+        match origin.kind:
+            case "error":
+                return ERROR
+            case "item":
+                block = self._places.get(origin.block) or self._rounds[origin.block]
+                if block.source is None or isinstance(block.source, int):
+                    most = block.source or 1
+                    return {"type": "integer", "minimum": 1, "maximum": most}
+                listed = elements(self.path(block.source))
+                return ANYTHING if listed is None else listed
+            case "round":
+                return {"type": "integer", "minimum": 1, "maximum": self._rounds[origin.block].most}
+            case "previous":
+                return {"type": ["object", "null"]}
+            case "rounds":
+                return {"type": "array", "items": {"type": "object"}}
+
+    def _previous(self, block: int, name: str) -> Json:
+        """Return the schema of what a name of a block had in the round before: the least one that fits."""
+        if (block, name) in self._open:
+            return False
+        self._open.add((block, name))
+        reading = dict(self._rounds[block].names).get(name)
+        made = ANYTHING if reading is None else self.reading(reading)
+        self._open.discard((block, name))
+        return made
+
+
+def _size(schema: Json) -> int:
+    count = 0
+    waiting: list[Json] = [schema]
+    while waiting and count <= _LARGEST:
+        node = waiting.pop()
+        count += 1
+        if isinstance(node, dict):
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+    return count
