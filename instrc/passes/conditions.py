@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.access import access, subject
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Place, Result
-from instrc.schema.relations import SPEAKS_OF
+from instrc.schema.vocabulary import SPEAKS_OF
 
 if TYPE_CHECKING:
     from instrc.passes.evaluate import Evaluator
