@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from instrc.ir.graph import Application, Block, Constant, Content, Fusion, Graph, Group, Instruction, Unit
+from instrc.ir.graph import Application, Content, Fusion, Graph, Group, Instruction, StepObject, Unit, regions_of
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
 
@@ -57,10 +57,10 @@ def _applications(graph: Graph) -> Iterator[Application]:
                 case Fusion(slots=slots, mixins=mixins):
                     contents.extend(slot.content for slot in slots)
                     found = mixins
-                case Block(units=inner):
+                case StepObject(units=inner):
                     units.extend(inner)
-                case Constant():
-                    pass
+                case block:
+                    units.extend(inner for region in regions_of(block) for inner in region.units)
         for application in found:
             if id(application) not in seen:
                 seen.add(id(application))
