@@ -16,7 +16,15 @@ from instrc.problems.catalogue import classes, page
 from instrc.problems.problem import Problem
 
 ALL = classes()
-ABOUT_THE_MACHINE = {"invalid-option", "missing-extra", "missing-library", "payload-refused", "unreadable-process"}
+ABOUT_THE_MACHINE = {
+    "invalid-option",
+    "missing-extra",
+    "missing-library",
+    "no-such-question",
+    "payload-refused",
+    "rejected-answer",
+    "unreadable-process",
+}
 """Problems that no file can show on every machine; each has a test of its own."""
 _BLOCK = re.compile(r"^(```|~~~)(\w+)(?: +(\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 

@@ -1,0 +1,1 @@
+"""Run what was compiled; see `README.md` beside this file."""

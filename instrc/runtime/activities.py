@@ -1,0 +1,137 @@
+"""Activities: what a server does, registered by name in Python. Nothing in a vibe or a source can name code."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.retrying import Retry
+
+Handler: TypeAlias = Callable[[Json], Json | Awaitable[Json]]
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class ActivityError(Exception):
+    """A handler says that it has failed: with a `code` for programs, and whether to `retry`."""
+
+    def __init__(self, message: str, *, code: str | None = None, retry: bool = True) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retry = retry
+
+
+class _Pending:
+    """The one value that says: somebody answers later."""
+
+    def __repr__(self) -> str:
+        return "instrc.PENDING"
+
+
+PENDING = _Pending()
+"""What a handler returns when the answer comes later, by `answer`."""
+
+
+@dataclass(slots=True)
+class Call:
+    """The call that a handler is carrying out."""
+
+    key: str
+    """`run/command`: equal for all attempts; what a handler can be idempotent by."""
+    activity: str
+    attempt: int
+    beat: Callable[[], None] = field(default=lambda: None)
+
+    def heartbeat(self) -> None:
+        """Show that the handler is alive."""
+        self.beat()
+
+
+_current: ContextVar[Call] = ContextVar("instrc_call")
+
+
+def current_call() -> Call:
+    """Return the call that is being carried out; `LookupError` outside a handler."""
+    return _current.get()
+
+
+@contextmanager
+def calling(call: Call) -> Iterator[None]:
+    """Make a call the current one."""
+    token = _current.set(call)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """A handler under a name, with its policy; or a process that serves the name."""
+
+    name: str
+    handler: Handler | None
+    process: Json = None
+    """The JSON of a process, instead of a handler."""
+    retry: Retry = field(default_factory=Retry)
+    input: Json = True
+    """A schema that what it is given has to satisfy."""
+
+
+class Activities:
+    """A registry; names are compared without case, `_` and `-`."""
+
+    def __init__(self, given: Mapping[str, Any] | Iterable[Any] | None = None) -> None:
+        self._known: dict[str, Activity] = {}
+        if isinstance(given, Activities):
+            self._known |= {bare_name(name): found for name in given.names() if (found := given.find(name))}
+        elif isinstance(given, Mapping):
+            for name, value in given.items():
+                self.add(name, value)
+        else:
+            for value in given or ():
+                self.add(getattr(value, "activity_name", getattr(value, "__name__", "")), value)
+
+    def add(self, name: str, value: Any, *, retry: Retry | None = None, input: Json = None) -> None:  # noqa: A002  -- its name
+        """Register a callable, an `Activity`, or the JSON of a process under a name."""
+        if isinstance(value, Activity):
+            made = value
+        elif isinstance(value, dict):
+            made = Activity(name, None, value)
+        elif callable(value):
+            policy = retry or getattr(value, "activity_retry", None) or Retry()
+            made = Activity(name, value, None, policy, _first(input, getattr(value, "activity_input", None)))
+        else:
+            message = f"the activity `{name}` is neither a function nor a process"
+            raise TypeError(message)
+        if not bare_name(name):
+            message = "an activity needs a name"
+            raise ValueError(message)
+        self._known[bare_name(name)] = made
+
+    def find(self, name: str) -> Activity | None:
+        """Return the activity of a name."""
+        return self._known.get(bare_name(name))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the registered names."""
+        return tuple(activity.name for activity in self._known.values())
+
+
+def _first(*schemas: Json) -> Json:
+    return next((schema for schema in schemas if schema is not None), True)
+
+
+def activity(name: str, *, retry: Retry | None = None, input: Json = None) -> Callable[[_F], _F]:  # noqa: A002  -- its name
+    """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`."""
+
+    def mark(function: _F) -> _F:
+        marks: dict[str, Any] = {"activity_name": name, "activity_retry": retry, "activity_input": input}
+        vars(function).update(marks)
+        return function
+
+    return mark

@@ -1,0 +1,237 @@
+"""Carry out commands: ask models, call activities, with the policy of the engine. Every driver uses this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from time import monotonic, time
+from typing import Any, TypeAlias, cast
+
+from instrc.flattening.split import split
+from instrc.jsonvalue import Json
+from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, calling
+from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.message import message
+from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.retrying import Retry
+from instrc.runtime.secrets import redacted
+from instrc.runtime.validation import complaints
+
+Event: TypeAlias = dict[str, Json]
+Sink: TypeAlias = Callable[[Event], None]
+"""Is given what happens, as it happens: plain JSON, without secrets."""
+Check: TypeAlias = Callable[[Json], str | None]
+"""Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
+Child: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result]]
+"""Runs a process as a child: its run id, its JSON, and the command that it serves."""
+
+
+@dataclass(slots=True)
+class Effects:
+    """How the commands of one run are carried out."""
+
+    run: str
+    model: Model
+    activities: Activities
+    sink: Sink | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+    """By bare name of a step."""
+    processes: Mapping[str, Json] = field(default_factory=dict)
+    """The JSON of the processes that plans name, by their addresses."""
+    child: Child | None = None
+    model_retry: Retry = field(default_factory=Retry)
+
+    def tell(self, event: str, command: str | None = None, **facts: Json) -> None:
+        """Tell what happens."""
+        if self.sink is not None:
+            about: Event = {"event": event, "at": time(), "run": self.run}
+            if command is not None:
+                about["id"] = command
+            self.sink(redacted({**about, **facts}))
+
+    async def ask(self, command: ModelCommand) -> Result:
+        """Ask the model for a chunk; a provider that fails is asked again as its policy says."""
+        steps = command["steps"]
+        text = message(command)
+        name = steps[0] if len(steps) == 1 else command["chunk"]
+        request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"])
+        self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
+        began = monotonic()
+        attempt = 1
+        code: str | None
+        while True:
+            try:
+                async with asyncio.timeout(self.model_retry.timeout):
+                    reply = await self.model.answer(request)
+                break
+            except TimeoutError:
+                error, code, retry = "the model took too long", "timeout", True
+            except ModelError as failed:
+                error, code, retry = str(failed), failed.code, failed.retry
+            except Exception as failed:  # noqa: BLE001  -- an adapter of somebody else
+                error, code, retry = f"{type(failed).__name__}: {failed}", None, False
+            if not retry or not self.model_retry.again(attempt, None):
+                return self._failed(command["id"], error, code, attempt, began)
+            self.tell("retried", command["id"], error=error, attempt=attempt)
+            await asyncio.sleep(self.model_retry.wait(attempt))
+            attempt += 1
+        return self._accepted(command, reply, began, attempt)
+
+    def _accepted(self, command: ModelCommand, reply: Reply, began: float, attempt: int) -> Result:
+        wrong = [*reply.complaints, *self._checked(command, reply.answer)]
+        parts = split(reply.answer, command["schema"])
+        self.tell(
+            "answered",
+            command["id"],
+            answer=reply.answer,
+            thoughts=parts["thoughts"],
+            metrics=parts["metrics"],
+            usage=reply.usage,
+            cost=reply.cost,
+            model=reply.model,
+            repairs=list(reply.repairs),
+            complaints=cast("Json", wrong),
+            seconds=monotonic() - began,
+            attempt=attempt,
+        )
+        return {"ok": reply.answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
+
+    def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
+        """Return what the project's own checks say of the steps in an answer."""
+        found: list[Complaint] = []
+        if not self.checks:
+            return found
+        parts = answer if isinstance(answer, dict) and command["steps"] else {}
+        for key in command["steps"]:
+            check = self.checks.get(bare_name(key))
+            if check is not None and key in parts:
+                said = check(split(parts[key])["output"])
+                if said is not None:
+                    found.append({"pointer": f"/{key}", "message": str(said)})
+        return found
+
+    async def call(self, command: ActivityCommand | FireCommand) -> Result | None:
+        """Call an activity, as often as its policy says; `None` if somebody answers later."""
+        if command["kind"] == "activity" and command["process"] is not None:
+            return await self._child(self.processes.get(command["process"]), command)
+        found = self.activities.find(command["activity"])
+        self.tell("called", command["id"], activity=command["activity"], step=command["step"], input=command["input"])
+        began = monotonic()
+        if found is None:
+            return self._failed(
+                command["id"], f"no activity is registered as `{command['activity']}`", "unknown-activity", 1, began
+            )
+        if found.process is not None and command["kind"] == "activity":
+            return await self._child(found.process, command)
+        wrong = complaints(command["input"], found.input) if found.input is not True else []
+        if wrong:
+            text = f"`{found.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
+            return self._failed(command["id"], text, "invalid-input", 1, began)
+        attempt = 1
+        code: str | None
+        while True:
+            try:
+                value = await attempted(found, command["input"], Call(f"{self.run}/{command['id']}", found.name, attempt))
+                break
+            except TimeoutError:
+                error, code, retry = f"`{found.name}` took too long", "timeout", True
+            except ActivityError as failed:
+                error, code, retry = str(failed), failed.code, failed.retry
+            except Exception as failed:  # noqa: BLE001  -- whatever a handler raises
+                error, code, retry = f"{type(failed).__name__}: {failed}", None, True
+            if not retry or not found.retry.again(attempt, code):
+                return self._failed(command["id"], error, code, attempt, began)
+            self.tell("retried", command["id"], error=error, attempt=attempt)
+            await asyncio.sleep(found.retry.wait(attempt))
+            attempt += 1
+        if value is PENDING:
+            self.tell("pending", command["id"], activity=found.name)
+            return None
+        self.tell("returned", command["id"], output=value, seconds=monotonic() - began, attempt=attempt)
+        return {"ok": value}
+
+    async def _child(self, process: Json, command: ActivityCommand) -> Result:
+        began = monotonic()
+        if self.child is None or process is None:
+            return self._failed(command["id"], f"the process `{command['process']}` is not known", "unknown-process", 1, began)
+        run = f"{self.run}/{command['id']}"
+        self.tell("launched", command["id"], child=run, input=command["input"])
+        result = await self.child(run, process, command)
+        facts: dict[str, Any] = {"error": result["error"]} if "error" in result else {"output": result.get("ok")}
+        self.tell("returned", command["id"], child=run, seconds=monotonic() - began, **facts)
+        return result
+
+    def _failed(self, command: str, error: str, code: str | None, attempt: int, began: float) -> Result:
+        text = redacted(error)
+        kind = "timeout" if code == "timeout" else "failed"
+        self.tell("failed", command, error=text, code=code, attempt=attempt, seconds=monotonic() - began)
+        return {"error": {"kind": kind, "code": code, "message": text}}
+
+
+async def attempted(activity: Activity, given: Json, call: Call) -> Json:
+    """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
+    assert activity.handler is not None
+    alive = asyncio.Event()
+    call.beat = _beater(alive)
+    async with asyncio.timeout(activity.retry.timeout):
+        with calling(call):
+            if asyncio.iscoroutinefunction(activity.handler):
+                work = asyncio.ensure_future(activity.handler(given))
+            else:
+                work = asyncio.ensure_future(asyncio.to_thread(activity.handler, given))
+        try:
+            if activity.retry.heartbeat is not None:
+                await _watched(work, alive, activity.retry.heartbeat)
+            value = await work
+        finally:
+            work.cancel()
+        if isawaitable(value):  # a function that returns a coroutine
+            value = await value
+    return value
+
+
+def _beater(alive: asyncio.Event) -> Callable[[], None]:
+    loop = asyncio.get_running_loop()
+
+    def beat() -> None:
+        loop.call_soon_threadsafe(alive.set)
+
+    return beat
+
+
+async def _watched(work: asyncio.Future[Json], alive: asyncio.Event, span: float) -> None:
+    """Wait as long as a handler shows that it is alive."""
+    while not work.done():
+        beat = asyncio.ensure_future(alive.wait())
+        done, _ = await asyncio.wait({work, beat}, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+        beat.cancel()
+        alive.clear()
+        if not done:
+            raise TimeoutError
+
+
+def child_inputs(command: ActivityCommand, document: Json) -> dict[str, Json]:
+    """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
+    given = command["input"]
+    inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {}
+    declared = document.get("inputs") if isinstance(document, dict) else None
+    inputs["prompt"] = given
+    if isinstance(declared, dict) and "called" in declared:
+        inputs["called"] = command["called"]
+    return inputs
+
+
+def child_result(outcome: Json, command: ActivityCommand) -> Result:
+    """Return how a child has ended as the result of the activity that it serves."""
+    if outcome["status"] == "done":
+        for value in (outcome["value"], outcome["output"]):
+            for wrapped in (value, {"output": value}):
+                if not complaints(wrapped, command["schema"]):
+                    return {"ok": value}
+        return {"ok": outcome["value"]}
+    if outcome["status"] == "stopped":
+        return {"error": {"kind": "failed", "code": "stopped", "message": f"`{outcome['step']}` was refused"}}
+    return {"error": outcome["error"]}

@@ -1,0 +1,1 @@
+"""The first version of the interpreter; runs that began with it end with it."""

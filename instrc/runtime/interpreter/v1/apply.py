@@ -1,0 +1,230 @@
+"""Take in what came of a command."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json, pointer
+from instrc.plans.check import check_plan
+from instrc.runtime.interpreter.commands import Complaint
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.interpreter.v1 import tasks
+from instrc.runtime.interpreter.v1.issue import ask, schema_of
+from instrc.runtime.interpreter.v1.program import Unit
+from instrc.runtime.interpreter.v1.progress import fail, finish, stop
+from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.values import shown_of
+from instrc.runtime.validation import complaints
+
+_KINDS = frozenset({"failed", "timeout", "invalid", "plan", "limit"})
+
+
+def apply(machine: Machine, command: str, result: Json) -> None:
+    """Take in what came of a command; of one that is not open, nothing."""
+    entry = machine.state["open"].get(command)
+    if entry is None or machine.state["outcome"] is not None:
+        return
+    scope = entry["scope"]
+    unit = machine.unit(scope, entry["unit"])
+    result = result if isinstance(result, dict) else {}
+    try:
+        match entry["as"]:
+            case "delay":
+                machine.close_command(command)
+                machine.state["ready"].append([scope, unit.index, True])
+            case "within":
+                machine.close_command(command)
+                _overdue(machine, scope, unit, entry["after"])
+            case "task":
+                machine.close_command(command)
+                tasks.apply(machine, entry, _sound(result))
+            case _ if unit.kind == "model":
+                machine.close_command(command)
+                _answered(machine, scope, unit, entry, _sound(result))
+            case _ if unit.kind == "user":
+                _told(machine, command, scope, unit, _sound(result))
+            case _:
+                machine.close_command(command)
+                _called(machine, scope, unit, _sound(result))
+    except FailedError as error:
+        fail(machine, scope, error.failure)
+
+
+def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | None:
+    """Return what is wrong with an answer to an open command; `None` if it is not open, or nothing that one answers."""
+    entry = machine.state["open"].get(command)
+    if entry is None or entry["as"] not in {"run", "task"}:
+        return None
+    unit = machine.unit(entry["scope"], entry["unit"])
+    if entry["as"] == "task":
+        return complaints(value, tasks.command_of(machine, command, entry["scope"], unit, entry)["schema"])
+    if unit.kind == "user":
+        return _wrong(machine, entry["scope"], unit, value)
+    return None if unit.kind == "model" else _fitted(unit, value)[1]
+
+
+def _sound(result: dict[str, Json]) -> dict[str, Json]:
+    """Make sure that a result is one: a value, or an error with words."""
+    error = result.get("error")
+    if error is None and "ok" in result:
+        return result
+    given = error if isinstance(error, dict) else {}
+    message = given.get("message")
+    return {
+        **result,
+        "error": {
+            "kind": given.get("kind") if given.get("kind") in _KINDS else "failed",
+            "code": given.get("code") if isinstance(given.get("code"), str) else None,
+            "message": message if isinstance(message, str) else "it gave neither a value nor an error",
+        },
+    }
+
+
+def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
+    error = failure("timeout", f"`{name_of(unit)}` was not done within {span}", name_of(unit))
+    inner = joined(scope, unit.context)
+    fail(machine, inner if unit.block is not None and inner in machine.state["scopes"] else scope, error)
+
+
+# --- models -------------------------------------------------------------------------------------------------------------------
+
+
+def _answered(machine: Machine, scope: str, unit: Unit, entry: Json, result: dict[str, Json]) -> None:
+    """Accept a model's answer, ask again, or give up."""
+    usage = result.get("usage")
+    if isinstance(usage, dict):
+        machine.state["spent"]["tokens"] += sum(
+            count for name, count in usage.items() if name in {"input_tokens", "output_tokens"} and isinstance(count, int)
+        )
+    if result.get("error") is not None:
+        error = result["error"]
+        give_up(error["kind"], error["message"], name_of(unit), error["code"])
+    answer = result["ok"]
+    said: list[Complaint] = list(result.get("complaints") or ())
+    wrong = [*said, *complaints(answer, schema_of(machine, scope, unit))]
+    plans = [] if wrong else _plan_faults(unit, answer, alone=False)
+    if wrong or plans:
+        _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
+        return
+    if _goes_round(unit, entry, answer):
+        more = {"round": entry["round"] + 1, "previous": answer, "asks": 0, "rejected": None, "complaints": [], "attempts": []}
+        ask(machine, scope, unit, more)
+        return
+    _fire(machine, scope, unit, answer)
+    finish(machine, scope, unit, answer)
+
+
+def _again(machine: Machine, scope: str, unit: Unit, entry: Json, answer: Json, wrong: list[Complaint], *, planned: bool) -> None:
+    attempts = [*entry["attempts"], {"answer": answer, "complaints": wrong}]
+    if entry["asks"] < machine.program.options.get("asks", 2):
+        kept = {"round": entry["round"], "previous": entry["previous"]}
+        ask(
+            machine,
+            scope,
+            unit,
+            {**kept, "asks": entry["asks"] + 1, "rejected": answer, "complaints": wrong, "attempts": attempts},
+        )
+        return
+    first = wrong[0]["pointer"].split("/")
+    step = next((step.key for step in unit.steps if len(first) > 1 and step.key == first[1]), name_of(unit))
+    message = (
+        f"the answer was not accepted after {len(attempts)} attempts; at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
+    )
+    give_up("plan" if planned else "invalid", message, step, None, attempts=attempts)
+
+
+def _goes_round(unit: Unit, entry: Json, answer: Json) -> bool:
+    """Tell whether a loop in a chunk asks for another round, and may have it."""
+    for loop in unit.chunk.loops if unit.chunk is not None else ():
+        part = answer
+        for name in loop.place:
+            part = part.get(name) if isinstance(part, dict) else None
+        if isinstance(part, dict) and part.get("_continue") is True and entry["round"] < loop.maximum:
+            return True
+    return False
+
+
+def _fire(machine: Machine, scope: str, unit: Unit, answer: Json) -> None:
+    """Send what a step has filled in to the activity that is called like it."""
+    if not machine.program.fires or not isinstance(answer, dict):
+        return
+    for step in unit.steps:
+        name = bare_name(step.key)
+        if name in machine.program.fires and step.key in answer:
+            machine.state["queue"].append(
+                {
+                    "kind": "fire",
+                    "id": joined(scope, f"{unit.context}.{step.key}!fire"),
+                    "step": step.key,
+                    "activity": machine.program.options["fires"][name],
+                    "input": shown_of(machine, unit, step.key, answer[step.key]),
+                }
+            )
+
+
+def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> list[Complaint]:
+    """Return what is wrong with the plans in an answer."""
+    found: list[Complaint] = []
+    for step in unit.steps:
+        for planned in step.plans:
+            place = planned.place if alone else (step.key, *planned.place)
+            part = answer
+            for name in place:
+                part = part.get(name) if isinstance(part, dict) else None
+            problems = check_plan(part, planned.tools)[:20]
+            found.extend({"pointer": pointer(place) + each.pointer, "message": each.message} for each in problems)
+    return found
+
+
+# --- people and activities ----------------------------------------------------------------------------------------------------
+
+
+def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
+    return complaints(value, schema_of(machine, scope, unit)) or _plan_faults(unit, value, alone=len(unit.steps) == 1)
+
+
+def _told(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+    """Take in a person's answer; a wrong one leaves the question open."""
+    if result.get("error") is not None:
+        machine.close_command(command)
+        error = result["error"]
+        give_up(error["kind"], error["message"], name_of(unit), error["code"])
+    answer = result["ok"]
+    if _wrong(machine, scope, unit, answer):
+        machine.state["queue"].append(command)
+        return
+    machine.close_command(command)
+    record = {unit.steps[0].key: answer} if len(unit.steps) == 1 else answer
+    for step in unit.steps:
+        part = record.get(step.key)
+        if isinstance(part, dict) and part.get("decision") == "Reject":
+            if step.key in unit.unread:
+                machine.scope(scope)["record"].setdefault(unit.context, {}).update(record)
+                stop(machine, step.key)
+                return
+            machine.scope(scope)["refused"].append([machine.region(scope).index, step.key])
+    finish(machine, scope, unit, record)
+
+
+def _fitted(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
+    """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
+    step = unit.steps[0]
+    wrapped = {"output": value} if step.output else value
+    wrong = complaints(wrapped, unit.schema)
+    if wrong and step.output and isinstance(value, dict) and value.keys() == {"output"} and not complaints(value, unit.schema):
+        return value, []
+    return wrapped, wrong
+
+
+def _called(machine: Machine, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+    """Take in what an activity gives back."""
+    step = unit.steps[0]
+    if result.get("error") is not None:
+        error = result["error"]
+        give_up(error["kind"], error["message"], step.key, error["code"])
+    value, wrong = _fitted(unit, result["ok"])
+    if wrong:
+        give_up(
+            "invalid",
+            f"`{step.activity or step.key}` gave what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}",
+            step.key,
+        )
+    finish(machine, scope, unit, {step.key: value})

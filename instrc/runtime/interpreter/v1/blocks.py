@@ -1,0 +1,250 @@
+"""Blocks: how each begins, and what it does when one of its bodies is done."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc.ir.flow import Do, Each, Else, Repeat, Try, When
+from instrc.ir.reads import Read, Segment
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.commands import Failure
+from instrc.runtime.interpreter.v1.program import Unit
+from instrc.runtime.interpreter.v1.refusals import decisions_of
+from instrc.runtime.interpreter.v1.state import Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
+
+
+class Given(NamedTuple):
+    """A block is done: what is recorded of it, and its value."""
+
+    record: Json
+    value: Json
+
+
+class StoppedError(Exception):
+    """A person has refused: the run ends."""
+
+    def __init__(self, step: str) -> None:
+        super().__init__(step)
+        self.step = step
+
+
+def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
+    """Begin a block; return what it gives if there is nothing to wait for."""
+    block = unit.block
+    here = joined(scope, unit.context)
+    noted = machine.scope(scope)["blocks"]
+    match block:
+        case When(branches=branches):
+            for index, branch in enumerate(branches):
+                if branch.condition is None or holds(machine, scope, branch.condition):
+                    noted[unit.context] = {"branch": index}
+                    return _enter(machine, here, unit.regions[index], scope, {}, {"branch": index})
+            return Given(None, None)
+        case Do():
+            noted[unit.context] = {}
+            return _enter(machine, here, unit.regions[0], scope, {})
+        case Try():
+            noted[unit.context] = {"branch": 0}
+            return _enter(machine, here, unit.regions[0], scope, {}, {"branch": 0})
+        case Else(of=of):
+            if not noted[of]["vain"]:
+                return Given(None, noted.pop(of)["value"])
+            return _enter(machine, here, unit.regions[0], scope, {})
+        case Each():
+            elements = _elements(unit, evaluate(machine, scope, block.source), block.most)
+            count = len(elements)
+            noted[unit.context] = {
+                "items": elements,
+                "next": 0,
+                "left": count,
+                "records": [None] * count,
+                "values": [None] * count,
+            }
+            return _more_elements(machine, scope, unit, block) if elements else Given([], [])
+        case Repeat():
+            items = None
+            if block.source is not None:
+                items = _elements(unit, evaluate(machine, scope, block.source), block.most)
+            noted[unit.context] = {
+                "items": items,
+                "round": 0,
+                "records": [],
+                "values": [],
+                "shown": [],
+                "vain": False,
+                "value": None,
+            }
+            if items == [] or block.most == 0:
+                return _ended(machine, scope, unit, block)
+            return _next_round(machine, scope, unit, block)
+        case None:
+            return Given(None, None)
+
+
+def body_done(machine: Machine, inner: str) -> Given | None:
+    """Take in that a body is done: go on with the next one, or return what the block gives."""
+    done = machine.scope(inner)
+    scope: str = done["parent"]
+    unit = machine.unit(scope, machine.region(inner).owner)
+    noted = machine.scope(scope)["blocks"].get(unit.context)
+    region = machine.region(inner)
+    value = evaluate(machine, inner, region.value)
+    record = done["record"]
+    if done["refused"]:
+        machine.scope(scope)["refused"].extend(done["refused"])
+    match unit.block:
+        case Each() as block:
+            index = done["names"].pop("#") - 1
+            noted["records"][index], noted["values"][index] = record, value
+            noted["left"] -= 1
+            machine.close_scope(inner)
+            if noted["left"]:
+                return _more_elements(machine, scope, unit, block)
+            del machine.scope(scope)["blocks"][unit.context]
+            return Given(noted["records"], noted["values"])
+        case Repeat() as block:
+            ends = block.until is not None and holds(machine, inner, block.until)
+            refused = None if ends or block.until is None else _refused(machine, inner, block)
+            _hand_on(machine, inner, block, noted)
+            noted["records"].append(record)
+            noted["value"] = value
+            if block.source is not None:
+                noted["values"].append(value)
+            machine.close_scope(inner)
+            if ends:
+                return _ended(machine, scope, unit, block)
+            if block.source is not None:
+                return (
+                    _ended(machine, scope, unit, block)
+                    if noted["round"] == len(noted["items"])
+                    else _next_round(machine, scope, unit, block)
+                )
+            if noted["round"] < (block.most or 0):
+                return _next_round(machine, scope, unit, block)
+            noted["vain"] = True
+            machine.state["vain"].append(joined(scope, unit.context))
+            if refused is not None and block.otherwise is None:
+                raise StoppedError(refused)
+            return _ended(machine, scope, unit, block)
+        case Else(of=of):
+            machine.close_scope(inner)
+            machine.scope(scope)["blocks"].pop(of, None)
+            return Given(record, value)
+        case _:
+            machine.close_scope(inner)
+            del machine.scope(scope)["blocks"][unit.context]
+            return Given(record, value)
+
+
+def rescue(machine: Machine, scope: str, unit: Unit, error: Failure) -> bool:
+    """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
+    machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
+    inner = joined(joined(scope, unit.context), "else")
+    return machine.open_scope(inner, unit.regions[1], scope, {"error": dict(error)}, {"branch": 1})
+
+
+def can_rescue(machine: Machine, scope: str, unit: Unit) -> bool:
+    """Tell whether a block is a `try` in its first body."""
+    noted = machine.scope(scope)["blocks"].get(unit.context)
+    return isinstance(unit.block, Try) and noted is not None and noted["branch"] == 0
+
+
+def _enter(machine: Machine, inner: str, region: int, scope: str, names: Json, record: Json = None) -> Given | None:
+    return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
+
+
+def _elements(unit: Unit, source: Json, most: int | None) -> list[Json]:
+    """Return the elements of a list; a number stands for 1, 2, 3, …; `null` is the empty list."""
+    name = name_of(unit)
+    if isinstance(source, int) and not isinstance(source, bool):
+        count = max(source, 0)
+    elif source is None:
+        return []
+    elif isinstance(source, list):
+        count = len(source)
+    else:
+        kind = {"dict": "an object", "str": "a text", "bool": "a truth value", "float": "a number"}.get(
+            type(source).__name__, "no list"
+        )
+        give_up("failed", f"`{unit.context}` goes through a list, but is given {kind}", name, "not-a-list")
+    if most is not None and count > most:
+        give_up("limit", f"`{unit.context}` has a limit of {most} elements, and there are {count}", name, "too-many-elements")
+    return source if isinstance(source, list) else list(range(1, count + 1))
+
+
+def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Given | None:
+    """Begin as many elements as may run at the same time."""
+    noted = machine.scope(scope)["blocks"][unit.context]
+    limit = machine.program.options.get("elements") or len(noted["items"])
+    while noted["next"] < len(noted["items"]):
+        running = noted["left"] - (len(noted["items"]) - noted["next"])
+        if running >= limit:
+            break
+        noted["next"] += 1
+        number = noted["next"]
+        inner = f"{joined(scope, unit.context)}[{number}]"
+        names = {block.item: noted["items"][number - 1], "#": number}
+        if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
+            region = machine.region(inner)
+            noted["records"][number - 1] = {}
+            noted["values"][number - 1] = evaluate(machine, inner, region.value)
+            noted["left"] -= 1
+            machine.close_scope(inner)
+    if noted["left"]:
+        return None
+    del machine.scope(scope)["blocks"][unit.context]
+    return Given(noted["records"], noted["values"])
+
+
+def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given | None:
+    noted = machine.scope(scope)["blocks"][unit.context]
+    while True:
+        noted["round"] += 1
+        inner = f"{joined(scope, unit.context)}@{noted['round']}"
+        names = {} if block.item is None else {block.item: noted["items"][noted["round"] - 1]}
+        if not machine.open_scope(inner, unit.regions[0], scope, names):
+            return None
+        # an empty body: its value may still end the rounds
+        region = machine.region(inner)
+        noted["value"] = evaluate(machine, inner, region.value)
+        noted["records"].append({})
+        if block.source is not None:
+            noted["values"].append(noted["value"])
+        ends = block.until is not None and holds(machine, inner, block.until)
+        _hand_on(machine, inner, block, noted)
+        machine.close_scope(inner)
+        last = len(noted["items"]) if noted["items"] is not None else block.most or 0
+        if ends or noted["round"] >= last:
+            if not ends and block.source is None:
+                noted["vain"] = True
+                machine.state["vain"].append(joined(scope, unit.context))
+            return _ended(machine, scope, unit, block)
+
+
+def _hand_on(machine: Machine, inner: str, block: Repeat, noted: Json) -> None:
+    """Keep of a round what the next ones see, if they look."""
+    if machine.region(inner).index not in machine.program.handed:
+        return
+    keys = block.hands if block.hands is not None else tuple(machine.region(inner).keys)
+    noted["shown"].append({key: resolve(machine, inner, Read((Segment(key, quoted=True),))) for key in keys})
+    if block.keep:
+        del noted["shown"][: -block.keep]
+
+
+def _refused(machine: Machine, inner: str, block: Repeat) -> str | None:
+    """Return the step of a person who has refused in this round, if the condition that did not hold reads it."""
+    if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
+        return None
+    read = decisions_of(machine.program, machine.region(inner), block.until)
+    return next((key for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
+
+
+def _ended(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given:
+    noted = machine.scope(scope)["blocks"][unit.context]
+    noted["value"] = noted["values"] if block.source is not None else noted["value"]
+    records = noted.pop("records")
+    noted.pop("items")
+    if block.otherwise is None:
+        del machine.scope(scope)["blocks"][unit.context]
+    return Given(records, noted["value"])

@@ -1,0 +1,233 @@
+"""Begin what has become ready, and say what the engine has to do for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from instrc.ir.flow import Step
+from instrc.jsonvalue import Json
+from instrc.runtime.durations import seconds
+from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand
+from instrc.runtime.interpreter.v1 import blocks, tasks
+from instrc.runtime.interpreter.v1.program import Unit
+from instrc.runtime.interpreter.v1.progress import fail, finish, stop
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve
+from instrc.runtime.interpreter.v1.views import replaced
+
+_Choose: TypeAlias = Callable[..., str]
+
+
+def issue(machine: Machine) -> list[Command]:
+    """Begin all that is ready; return the commands, in the order of the plan as far as they became ready together."""
+    state = machine.state
+    while state["ready"]:
+        ready, state["ready"] = state["ready"], []
+        for scope, number, *delayed in ready:
+            if state["outcome"] is not None:
+                break
+            if scope not in state["scopes"]:
+                continue  # something beside it has failed
+            unit = machine.unit(scope, number)
+            try:
+                _begin(machine, scope, unit, delayed=bool(delayed))
+            except blocks.StoppedError as stopped:
+                stop(machine, stopped.step)
+            except FailedError as error:
+                fail(machine, scope, error.failure)
+    queue, state["queue"] = state["queue"], []
+    return [
+        command_of(machine, each) if isinstance(each, str) else each
+        for each in queue
+        if not isinstance(each, str) or each in state["open"]
+    ]
+
+
+def pending(machine: Machine) -> list[Command]:
+    """Return the commands that have been issued and not been answered, for an engine that goes on with a run."""
+    queued = {each for each in machine.state["queue"] if isinstance(each, str)}
+    return [command_of(machine, command) for command in machine.state["open"] if command not in queued]
+
+
+def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
+    here = joined(scope, unit.id)
+    if not delayed and (delay := _span(unit, "delay", max)) is not None:
+        machine.open_command(f"{here}!delay", scope, unit.index, "delay", after=delay)
+        machine.state["queue"].append(f"{here}!delay")
+        return
+    if (within := _span(unit, "within", min)) is not None:
+        machine.open_command(f"{here}!within", scope, unit.index, "within", after=within)
+        machine.state["queue"].append(f"{here}!within")
+    match unit.kind:
+        case "block":
+            given = blocks.begin(machine, scope, unit)
+            if given is not None:
+                finish(machine, scope, unit, *given)
+        case "fail":
+            raise FailedError(_error(evaluate(machine, scope, unit.steps[0].arguments), unit.steps[0]))
+        case "plan":
+            result = tasks.begin(machine, scope, unit)
+            if result is not None:
+                tasks.conclude(machine, scope, unit, result)
+        case "fire":
+            step = unit.steps[0]
+            name, given = step.activity or step.key, _input(machine, scope, unit, step)
+            machine.state["queue"].append({"kind": "fire", "id": here, "step": step.key, "activity": name, "input": given})
+            finish(machine, scope, unit, {})
+        case "model":
+            ask(
+                machine,
+                scope,
+                unit,
+                {"round": 1, "asks": 0, "previous": None, "rejected": None, "complaints": [], "attempts": []},
+            )
+        case _:
+            for step in unit.steps:
+                for among in step.among:
+                    _choices(machine, scope, step, among.choices)
+            machine.open_command(here, scope, unit.index, "run")
+            machine.state["queue"].append(here)
+
+
+def ask(machine: Machine, scope: str, unit: Unit, entry: dict[str, Json]) -> None:
+    """Let a model be asked for a chunk, for the first time or again."""
+    for step in unit.steps:
+        for among in step.among:
+            _choices(machine, scope, step, among.choices)
+    spent, options = machine.state["spent"], machine.program.options
+    for what in ("requests", "tokens"):
+        most = options.get(what)
+        if most is not None and spent[what] >= most:
+            give_up("limit", f"the run may spend {most} {what} on models, and has spent {spent[what]}", name_of(unit), what)
+    spent["requests"] += 1
+    command = joined(scope, unit.id)
+    command += f"@{entry['round']}" if entry["round"] > 1 else ""
+    command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
+    machine.open_command(command, scope, unit.index, "run", **entry)
+    machine.state["queue"].append(command)
+
+
+def _span(unit: Unit, which: str, choose: _Choose) -> str | None:
+    """Return the deadline or the delay of a unit: of several steps the shortest deadline, the longest delay."""
+    parts = unit.steps or ((unit.block,) if unit.block is not None else ())
+    spans = [span for part in parts if (span := getattr(part, which, None)) is not None]
+    try:
+        return choose(spans, key=seconds) if spans else None
+    except ValueError as error:
+        give_up("failed", str(error), name_of(unit), "not-a-duration")
+
+
+def _error(given: Json, step: Step) -> Json:
+    """Make a failure of what `Fail` reads."""
+    candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
+    known = next((each for each in candidates if isinstance(each, dict) and isinstance(each.get("message"), str)), None)
+    if known is None:
+        text = next((each for each in candidates if isinstance(each, str)), f"`{step.key}` ends the run")
+        known = {"message": text}
+    kind = known.get("kind")
+    return {
+        "step": known.get("step") if isinstance(known.get("step"), str) else step.key,
+        "kind": kind if kind in {"failed", "timeout", "invalid", "plan", "limit"} else "failed",
+        "code": known.get("code") if isinstance(known.get("code"), str) else None,
+        "message": known["message"],
+    }
+
+
+# --- commands -----------------------------------------------------------------------------------------------------------------
+
+
+def command_of(machine: Machine, command: str) -> Command:
+    """Return an open command as the engine gets it."""
+    entry = machine.state["open"][command]
+    scope = entry["scope"]
+    unit = machine.unit(scope, entry["unit"])
+    if entry["as"] in {"delay", "within"}:
+        return {"kind": "timer", "id": command, "after": entry["after"]}
+    if entry["as"] == "task":
+        return tasks.command_of(machine, command, scope, unit, entry)
+    if unit.kind == "model":
+        return _model_command(machine, command, scope, unit, entry)
+    if unit.kind == "user":
+        return {
+            "kind": "user",
+            "id": command,
+            "chunk": unit.context,
+            "steps": [step.key for step in unit.steps],
+            "show": _shown(machine, scope, unit),
+            "schema": schema_of(machine, scope, unit),
+        }
+    step = unit.steps[0]
+    name = step.activity or step.key
+    return {
+        "kind": "activity",
+        "id": command,
+        "step": step.key,
+        "activity": name,
+        "process": None,
+        "called": name,
+        "input": _input(machine, scope, unit, step),
+        "schema": unit.schema,
+    }
+
+
+def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry: Json) -> ModelCommand:
+    if machine.program.open and scope == ROOT and unit.index == 0:
+        context = dict(machine.state["inputs"])
+    else:
+        context = context_of(machine, scope, unit, [read for step in unit.steps for read in step.references])
+    complaints: list[Complaint] = entry["complaints"]
+    return {
+        "kind": "model",
+        "id": command,
+        "chunk": unit.context,
+        "steps": [step.key for step in unit.steps] if not machine.program.whole else [],
+        "schema": schema_of(machine, scope, unit),
+        "context": context,
+        "previous": entry["previous"],
+        "rejected": entry["rejected"],
+        "complaints": complaints,
+        "model": unit.model,
+    }
+
+
+def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
+    """Return what an executor fills in, with the choices that are known by now."""
+    schema = unit.schema
+    alone = unit.kind == "user" and len(unit.steps) == 1
+    for step in unit.steps:
+        for among in step.among:
+            choices = _choices(machine, scope, step, among.choices)
+            place = among.place if alone else (step.key, *among.place)
+            schema = replaced(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]
+    return schema
+
+
+def _choices(machine: Machine, scope: str, step: Step, read: Json) -> list[Json]:
+    """Return what a value may be one of."""
+    given = resolve(machine, scope, read)
+    listed = given if isinstance(given, list) else []
+    choices: list[Json] = []
+    for each in listed:
+        if isinstance(each, str | int | float) and not isinstance(each, bool) and each not in choices:
+            choices.append(each)
+    if not choices:
+        give_up(
+            "failed",
+            f"there is nothing to choose from: `{read.text}` is no list of texts or numbers, or empty",
+            step.key,
+            "no-choice",
+        )
+    return choices
+
+
+def _input(machine: Machine, scope: str, unit: Unit, step: Step) -> Json:
+    if step.arguments is None:
+        return context_of(machine, scope, unit, step.references)
+    return evaluate(machine, scope, step.arguments)
+
+
+def _shown(machine: Machine, scope: str, unit: Unit) -> Json:
+    """Return what a person is shown: for several steps, by their keys."""
+    shown = {step.key: _input(machine, scope, unit, step) for step in unit.steps}
+    return next(iter(shown.values())) if len(shown) == 1 else shown

@@ -1,0 +1,304 @@
+"""A plan made ready to be interpreted: regions of units, and which unit waits for which.
+
+A region is a body of contexts.
+A unit is what is begun and done as a whole: a chunk of a model or a person, one server step, a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from instrc.flattening.strip import strip
+from instrc.ir.flow import Block, Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
+from instrc.ir.process import Process
+from instrc.ir.reads import Read, Value, reads_of
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.v1.views import bare, definitions_of
+
+UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
+Source: TypeAlias = Literal["name", "key", "context", "input"]
+
+
+class Place(NamedTuple):
+    """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
+
+    levels: int
+    source: Source
+    name: str
+    rest: tuple[str, ...]
+    quoted: tuple[bool, ...]
+
+
+@dataclass(slots=True)
+class Unit:
+    """What is begun and done as a whole."""
+
+    index: int
+    id: str
+    kind: UnitKind
+    context: str
+    steps: tuple[Step, ...] = ()
+    chunk: Chunk | None = None
+    block: Block | None = None
+    regions: tuple[int, ...] = ()
+    """The bodies of a block."""
+    model: str | None = None
+    needs: int = 0
+    """How many units of its region it waits for."""
+    dependents: list[int] = field(default_factory=list)
+    unread: frozenset[str] = frozenset()
+    """Steps of a person whose `decision` no condition reads."""
+    schema: Json = None
+    """What is filled in, without engine properties, with its definitions."""
+    meta: frozenset[str] = frozenset()
+    """Steps that may hold thoughts or metrics."""
+
+
+@dataclass(slots=True)
+class Region:
+    """One body."""
+
+    index: int
+    parent: int | None
+    owner: int
+    """The unit of the parent that this is a body of."""
+    names: frozenset[str]
+    value: Value | None
+    until: Condition | None = None
+    units: list[Unit] = field(default_factory=list)
+    keys: dict[str, list[int]] = field(default_factory=dict)
+    """The units that give a key, in order."""
+    contexts: dict[str, list[int]] = field(default_factory=dict)
+    places: dict[Read, Place] = field(default_factory=dict)
+    """Where paths lead, as they are asked for."""
+
+
+class Program:
+    """The regions of a plan."""
+
+    def __init__(self, plan: Json) -> None:
+        self.document: Json = plan["process"]
+        self.options: dict[str, Json] = plan["options"]
+        self.whole: bool = plan["kind"] == "tool"
+        """The first chunk is a tool, and its properties are no steps."""
+        self.open: bool = plan["kind"] != "process"
+        """The first chunk is a tool: what it reads is not said, so it is shown all inputs."""
+        self.fires = frozenset(self.options.get("fires", ()))
+        self.models: dict[str, str] = self.options.get("models") or {}
+        self.process = Process.from_json(self.document)
+        self.definitions = definitions_of(self.document)
+        self.regions: list[Region] = []
+        self.handed: set[int] = set()
+        """Bodies of rounds that are looked at by later ones."""
+        self._waits: set[tuple[int, int, int]] = set()
+        self._build(self.process.body)
+        for region in self.regions:
+            self._connect(region)
+        self._waits.clear()
+
+    def locate(self, region: Region, read: Read) -> Place:
+        """Return what a path begins with, from its region outwards; what is nowhere is an input. The longest key wins."""
+        place = region.places.get(read)
+        if place is None:
+            place = region.places[read] = self._located(region, read)
+        return place
+
+    def _located(self, region: Region, read: Read) -> Place:
+        segments = read.segments
+        joined = 1
+        if not segments[0].quoted:
+            while joined < len(segments) and not segments[joined].quoted:
+                joined += 1
+        levels = 0
+        while True:
+            for size in range(joined, 0, -1):
+                name = ".".join(segment.name for segment in segments[:size])
+                source = _source(region, name)
+                if source is not None:
+                    rest = segments[size:]
+                    return Place(levels, source, name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+            if region.parent is None:
+                rest = segments[1:]
+                return Place(levels, "input", segments[0].name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+            region = self.regions[region.parent]
+            levels += 1
+
+    # --- regions and units --------------------------------------------------------------------------------------------------
+
+    def _build(self, body: Body) -> None:
+        self.regions.append(Region(0, None, 0, frozenset(), body.value))
+        waiting = [(self.regions[0], body)]
+        while waiting:
+            region, inner = waiting.pop()
+            for context in inner.contexts:
+                for unit in self._units(context, len(region.units)):
+                    region.units.append(unit)
+                    region.contexts.setdefault(unit.context, []).append(unit.index)
+                    for key in _keys(unit):
+                        region.keys.setdefault(key, []).append(unit.index)
+                    if unit.block is not None:
+                        waiting += self._inside(unit, unit.block, region)
+            for unit in region.units:  # what reads a repeat with an `else` waits for both
+                if isinstance(unit.block, Else):
+                    repeat = region.units[region.contexts[unit.block.of][0]].block
+                    if isinstance(repeat, Repeat) and repeat.key is not None:
+                        region.keys[repeat.key].append(unit.index)
+
+    def _inside(self, unit: Unit, block: Block, region: Region) -> Iterator[tuple[Region, Body]]:
+        bodies: list[tuple[Body, frozenset[str], Condition | None]]
+        match block:
+            case When(branches=branches):
+                bodies = [(branch.body, frozenset(), None) for branch in branches]
+            case Each(body=body, item=item):
+                bodies = [(body, frozenset({item}), None)]
+            case Repeat(body=body, item=own, until=until):
+                bodies = [(body, frozenset({"round", "previous", "rounds", *([own] if own else [])}), until)]
+            case Else(body=body):
+                bodies = [(body, frozenset({"rounds"}), None)]
+            case Try(body=body, otherwise=otherwise):
+                bodies = [(body, frozenset(), None), (otherwise, frozenset({"error"}), None)]
+            case Do(body=body):
+                bodies = [(body, frozenset(), None)]
+        first = len(self.regions)
+        unit.regions = tuple(range(first, first + len(bodies)))
+        for body, names, until in bodies:
+            inner = Region(len(self.regions), region.index, unit.index, names, body.value, until)
+            self.regions.append(inner)
+            yield inner, body
+
+    def _units(self, context: Context, index: int) -> Iterator[Unit]:
+        if not isinstance(context, Chunk):
+            yield Unit(index, context.name, "block", context.name, block=context)
+            return
+        if context.executor == "server":
+            for step in context.steps:
+                kind: UnitKind = "fail" if step.fail else "plan" if step.plan is not None else "activity"
+                kind = "fire" if self.open else kind
+                yield self._viewed(Unit(index, f"{context.name}.{step.key}", kind, context.name, (step,), context))
+                index += 1
+            return
+        if context.executor == "user":
+            yield self._viewed(Unit(index, context.name, "user", context.name, context.steps, context))
+            return
+        groups = [(self.models.get(""), context.steps)] if self.whole else list(_by_model(context, self.models))
+        for number, (model, steps) in enumerate(groups):
+            name = context.name if len(groups) == 1 else f"{context.name}.{steps[0].key}"
+            yield self._viewed(Unit(index + number, name, "model", context.name, steps, context, model=model))
+
+    def _viewed(self, unit: Unit) -> Unit:
+        """Give a unit the schema of what is filled in."""
+        assert unit.chunk is not None
+        alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
+        unit.schema = bare(unit.chunk, unit.steps, self.definitions, alone=alone)
+        if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
+            unit.meta = frozenset(step.key for step in unit.steps)
+        return unit
+
+    # --- who waits for whom -------------------------------------------------------------------------------------------------
+
+    def _connect(self, region: Region) -> None:
+        for unit in region.units:
+            for read in reads(unit):
+                self._need(region, unit.index, read)
+            if isinstance(unit.block, Else):
+                self._wait(region, unit.index, region.contexts[unit.block.of][0])
+            elif unit.kind == "fail":
+                for other in region.units:
+                    if other.kind != "fail":
+                        self._wait(region, unit.index, other.index)
+        last = list(reads_of(region.value))
+        last += [read for read, _ in region.until.tests] if region.until else []
+        for read in last:
+            self._need(region, None, read)
+
+    def _need(self, region: Region, unit: int | None, read: Read) -> None:
+        """Let a unit, or the block around it, wait for what gives a path."""
+        place = self.locate(region, read)
+        for _ in range(place.levels):
+            if region.parent is None:
+                break
+            unit, region = region.owner, self.regions[region.parent]
+        if place.source == "name" and place.name in {"previous", "rounds"} and region.parent is not None:
+            parent = self.regions[region.parent]
+            block = parent.units[region.owner].block
+            around = parent.units[parent.contexts[block.of][0]] if isinstance(block, Else) else parent.units[region.owner]
+            self.handed.add(around.regions[0])
+        if unit is None:
+            return
+        givers = self.givers(region, place)
+        for giver in givers:
+            if giver < unit:
+                self._wait(region, unit, giver)
+
+    def _wait(self, region: Region, unit: int, giver: int) -> None:
+        wait = (region.index, unit, giver)
+        if giver != unit and wait not in self._waits:
+            self._waits.add(wait)
+            region.units[giver].dependents.append(unit)
+            region.units[unit].needs += 1
+
+    def givers(self, region: Region, place: Place) -> list[int]:
+        """Return the units of a region that give what a path begins with."""
+        if place.source == "key":
+            return region.keys[place.name]
+        if place.source == "context":
+            inside = region.contexts[place.name]
+            key = place.rest[0] if place.rest else None
+            return [index for index in inside if key is None or key in _keys(region.units[index])] or inside
+        return []
+
+
+def reads(unit: Unit) -> Iterator[Read]:
+    """Yield the paths that must lead somewhere before a unit can begin."""
+    match unit.block:
+        case When(branches=branches):
+            yield from (read for branch in branches if branch.condition for read, _ in branch.condition.tests)
+        case Each(source=source):
+            yield from reads_of(source)
+        case Repeat(source=own):
+            yield from reads_of(own)
+        case _:
+            pass
+    for step in unit.steps:
+        yield from step.references
+        yield from reads_of(step.arguments)
+        yield from (among.choices for among in step.among)
+        if isinstance(step.plan, dict):
+            yield from (read for tool in step.plan.values() for read in _bound(tool))
+
+
+def _bound(tool: Json) -> Iterator[Read]:
+    from instrc.ir.reads import value_of
+
+    if isinstance(tool, dict) and tool.get("bound") is not None:
+        yield from reads_of(value_of(tool["bound"]))
+
+
+def _source(region: Region, name: str) -> Source | None:
+    if name in region.names:
+        return "name"
+    if name in region.keys:
+        return "key"
+    return "context" if name in region.contexts else None
+
+
+def _keys(unit: Unit) -> tuple[str, ...]:
+    if unit.block is not None:
+        key = None if isinstance(unit.block, Else) else unit.block.key
+        return () if key is None else (key,)
+    return tuple(step.key for step in unit.steps)
+
+
+def _by_model(chunk: Chunk, models: dict[str, str]) -> Iterator[tuple[str | None, tuple[Step, ...]]]:
+    """Divide a chunk where another model is to answer; what a mixin holds stays together."""
+    chosen = [models.get(step.key) for step in chunk.steps]
+    if len(set(chosen)) < 2 or any(step.key[:1] in {"_", "$"} for step in chunk.steps):
+        yield next((model for model in chosen if model), None), chunk.steps
+        return
+    start = 0
+    for end in range(1, len(chosen) + 1):
+        if end == len(chosen) or chosen[end] != chosen[start]:
+            yield chosen[start], chunk.steps[start:end]
+            start = end

@@ -1,0 +1,108 @@
+"""What follows when a unit is done, has failed, or a person has refused."""
+
+from __future__ import annotations
+
+from instrc.ir.flow import Else, Repeat
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.commands import Failure
+from instrc.runtime.interpreter.v1 import blocks
+from instrc.runtime.interpreter.v1.program import Unit
+from instrc.runtime.interpreter.v1.record import output_of
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, joined
+
+
+def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json = None) -> None:
+    """Record what a unit gives, let those begin that waited for it, and go outwards where that completes a body."""
+    while True:
+        _note(machine, scope, unit, record, value)
+        here = machine.scope(scope)
+        region = machine.region(scope)
+        here["left"] -= 1
+        for number in unit.dependents:
+            left = here["waits"].get(str(number), region.units[number].needs) - 1
+            here["waits"][str(number)] = left
+            if not left:
+                del here["waits"][str(number)]
+                machine.state["ready"].append([scope, number])
+        if here["left"]:
+            return
+        if scope == ROOT:
+            machine.state["outcome"] = {"status": "done", **output_of(machine)}
+            return
+        parent: str = here["parent"]
+        owner = machine.unit(parent, region.owner)
+        try:
+            given = blocks.body_done(machine, scope)
+        except blocks.StoppedError as stopped:
+            stop(machine, stopped.step)
+            return
+        except FailedError as error:
+            fail(machine, parent, error.failure)
+            return
+        if given is None:
+            return
+        scope, unit, (record, value) = parent, owner, given
+
+
+def _note(machine: Machine, scope: str, unit: Unit, record: Json, value: Json) -> None:
+    """Write down what a unit gives, and put away its deadline."""
+    here = machine.scope(scope)
+    machine.withdraw(f"{joined(scope, unit.id)}!within")
+    if unit.block is None:
+        recorded = here["record"].setdefault(unit.context, {})
+        if isinstance(record, dict) and isinstance(recorded, dict):
+            recorded.update(record)
+        else:
+            here["record"][unit.context] = record
+        return
+    here["record"][unit.context] = record
+    key = unit.block.key if not isinstance(unit.block, Else) else _key_of(machine, scope, unit.block)
+    if key is not None:
+        here["values"][key] = value
+
+
+def _key_of(machine: Machine, scope: str, block: Else) -> str | None:
+    """Return the key of the `repeat` that an `else` belongs to."""
+    region = machine.region(scope)
+    repeat = region.units[region.contexts[block.of][0]].block
+    return repeat.key if isinstance(repeat, Repeat) else None
+
+
+def fail(machine: Machine, scope: str, error: Failure) -> None:
+    """End a body in which something has failed for good: the innermost `try` goes on with its `else`, else the run fails."""
+    while True:
+        here = machine.scope(scope)
+        if scope == ROOT:
+            _end(machine, {"status": "failed", "error": dict(error)})
+            return
+        parent: str = here["parent"]
+        owner = machine.unit(parent, machine.region(scope).owner)
+        machine.close_scope(scope)
+        if blocks.can_rescue(machine, parent, owner):
+            machine.withdraw(f"{joined(parent, owner.id)}!within")
+            inner = joined(joined(parent, owner.context), "else")
+            if blocks.rescue(machine, parent, owner, error):
+                _complete(machine, inner, parent, owner)
+            return
+        scope = parent
+
+
+def _complete(machine: Machine, inner: str, parent: str, owner: Unit) -> None:
+    """Go on after a body in which there was nothing to do."""
+    given = blocks.body_done(machine, inner)
+    if given is not None:
+        finish(machine, parent, owner, *given)
+
+
+def stop(machine: Machine, step: str) -> None:
+    """End the run because a person has refused."""
+    _end(machine, {"status": "stopped", "step": step})
+
+
+def _end(machine: Machine, outcome: Json) -> None:
+    """End the run; what is open is withdrawn, what is recorded stays."""
+    machine.withdrawn.extend(machine.state["open"])
+    machine.state["open"].clear()
+    machine.state["ready"].clear()
+    machine.state["queue"].clear()
+    machine.state["outcome"] = outcome

@@ -1,0 +1,111 @@
+"""Which decisions of persons a condition reads: a refusal that none reads ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.ir.flow import Condition, Each, Else, Repeat, When
+from instrc.ir.reads import Named, Read, Segment, Value, reads_of
+from instrc.runtime.interpreter.v1.program import Program, Region
+
+
+def unread_decisions(program: Program) -> Iterator[tuple[int, str]]:
+    """Yield the steps of persons, by region and key, whose `decision` is read by no condition."""
+    asked = {
+        (region.index, step.key)
+        for region in program.regions
+        for unit in region.units
+        if unit.kind == "user"
+        for step in unit.steps
+    }
+    if asked:
+        yield from sorted(
+            asked - {(number, key) for number, key, tail in _conditions_read(program) if not tail or tail[0] == "decision"}
+        )
+
+
+def decisions_of(program: Program, region: Region, condition: Condition) -> set[tuple[int, str]]:
+    """Return the steps, by region and key, whose `decision` a condition reads."""
+    found = _bases(program, [(region, read, ()) for read, _ in condition.tests])
+    return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
+
+
+def _conditions_read(program: Program) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    start: list[tuple[Region, Read, tuple[str, ...]]] = []
+    for region in program.regions:
+        if region.until is not None:
+            start += [(region, read, ()) for read, _ in region.until.tests]
+        for unit in region.units:
+            if isinstance(unit.block, When):
+                tests = [test for branch in unit.block.branches if branch.condition for test in branch.condition.tests]
+                start += [(region, read, ()) for read, _ in tests]
+    yield from _bases(program, start)
+
+
+def _bases(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]) -> set[tuple[int, str, tuple[str, ...]]]:
+    """Return the steps and the members of them that paths lead to, through the values of blocks."""
+    found: set[tuple[int, str, tuple[str, ...]]] = set()
+    seen: set[tuple[int, Read, tuple[str, ...]]] = set()
+    waiting = list(start)
+    while waiting:
+        region, read, more = waiting.pop()
+        if (region.index, read, more) in seen:
+            continue
+        seen.add((region.index, read, more))
+        place = program.locate(region, read)
+        tail = (*place.rest, *more)
+        for _ in range(place.levels):
+            region = program.regions[region.parent or 0]
+        if place.source == "name":
+            waiting += _named(program, region, place.name, tail)
+            continue
+        if place.source == "context":
+            waiting += [
+                (region, Read((Segment(step.key),)), tail[1:])
+                for index in program.givers(region, place)
+                for step in region.units[index].steps
+                if not tail or tail[0] == step.key
+            ]
+            continue
+        for index in region.keys.get(place.name, ()) if place.source == "key" else ():
+            unit = region.units[index]
+            if unit.block is None:
+                found.add((region.index, place.name, tail))
+            for number in unit.regions:
+                body = program.regions[number]
+                lists = isinstance(unit.block, Each) or (isinstance(unit.block, Repeat) and unit.block.source is not None)
+                waiting += _given(body, body.value, () if lists else tail)
+    return found
+
+
+def _named(program: Program, region: Region, name: str, tail: tuple[str, ...]) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+    """Yield what the name of a block stands for, as far as it is the value of something."""
+    if region.parent is None:
+        return
+    parent = program.regions[region.parent]
+    block = parent.units[region.owner].block
+    if isinstance(block, Each | Repeat) and name == block.item:
+        for read in reads_of(block.source):
+            yield parent, read, ()
+    elif name in {"previous", "rounds"}:
+        repeat = block if isinstance(block, Repeat) else None
+        body = region
+        if isinstance(block, Else):
+            unit = parent.units[parent.contexts[block.of][0]]
+            repeat, body = (unit.block, program.regions[unit.regions[0]]) if isinstance(unit.block, Repeat) else (None, region)
+        keys = repeat.hands if repeat is not None and repeat.hands is not None else tuple(body.keys)
+        for key in keys:
+            if name == "rounds" or not tail or tail[0] == key:
+                yield body, Read((Segment(key, quoted=True),)), tail[1:] if name == "previous" else ()
+
+
+def _given(region: Region, value: Value | None, tail: tuple[str, ...]) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+    """Yield the paths that a member of a value leads to."""
+    match value:
+        case Read() as read:
+            yield region, read, tail
+        case Named(members) if tail:
+            yield from _given(region, members.get(tail[0]), tail[1:])
+        case _:
+            for read in reads_of(value):
+                yield region, read, ()

@@ -1,0 +1,81 @@
+"""The functions of this version, over plain JSON."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.commands import Command, Complaint
+from instrc.runtime.interpreter.v1 import apply as applying
+from instrc.runtime.interpreter.v1 import issue as issuing
+from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.record import record_of
+from instrc.runtime.interpreter.v1.refusals import unread_decisions
+from instrc.runtime.interpreter.v1.state import ROOT, Machine
+
+_MOST = 64
+_programs: OrderedDict[str, Program] = OrderedDict()
+"""Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
+
+
+def begin(plan: Json, inputs: Json) -> Json:
+    """Return the state of a run that has not begun."""
+    state = {
+        "inputs": inputs,
+        "scopes": {},
+        "ready": [],
+        "queue": [],
+        "open": {},
+        "spent": {"requests": 0, "tokens": 0},
+        "vain": [],
+        "outcome": None,
+    }
+    machine = _machine(plan, state)
+    if machine.open_scope(ROOT, 0, None, {}):
+        state["outcome"] = {"status": "done", "output": {}, "value": None}
+    return state
+
+
+def issue(plan: Json, state: Json) -> list[Command]:
+    """Return the commands that have become runnable, and mark them issued."""
+    return issuing.issue(_machine(plan, state))
+
+
+def pending(plan: Json, state: Json) -> list[Command]:
+    """Return the commands that were issued and are not answered."""
+    return issuing.pending(_machine(plan, state))
+
+
+def apply(plan: Json, state: Json, command: str, result: Json) -> list[str]:
+    """Take in what came of a command; return the commands that nobody waits for any more."""
+    machine = _machine(plan, state)
+    applying.apply(machine, command, result)
+    return machine.withdrawn
+
+
+def faults(plan: Json, state: Json, command: str, value: Json) -> list[Complaint] | None:
+    """Return what is wrong with an answer to an open command; `None` if nothing of that id takes one."""
+    return applying.faults(_machine(plan, state), command, value)
+
+
+def record(plan: Json, state: Json) -> Json:
+    """Return what is recorded so far, in the shape of the process."""
+    return record_of(_machine(plan, state))
+
+
+def _machine(plan: Json, state: Json) -> Machine:
+    return Machine(_program(plan), state, [])
+
+
+def _program(plan: Json) -> Program:
+    digest = plan["digest"]
+    program = _programs.get(digest)
+    if program is None:
+        program = Program(plan)
+        for number, key in unread_decisions(program):
+            for index in program.regions[number].keys[key]:
+                program.regions[number].units[index].unread |= {key}
+        _programs[digest] = program
+        while len(_programs) > _MOST:
+            _programs.popitem(last=False)
+    return program

@@ -1,0 +1,224 @@
+"""Carry out a plan: each task an effect of its own, concurrently as their dependencies allow.
+
+In the state of the block: `{ "plan": […], "tasks": { ID: { "status", "output", "error", "left", "outputs" } }, "left": count }`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from instrc.ir.reads import value_of
+from instrc.ir.tasks import Reference, Task
+from instrc.jsonvalue import Json
+from instrc.plans.check import check_tasks, tools_of
+from instrc.runtime.interpreter.commands import ActivityCommand
+from instrc.runtime.interpreter.v1.program import Unit
+from instrc.runtime.interpreter.v1.progress import finish
+from instrc.runtime.interpreter.v1.state import Machine, give_up, joined
+from instrc.runtime.interpreter.v1.values import evaluate
+from instrc.runtime.validation import complaints
+
+_MOST = 1000
+"""Copies of one task."""
+
+
+def begin(machine: Machine, scope: str, unit: Unit) -> Json:
+    """Check a plan and begin the tasks that wait for no other; return the result if there is nothing to do."""
+    step = unit.steps[0]
+    plan = evaluate(machine, scope, step.arguments)
+    tasks, problems = check_tasks(plan, tools_of(step.plan))
+    if problems:
+        first = problems[0]
+        more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+        give_up("plan", f"at `{first.pointer or '/'}`: {first.message}{more}", step.key, first.name)
+    if not tasks:
+        return []
+    noted = {task.id: {"status": "waiting", "waits": len(task.needs)} for task in tasks}
+    machine.scope(scope)["blocks"][unit.id] = {"plan": plan, "tasks": noted, "left": len(tasks)}
+    _start(machine, scope, unit, {task.id: task for task in tasks}, [task.id for task in tasks if not task.needs])
+    return _result(machine, scope, unit, tasks)
+
+
+def conclude(machine: Machine, scope: str, unit: Unit, result: Json) -> None:
+    """Give the records of all tasks as what the step has brought."""
+    machine.scope(scope)["blocks"].pop(unit.id, None)
+    faults = complaints(result, unit.schema)
+    if faults:
+        give_up("invalid", f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}", unit.steps[0].key)
+    finish(machine, scope, unit, {unit.steps[0].key: result})
+
+
+def apply(machine: Machine, entry: Json, result: Json) -> None:
+    """Take in what one task, or one copy of it, has brought."""
+    scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
+    state = machine.scope(scope)["blocks"][unit.id]
+    tasks = _tasks(unit, state["plan"])
+    task, copy = tasks[entry["task"]], entry["copy"]
+    noted = state["tasks"][task.id]
+    error, output = result.get("error"), result.get("ok")
+    if error is None:
+        faults = complaints(output, _output(unit, task))
+        if faults:
+            error = {"kind": "invalid", "code": None, "message": f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}"}
+    if error is not None:
+        noted.setdefault("error", {"kind": "failed", "code": None, "message": "it failed", **error})
+    elif copy is None:
+        noted["output"] = output
+    else:
+        noted["output"][copy] = output
+    noted["left"] -= 1
+    if not noted["left"]:
+        _done(machine, scope, unit, tasks, task.id, "failed" if "error" in noted else "ok")
+    listed = _result(machine, scope, unit, tuple(tasks.values()))
+    if listed is not None:
+        conclude(machine, scope, unit, listed)
+
+
+def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Json) -> ActivityCommand:
+    """Return the command of one task, or of one copy of it."""
+    state = machine.scope(scope)["blocks"][unit.id]
+    task = _tasks(unit, state["plan"])[entry["task"]]
+    tool = unit.steps[0].plan[task.tool]
+    given = _arguments(task, state, entry["copy"])
+    bound = tool.get("bound")
+    if bound is not None:
+        program = evaluate(machine, scope, value_of(bound))
+        given |= program if isinstance(program, dict) else {"prompt": program}
+    activity, process = tool.get("activity"), tool.get("process")
+    return {
+        "kind": "activity",
+        "id": command,
+        "step": unit.steps[0].key,
+        "activity": activity if isinstance(activity, str) else task.tool,
+        "process": process if isinstance(process, str) else None,
+        "called": task.tool,
+        "input": given,
+        "schema": _output(unit, task),
+    }
+
+
+def _tasks(unit: Unit, plan: Json) -> dict[str, Task]:
+    return {task.id: task for task in check_tasks(plan, tools_of(unit.steps[0].plan))[0]}
+
+
+def _output(unit: Unit, task: Task) -> Json:
+    tool = unit.steps[0].plan.get(task.tool)
+    return tool.get("output", True) if isinstance(tool, dict) else True
+
+
+def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids: list[str]) -> None:
+    """Begin tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
+    state = machine.scope(scope)["blocks"][unit.id]
+    for id_ in ids:
+        task, noted = tasks[id_], state["tasks"][id_]
+        if noted["status"] != "waiting":
+            continue
+        noted["status"] = "running"
+        here = f"{joined(scope, unit.id)}[{id_}]"
+        if not task.copied:
+            noted["left"] = 1
+            _open(machine, here, scope, unit, id_, None)
+            continue
+        copies = _copies(task, state)
+        if isinstance(copies, str):
+            noted["error"] = {"kind": "limit" if "limit" in copies else "failed", "code": None, "message": copies}
+            _done(machine, scope, unit, tasks, id_, "failed")
+            continue
+        noted["output"], noted["left"] = [None] * len(copies), len(copies)
+        for copy in range(len(copies)):
+            _open(machine, f"{joined(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
+        if not copies:
+            _done(machine, scope, unit, tasks, id_, "ok")
+
+
+def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, copy: int | None) -> None:
+    machine.open_command(command, scope, unit.index, "task", task=task, copy=copy)
+    machine.state["queue"].append(command)
+
+
+def _done(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], id_: str, status: str) -> None:
+    """Note how a task has ended; let those begin that waited for it, or skip them."""
+    state = machine.scope(scope)["blocks"][unit.id]
+    ended = [(id_, status)]
+    ready: list[str] = []
+    while ended:
+        one, how = ended.pop()
+        state["tasks"][one]["status"] = how
+        state["left"] -= 1
+        for task in tasks.values():
+            noted = state["tasks"][task.id]
+            if noted["status"] != "waiting" or one not in task.needs:
+                continue
+            if how == "ok":
+                noted["waits"] -= 1
+                if not noted["waits"]:
+                    ready.append(task.id)
+            else:
+                why = "failed" if how == "failed" else "was skipped"
+                noted["error"] = {"kind": "failed", "code": "skipped", "message": f"it waits for `{one}`, which {why}"}
+                noted["status"] = "skipping"
+                ended.append((task.id, "skipped"))
+    _start(machine, scope, unit, tasks, ready)
+
+
+def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -> Json:
+    """Return the records of all tasks, in the order of the plan; `None` while some are not done."""
+    state = machine.scope(scope)["blocks"].get(unit.id)
+    if state is None or state["left"]:
+        return None
+    listed = []
+    for task in tasks:
+        noted = state["tasks"][task.id]
+        entry: dict[str, Json] = {"id": task.id, "tool": task.tool, "status": noted["status"]}
+        entry |= {member: noted[member] for member in ("output", "error") if member in noted}
+        listed.append(entry)
+    return listed
+
+
+def _copies(task: Task, state: Json) -> list[tuple[int, ...]] | str:
+    """Return for each copy of a task which element of each list it takes; a text says why there are none."""
+    counts = []
+    for name, reference in task.references():
+        if reference.kind == "each":
+            listed = _taken(reference, state)
+            if listed is not None and not isinstance(listed, list):
+                return f"`{reference}` is no list, so there is nothing for each element of which `{name}` could be given"
+            counts.append(len(listed or ()))
+    if len(set(counts)) == 1:
+        copies = [(index,) * len(counts) for index in range(counts[0])]
+    else:
+        size = 1
+        for count in counts:
+            size *= count
+        if size > _MOST:
+            return f"a task has a limit of {_MOST} copies, and there are {size}"
+        copies = list(product(*map(range, counts)))
+    return copies if len(copies) <= _MOST else f"a task has a limit of {_MOST} copies, and there are {len(copies)}"
+
+
+def _arguments(task: Task, state: Json, copy: int | None) -> dict[str, Json]:
+    copies = _copies(task, state) if copy is not None else ""
+    chosen: Iterator[int] = iter(() if isinstance(copies, str) or copy is None else copies[copy])
+    given: dict[str, Json] = {}
+    for name, value in task.arguments.items():
+        if not isinstance(value, Reference):
+            given[name] = value
+        elif value.kind == "from":
+            given[name] = _taken(value, state)
+        else:
+            given[name] = (_taken(value, state) or [None])[next(chosen, 0)]
+    return given
+
+
+def _taken(reference: Reference, state: Json) -> Json:
+    """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
+    value = state["tasks"][reference.task].get("output")
+    for step in reference.steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value

@@ -1,0 +1,193 @@
+"""What paths lead to in a run, and values made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc.flattening.split import split
+from instrc.ir.flow import Condition, Each, Else, Repeat
+from instrc.ir.reads import Constant, Listed, Named, Read, Value
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.v1.program import Place, Region, Unit
+from instrc.runtime.interpreter.v1.state import Machine
+from instrc.runtime.interpreter.v1.views import with_definitions
+from instrc.runtime.validation import accepts
+
+_META = ("_", "$")
+
+
+def resolve(machine: Machine, scope: str, read: Read) -> Json:
+    """Return what a path leads to from a scope; `null` where it leads nowhere. Thoughts and metrics only if it names them."""
+    place = machine.program.locate(machine.region(scope), read)
+    here = machine.scope(scope)
+    for _ in range(place.levels):
+        here = machine.scope(here["parent"])
+    region = machine.program.regions[here["region"]]
+    match place.source:
+        case "input":
+            return _member(machine.state["inputs"].get(place.name), place.rest, place.quoted)
+        case "name":
+            return _member(_name(machine, here, region, place.name), place.rest, place.quoted)
+        case "context":
+            return _context(machine, here, region, place)
+        case "key":
+            return _step(machine, here, region.keys[place.name], region, place.name, place.rest, place.quoted)
+
+
+def evaluate(machine: Machine, scope: str, value: Value | None) -> Json:
+    """Return a value; an optional member that is `null` is left out."""
+    match value:
+        case None:
+            return None
+        case Read():
+            return resolve(machine, scope, value)
+        case Constant(given):
+            return given
+        case Listed(items):
+            return [evaluate(machine, scope, item) for item in items]
+        case Named(members):
+            made = {}
+            for name, member in members.items():
+                given = evaluate(machine, scope, member)
+                if given is not None or not (isinstance(member, Read) and member.optional):
+                    made[name] = given
+            return made
+
+
+def holds(machine: Machine, scope: str, condition: Condition) -> bool:
+    """Tell whether a condition holds in a scope."""
+    definitions = machine.program.definitions
+    return any(accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests)
+
+
+def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) -> dict[str, Json]:
+    """Return what paths lead to, nested by the paths; what the unit gives itself is left out."""
+    region = machine.region(scope)
+    found: dict[str, Json] = {}
+    chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
+    for read in chosen:
+        if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
+            continue
+        place = machine.program.locate(region, read)
+        names = [place.name, *place.rest] if place.source != "context" else list(place.rest)
+        value = resolve(machine, scope, read)
+        if not names:
+            found.update(value if isinstance(value, dict) else {})
+        else:
+            _put(found, names, value)
+    return found
+
+
+def _is_own(machine: Machine, region: Region, read: Read, unit: Unit) -> bool:
+    """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
+    place = machine.program.locate(region, read)
+    if place.levels:
+        return False
+    givers = machine.program.givers(region, place)
+    if place.source == "input":
+        return place.name in _properties(unit)
+    return bool(givers) and all(giver >= unit.index for giver in givers)
+
+
+def _properties(unit: Unit) -> Iterable[str]:
+    """Return names that a path in a slot may begin with: those around it."""
+    schema = unit.schema if isinstance(unit.schema, dict) else {}
+    found: set[str] = set()
+    for step in (schema.get("properties") or {}).values() if isinstance(schema.get("properties"), dict) else ():
+        inside = step.get("properties") if isinstance(step, dict) else None
+        found |= set(inside) if isinstance(inside, dict) else set()
+    return found
+
+
+def _names_meta(read: Read) -> bool:
+    return any(segment.name[:1] in _META for segment in read.segments[1:])
+
+
+def _put(found: dict[str, Json], names: list[str], value: Json) -> None:
+    """Set a member deep inside; what is on the way is copied, so that nothing that is recorded changes."""
+    for name in names[:-1]:
+        inner = found.get(name)
+        found[name] = found = dict(inner) if isinstance(inner, dict) else {}
+    found[names[-1]] = value
+
+
+def _name(machine: Machine, scope: dict[str, Json], region: Region, name: str) -> Json:
+    """Return what a name of a block stands for."""
+    if name in scope["names"]:
+        return scope["names"][name]
+    parent = machine.scope(scope["parent"])
+    block = machine.program.regions[parent["region"]].units[region.owner].block
+    if isinstance(block, Else):
+        return parent["blocks"][block.of]["shown"]
+    if not isinstance(block, Repeat | Each):
+        return None
+    noted = parent["blocks"][block.name]
+    shown = noted["shown"]
+    return {"round": noted["round"], "previous": shown[-1] if shown else None, "rounds": shown}.get(name)
+
+
+def _context(machine: Machine, scope: dict[str, Json], region: Region, place: Place) -> Json:
+    """Return what a chunk has given, or one step of it."""
+    units = region.contexts[place.name]
+    if place.rest:
+        inside = [index for index in units if any(step.key == place.rest[0] for step in region.units[index].steps)]
+        return _step(machine, scope, inside, region, place.rest[0], place.rest[1:], place.quoted[1:])
+    keys = [step.key for index in units for step in region.units[index].steps]
+    return {key: _step(machine, scope, units, region, key, (), ()) for key in keys}
+
+
+def _step(
+    machine: Machine,
+    scope: dict[str, Json],
+    givers: list[int],
+    region: Region,
+    key: str,
+    rest: tuple[str, ...],
+    quoted: tuple[bool, ...],
+) -> Json:
+    """Return the value of a key, or a member of it; a step that stands in two chunks is both halves."""
+    if key in scope["values"]:
+        return _member(scope["values"][key], rest, quoted)
+    whole: Json = None
+    whole_shown: Json = None
+    for index in givers:
+        unit = region.units[index]
+        recorded = scope["record"].get(unit.context)
+        if unit.block is not None or not isinstance(recorded, dict) or key not in recorded:
+            continue
+        value = recorded[key]
+        shown = shown_of(machine, unit, key, value)
+        both = isinstance(whole, dict) and isinstance(value, dict)
+        whole, whole_shown = ({**whole, **value}, {**whole_shown, **shown}) if both else (value, shown)
+    if rest and any(name[:1] in _META for name in rest) and _member(whole_shown, rest, quoted) is None:
+        return _member(whole, rest, quoted)
+    return _member(whole_shown, rest, quoted)
+
+
+def shown_of(machine: Machine, unit: Unit, key: str, value: Json) -> Json:
+    """Return what others are shown of a step: its output, without thoughts and metrics."""
+    if key not in unit.meta:
+        return value
+    schema = next(step.schema for step in unit.steps if step.key == key)
+    return split(value, with_definitions(schema, machine.program.definitions))["output"]
+
+
+def _member(value: Json, names: tuple[str, ...], quoted: tuple[bool, ...]) -> Json:
+    """Go into objects; a key may be several names with dots between them, and the longest that there is counts."""
+    at = 0
+    while at < len(names):
+        if not isinstance(value, dict):
+            return None
+        end = at + 1
+        if not quoted[at]:
+            while end < len(names) and not quoted[end]:
+                end += 1
+        for stop in range(end, at, -1):
+            key = names[at] if stop == at + 1 else ".".join(names[at:stop])
+            if key in value:
+                value = value[key]
+                at = stop
+                break
+        else:
+            return None
+    return value

@@ -1,0 +1,92 @@
+"""What an executor is shown of a chunk: its schema without engine properties, with the definitions it refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from instrc.flattening.strip import strip
+from instrc.ir.flow import Chunk, Step
+from instrc.jsonvalue import Json
+
+_Change: TypeAlias = Callable[[dict[str, Json]], Json]
+_ENGINE = frozenset({"references", "arguments", "activity", "fail", "within", "delay", "plan", "among"})
+_BEGINNING = "#/$defs/"
+
+
+def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
+    """Return the schema of some steps of a chunk, or of one step `alone`."""
+    if alone:
+        return with_definitions(strip(_without_engine(steps[0]), {"engine"}), definitions)
+    schema = chunk.schema
+    properties = {step.key: _without_engine(step) for step in steps}
+    if isinstance(schema.get("properties"), dict):
+        schema = {**schema, "properties": properties}
+        if isinstance(schema.get("required"), list) and len(steps) < len(chunk.steps):
+            schema["required"] = [key for key in schema["required"] if key in properties]
+    return with_definitions(strip(schema, {"engine"}), definitions)
+
+
+def _without_engine(step: Step) -> Json:
+    """Take out the engine properties of a step and of its slots."""
+    schema = step.schema
+    if not isinstance(schema, dict):
+        return schema
+    places = {among.place for among in step.among} | {plan.place for plan in step.plans}
+    made = {keyword: value for keyword, value in schema.items() if keyword not in _ENGINE}
+    for place in places - {()}:
+        made = replaced(made, place, lambda node: {keyword: value for keyword, value in node.items() if keyword not in _ENGINE})
+    return made
+
+
+def replaced(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
+    """Return a schema in which the property that names lead to is changed; the same where they lead nowhere."""
+    if not place:
+        return change(schema) if isinstance(schema, dict) else schema
+    if not isinstance(schema, dict):
+        return schema
+    name, rest = place[0], place[1:]
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and name in properties:
+        return {**schema, "properties": {**properties, name: replaced(properties[name], rest, change)}}
+    branches = schema.get("allOf")
+    if isinstance(branches, list):
+        return {**schema, "allOf": [replaced(branch, place, change) for branch in branches]}
+    return schema
+
+
+def definitions_of(document: Json) -> dict[str, Json]:
+    """Return the definitions of a process."""
+    found = document.get("$defs") if isinstance(document, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
+    """Return a schema as a document of its own: with those definitions that it needs."""
+    if not definitions or not isinstance(schema, dict):
+        return schema
+    needed: dict[str, None] = {}
+    waiting = list(_referred(schema))
+    while waiting:
+        name = waiting.pop()
+        if name in definitions and name not in needed:
+            needed[name] = None
+            waiting.extend(_referred(definitions[name]))
+    if not needed:
+        return schema
+    own = schema.get("$defs")
+    return {**schema, "$defs": {**{name: definitions[name] for name in needed}, **(own or {})}}
+
+
+def _referred(schema: Json) -> Iterable[str]:
+    """Yield the definitions that a schema refers to."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith(_BEGINNING):
+                yield reference[len(_BEGINNING) :].split("/")[0].replace("~1", "/").replace("~0", "~")
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)

@@ -1,0 +1,1 @@
+"""Models: whatever fills in a chunk."""

@@ -1,0 +1,80 @@
+"""The plan of a run: process, version of the interpreter, and the settings that decide what happens; pinned by a digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Literal, TypeAlias
+
+from instrc.ir.flow import Chunk, Step
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json, dumps
+from instrc.naming import snake
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.interpreter.versions import CURRENT
+
+Kind: TypeAlias = Literal["process", "tool", "call"]
+
+
+def plan_of(
+    document: Json,
+    *,
+    activities: Iterable[str] = (),
+    models: Mapping[str, str] | None = None,
+    asks: int = 2,
+    elements: int | None = 100,
+    requests: int | None = None,
+    tokens: int | None = None,
+) -> Json:
+    """Return the plan of a document: a process, a tool, or a direct call.
+
+    `activities` are the names that are registered, so that a step that is called like one is also sent to it.
+    `asks` is how often a model is asked again; `elements` how many of an `each` run at the same time;
+    `requests` and `tokens` are the budget for models.
+    """
+    kind, process = _process(document)
+    options: dict[str, Json] = {"asks": asks, "elements": elements}
+    if requests is not None:
+        options["requests"] = requests
+    if tokens is not None:
+        options["tokens"] = tokens
+    fires = {bare_name(name): name for name in activities}
+    keys = {step.key for step in _steps(process)}
+    fires = {bare: name for bare, name in sorted(fires.items()) if any(bare_name(key) == bare for key in keys)}
+    if fires:
+        options["fires"] = fires
+    if models:
+        options["models"] = dict(models)
+    plan: dict[str, Json] = {"interpreter": CURRENT, "kind": kind, "process": process.to_json(), "options": options}
+    return {**plan, "digest": digest_of(plan)}
+
+
+def digest_of(plan: Json) -> str:
+    """Return what pins a plan: equal for plans that are equal as JSON texts."""
+    text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
+    return sha256(text.encode()).hexdigest()
+
+
+def _process(document: Json) -> tuple[Kind, Process]:
+    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that nobody waits for."""
+    if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
+        tool, name = document["tool"], str(document.get("activity"))
+        step = {"activity": name, "arguments": document.get("arguments")}
+        contexts: dict[str, Json] = {"llmContext1": tool, "serverContext1": {"properties": {snake(name): step}}}
+        return "call", Process.from_json(_wrapped(contexts, tool))
+    if Process.describes(document):
+        return "process", Process.from_json(document)
+    return "tool", Process.from_json(_wrapped({"llmContext1": document}, document))
+
+
+def _wrapped(contexts: dict[str, Json], tool: Json) -> Json:
+    tool = tool if isinstance(tool, dict) else {"description": "Anything."} if tool else {"not": {}}
+    own = {key: value for key, value in tool.items() if key not in {"$defs", "$schema"}}
+    made: dict[str, Json] = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}
+    return {**made, "$defs": tool["$defs"]} if "$defs" in tool else made
+
+
+def _steps(process: Process) -> Iterable[Step]:
+    for context in process.contexts():
+        if isinstance(context, Chunk):
+            yield from context.steps

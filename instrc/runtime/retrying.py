@@ -1,0 +1,33 @@
+"""When and how often something is tried again: the engine's policy, never the language's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """So many attempts, with growing pauses between them."""
+
+    attempts: int = 3
+    pause: float = 1.0
+    """Seconds before the second attempt."""
+    factor: float = 2.0
+    longest: float = 60.0
+    timeout: float | None = None
+    """Seconds for one attempt."""
+    heartbeat: float | None = None
+    """Seconds within which a handler must show that it is alive."""
+    codes: frozenset[str] | None = None
+    """Errors with a code are tried again only if it is one of these; `None` for all."""
+
+    def wait(self, attempt: int) -> float:
+        """Return the pause after an attempt, counted from 1."""
+        return min(self.pause * self.factor ** (attempt - 1), self.longest)
+
+    def again(self, attempt: int, code: str | None) -> bool:
+        """Tell whether to try again after an attempt that failed with a code."""
+        return attempt < self.attempts and (self.codes is None or code is None or code in self.codes)
+
+
+ONCE = Retry(attempts=1)

@@ -1,0 +1,1 @@
+"""The presence of this file makes its neighbours importable."""
