@@ -14,7 +14,7 @@ from instrc.problems.plans import InvalidPlan, PlanProblem, WrongArgument
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
-_DEEPEST = 4000
+_DEEPEST = 1900
 _PARTS = 5_000_000
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 

@@ -17,7 +17,7 @@ from instrc.plans.taskbench.records import Record, Shape, read_record, shape_of
 from instrc.plans.taskbench.tags import Tag, tags_in
 from instrc.plans.taskbench.tools import tools_map
 from instrc.plans.tools import ToolSet
-from instrc.problems.plans import InvalidPlan, PlanProblem, WrongArgument
+from instrc.problems.plans import InvalidPlan, MissingArgument, PlanProblem, UnknownArgument, WrongArgument
 from instrc.problems.suggest import nearest, plain
 from instrc.problems.taskbench import (
     AmbiguousReference,
@@ -384,6 +384,8 @@ class _Reading:
                     continue
                 near = nearest(self.words[number], self.importer._ids)  # noqa: SLF001  -- of this file
                 problem = replace(problem, known=self.importer._ids, nearest=near)  # type: ignore[call-arg]  # noqa: PLW2901, SLF001
+            if isinstance(problem, MissingArgument | UnknownArgument | WrongArgument) and problem.callee in self.bench.by_name:
+                problem = replace(problem, callee=self.bench.by_name[problem.callee].id)  # noqa: PLW2901  -- in their words
             self.problems.append(replace(problem, pointer=at))
 
     def _translated(self, place: str, links: Links) -> str:

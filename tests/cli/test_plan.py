@@ -1,0 +1,87 @@
+"""`instrc plan`: plans are checked, taken from the form of TaskBench and back, scored and made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+TOOLS = {
+    "nodes": [
+        {"id": "Say It", "desc": "", "input-type": ["text"], "output-type": ["text"]},
+        {"id": "Draw-It", "desc": "", "input-type": ["text"], "output-type": ["image"]},
+    ]
+}
+SOUND = {
+    "id": "1",
+    "task_steps": ["one", "two"],
+    "task_nodes": [{"task": "Say It", "arguments": ["hello"]}, {"task": "Draw-It", "arguments": ["<node-0>"]}],
+    "task_links": [{"source": "Say It", "target": "Draw-It"}],
+}
+FAULTY = {"id": "2", "task_nodes": [{"task": "say_it", "arguments": ["hello"]}]}
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    (folder / "tools.json").write_text(json.dumps(TOOLS))
+    (folder / "one.json").write_text(json.dumps(SOUND))
+    (folder / "two.jsonl").write_text(f"{json.dumps(SOUND)}\n{json.dumps(FAULTY)}\n")
+    return folder
+
+
+def test_one_record_becomes_one_plan_and_comes_back(instrc: Instrc, files: Path) -> None:
+    done = instrc("plan", "import", "one.json", "--tools", "tools.json", "-o", "plan.json")
+    assert (done.code, done.err) == (0, "")
+    plan = json.loads((files / "plan.json").read_text())
+    assert [task["tool"] for task in plan] == ["SayIt", "DrawIt"]
+    assert instrc("plan", "check", "plan.json", "--tools", "tools.json").code == 0
+    back = json.loads(instrc("plan", "export", "plan.json", "--tools", "tools.json").out)
+    assert {key: back[key] for key in ("task_nodes", "task_links")} == {key: SOUND[key] for key in ("task_nodes", "task_links")}
+
+
+def test_several_records_become_a_line_each_and_mistakes_have_places(instrc: Instrc, files: Path) -> None:
+    done = instrc("plan", "import", "two.jsonl", "--tools", "tools.json")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert done.code == 1
+    assert [line["id"] for line in lines] == ["1", "2"]
+    assert lines[1]["plan"] is None
+    assert "two.jsonl:2:" in done.err
+    assert "[unknown-tool]" in done.err
+    mended = instrc("plan", "import", "two.jsonl", "--tools", "tools.json", "--repair")
+    assert mended.code == 0
+    assert "[repaired-plan]" in mended.err
+    (files / "plans.jsonl").write_text(mended.out)
+    back = instrc("plan", "export", "plans.jsonl", "--tools", "tools.json")
+    assert [json.loads(line)["id"] for line in back.out.splitlines()] == ["1", "2"]
+
+
+@pytest.mark.parametrize(("view", "shows"), [("table", "n-F1"), ("json", '"by_shape"'), ("svg", "<svg")])
+def test_scores_are_shown_in_three_ways(instrc: Instrc, files: Path, view: str, shows: str) -> None:
+    done = instrc("plan", "score", "two.jsonl", "two.jsonl", "--tools", "tools.json", "--as", view)
+    assert (done.code, done.err) == (0, "")
+    assert shows in done.out
+
+
+def test_samples_are_sound(instrc: Instrc, files: Path) -> None:
+    done = instrc("plan", "sample", "--tools", "tools.json", "-n", "3", "--seed", "1")
+    assert len(done.out.splitlines()) == 3
+    assert done.out == instrc("plan", "sample", "--tools", "tools.json", "-n", "3", "--seed", "1").out
+    for line in done.out.splitlines():
+        (files / "plan.json").write_text(line)
+        assert instrc("plan", "check", "plan.json", "--tools", "tools.json").code == 0
+
+
+@pytest.mark.parametrize("command", [["check"], ["import"], ["export"], ["score", "one.json"]])
+@pytest.mark.parametrize("text", ["", "{", "3", "[1]", '[[{"tool": 1}]]', '{"nodes": 3}', "null"])
+def test_what_is_no_plan_or_no_tools_is_a_problem(instrc: Instrc, files: Path, command: list[str], text: str) -> None:
+    (files / "odd.json").write_text(text)
+    for arguments in (
+        ["odd.json", "--tools", "tools.json"],
+        ["one.json", "--tools", "odd.json"],
+        ["odd.json", "--tools", "none"],
+    ):
+        done = instrc("plan", *command, *arguments)
+        assert done.code in {0, 1}
+        assert "internal error" not in done.err
