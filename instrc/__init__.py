@@ -27,9 +27,19 @@ if TYPE_CHECKING:
     from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
+    from instrc.running import run, run_async
+    from instrc.runtime.activities import PENDING, Activities, ActivityError, activity, current_call
+    from instrc.runtime.models.model import Model, ModelError, Reply, Request
+    from instrc.runtime.models.sampling import Sample
+    from instrc.runtime.models.scripted import Scripted
+    from instrc.runtime.retrying import Retry
+    from instrc.runtime.run import Question, Run, RunFailedError
     from instrc.source import Source, Span
 
 __all__ = [
+    "PENDING",
+    "Activities",
+    "ActivityError",
     "Artefact",
     "CompileError",
     "Dialect",
@@ -37,16 +47,28 @@ __all__ = [
     "Label",
     "Lifted",
     "Lowering",
+    "Model",
+    "ModelError",
     "Problem",
+    "Question",
+    "Reply",
     "Report",
+    "Request",
+    "Retry",
+    "Run",
+    "RunFailedError",
+    "Sample",
+    "Scripted",
     "Source",
     "Span",
     "Tool",
     "__version__",
+    "activity",
     "artefacts",
     "check",
     "check_plan",
     "compile",
+    "current_call",
     "export_plan",
     "flatten",
     "import_plan",
@@ -54,6 +76,8 @@ __all__ = [
     "lift",
     "lower",
     "lower_all",
+    "run",
+    "run_async",
     "sample_plans",
     "score_plans",
     "split",
@@ -94,6 +118,23 @@ _HOMES = {
     "typed_plan": "instrc.plans.convert",
     "uniform_plan": "instrc.plans.convert",
     "lower_all": "instrc.lowering.toolset",
+    "run": "instrc.running",
+    "run_async": "instrc.running",
+    "PENDING": "instrc.runtime.activities",
+    "Activities": "instrc.runtime.activities",
+    "ActivityError": "instrc.runtime.activities",
+    "activity": "instrc.runtime.activities",
+    "current_call": "instrc.runtime.activities",
+    "Model": "instrc.runtime.models.model",
+    "ModelError": "instrc.runtime.models.model",
+    "Reply": "instrc.runtime.models.model",
+    "Request": "instrc.runtime.models.model",
+    "Sample": "instrc.runtime.models.sampling",
+    "Scripted": "instrc.runtime.models.scripted",
+    "Retry": "instrc.runtime.retrying",
+    "Question": "instrc.runtime.run",
+    "Run": "instrc.runtime.run",
+    "RunFailedError": "instrc.runtime.run",
 }
 """Where each public name is defined."""
 

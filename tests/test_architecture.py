@@ -22,7 +22,8 @@ FLOORS: dict[str, int] = {
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
-            ["api", "cli", "lsp", "mcp"],
+            ["launching"],
+            ["api", "cli", "lsp", "mcp", "running"],
             ["__init__", "__main__"],
         ]
     )

@@ -24,6 +24,12 @@ COMMANDS = {
     "import": "import_",
     "plan": "plan",
     "fmt": "fmt",
+    "run": "run",
+    "runs": "runs",
+    "show": "show_run",
+    "answer": "answer",
+    "cancel": "cancel",
+    "resume": "resume",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""

@@ -43,6 +43,8 @@ class Effects:
     """The JSON of the processes that plans name, by their addresses."""
     child: Child | None = None
     model_retry: Retry = field(default_factory=Retry)
+    others: Mapping[str, Model] = field(default_factory=dict)
+    """Models that the project has set for some vibes, by their words."""
 
     def tell(self, event: str, command: str | None = None, **facts: Json) -> None:
         """Tell what happens."""
@@ -65,7 +67,7 @@ class Effects:
         while True:
             try:
                 async with asyncio.timeout(self.model_retry.timeout):
-                    reply = await self.model.answer(request)
+                    reply = await self.others.get(command["model"] or "", self.model).answer(request)
                 break
             except TimeoutError:
                 error, code, retry = "the model took too long", "timeout", True

@@ -145,7 +145,7 @@ class Run:
         """Run a process that serves an activity, in this process, to its end."""
         effects = self.effects
         inner = Effects(run, effects.model, effects.activities, effects.sink, effects.checks, effects.processes)
-        inner.child, inner.model_retry = self._child, effects.model_retry
+        inner.child, inner.model_retry, inner.others = self._child, effects.model_retry, effects.others
         plan = plan_of(process, activities=effects.activities.names())
         state = versions.begin(plan, child_inputs(command, process))
         port = MemoryPort(inner, self.people, patient=True)

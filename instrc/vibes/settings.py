@@ -14,7 +14,9 @@ from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 
-KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords")
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "activities", "models", "checks", "run")
+RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
+"""Settings of `[tool.instrc.run]`."""
 LIMITS = ("source", "vibe", "schema")
 MOST = 2_000_000_000
 """No limit is higher: a file of that size is read into memory."""
@@ -38,6 +40,14 @@ class Settings:
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
     """Keywords and formats of schemas that the project has for itself."""
+    activities: Mapping[str, Any] = field(default_factory=dict)
+    """By name: `package.module:function`, the address of a process, or a table."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """The model that answers, by name or pattern of a vibe."""
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """`package.module:function` by name of a vibe."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """How programs are run, where nothing else is said."""
     file: Path | None = None
     """The `pyproject.toml` they are from."""
 
@@ -118,6 +128,10 @@ class _Reader:
             naming=naming,
             limits=self._limits(),
             keywords=self._keywords(),
+            activities=self._table("activities", (str, dict), "its values are `module:function`, addresses or tables"),
+            models=self._table("models", (str,), "its values are names of models"),
+            checks=self._table("checks", (str,), "its values are `module:function`"),
+            run=self._run(),
             file=self.file,
         )
         if self.wrong:
@@ -141,6 +155,26 @@ class _Reader:
             self._wrong("keywords", "it is a list of keywords")
             return frozenset()
         return frozenset(written)
+
+    def _table(self, key: str, kinds: tuple[type, ...], reason: str) -> dict[str, Any]:
+        written = self.table.get(key, {})
+        if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
+            self._wrong(key, f"it is a table, and {reason}")
+            return {}
+        return written
+
+    def _run(self) -> dict[str, Any]:
+        written = self.table.get("run", {})
+        if not isinstance(written, dict):
+            self._wrong("run", "it is a table")
+            return {}
+        for key, value in written.items():
+            kind: type = str if key in {"model", "engine", "store"} else int
+            if key not in RUN:
+                self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
+            elif not isinstance(value, kind) or isinstance(value, bool) or (isinstance(value, int) and value < 0):
+                self._wrong(f"run.{key}", "it is a text" if kind is str else "it is a whole number from 0", word=key)
+        return written
 
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})

@@ -23,7 +23,6 @@ ABOUT_THE_MACHINE = {
     "no-such-question",
     "payload-refused",
     "rejected-answer",
-    "unreadable-process",
 }
 """Problems that no file can show on every machine; each has a test of its own."""
 _BLOCK = re.compile(r"^(```|~~~)(\w+)(?: +(\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)

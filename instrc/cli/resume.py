@@ -1,0 +1,28 @@
+"""`instrc resume`: go on with a run that nobody carries on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from instrc.cli.live import Watcher
+from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, deliver, engine, told
+from instrc.cli.show import Format
+from instrc.problems.problem import CompileError
+
+
+def command(
+    run: RunId,
+    store: Store = None,
+    engine_name: EngineName = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Go on with a run that was interrupted, or whose timers have ended meanwhile."""
+    try:
+        with Watcher(quiet=quiet) as sink:
+            report = carried_out(engine(store, engine_name, watch=sink).resume(run))
+    except CompileError as error:
+        raise told(error, shape) from None
+    raise typer.Exit(deliver(report))

@@ -1,0 +1,87 @@
+"""`instrc run`: run a program, until it ends or waits for somebody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.live import Watcher
+from instrc.cli.options import Roots, Shared
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, deliver, engine, told, value_of
+from instrc.cli.show import Format
+from instrc.cli.terminal import tell
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.interpreter.commands import UserCommand
+
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help="Who fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME.")
+]
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
+    given: Annotated[
+        str | None,
+        typer.Option("--input", "-i", metavar="INPUT", help="The prompt, or an object of inputs; @FILE or - to read it."),
+    ] = None,
+    model: Model = None,
+    engine_name: EngineName = None,
+    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
+    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; made up unless given.")] = None,
+    requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    store: Store = None,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Run a program: a tool, a direct call, or a process."""
+    from instrc.launching import how_of, launch, prepare, registered
+    from instrc.runtime.activities import Activities
+
+    try:
+        prompt = None if given is None else value_of(given)
+        prepared = prepare(file, export=export, roots=root or (), shared=shared or ())
+        how = how_of(prepared, model=model, rehearse=rehearse)
+        known = registered(prepared, Activities(), rehearse=rehearse)
+        begun = launch(
+            prepared, prompt, activities=known, run=run_id, requests=requests, tokens=tokens, how=how, rehearse=rehearse
+        )
+        watcher = Watcher(as_json=as_json, quiet=quiet)
+        with watcher as sink:
+            people = _asked(watcher) if ask else None
+            report = carried_out(engine(store, engine_name, people=people, watch=sink).start(begun))
+    except CompileError as error:
+        raise told(error, shape) from None
+    raise typer.Exit(deliver(report, as_json=as_json))
+
+
+class _asked:  # noqa: N801  -- reads as what it does: questions asked here
+    """Asks a person in this terminal; an empty line leaves the question open."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def __call__(self, command: UserCommand) -> Json:
+        """Show what is asked, and read the answer as JSON."""
+        with self.watcher.paused():
+            tell(f"\n{command['id']} ({', '.join(command['steps'])})\n{dumps(command['show'])}\n")
+            tell(f"The answer follows this schema:\n{dumps(command['schema'])}\n> ")
+            try:
+                line = input()
+            except EOFError:
+                return None
+        if not line.strip():
+            return None
+        try:
+            return loads(line)
+        except ValueError:
+            return line

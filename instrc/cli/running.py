@@ -1,0 +1,101 @@
+"""What the commands about runs share: options, reading what is given, showing how a run stands."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+import typer
+
+from instrc.cli.show import PROBLEMS, Format, show, verdict
+from instrc.cli.terminal import tell, write
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.engine import Engine, Report
+
+_T = TypeVar("_T")
+
+Store: TypeAlias = Annotated[
+    Path | None, typer.Option("--store", metavar="DIR", help="The folder that runs are kept in; .instrc unless said otherwise.")
+]
+EngineName: TypeAlias = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="What carries the run: memory.")]
+RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
+ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
+
+
+def engine(store: Path | None, name: str | None, **more: Any) -> Engine:
+    """Return the engine of a command: as it is said, as the project has set it, else the one of memory."""
+    from instrc.launching import STORE, engine_of
+    from instrc.vibes.settings import read_settings
+
+    settings = read_settings(Path()).run
+    folder = store or Path(settings.get("store", STORE))
+    return engine_of(name or settings.get("engine", "memory"), folder, **more)
+
+
+def carried_out(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine to its end."""
+    return asyncio.run(work)
+
+
+def told(error: CompileError, shape: Format) -> typer.Exit:
+    """Show problems; return what ends the command."""
+    show(error.problems, shape)
+    return typer.Exit(verdict(error.problems))
+
+
+def value_of(text: str, *, data: bool = False) -> Json:
+    """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
+    given = text
+    if text == "-":
+        given = sys.stdin.read()
+    elif text.startswith("@"):
+        try:
+            given = Path(text[1:]).read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            message = f"{text[1:]!r} cannot be read: {error}"
+            raise typer.BadParameter(message) from None
+    if data or given.lstrip()[:1] in {"{", "["}:
+        try:
+            return loads(given)
+        except ValueError as error:
+            if data and not given.lstrip().startswith(("{", "[", '"')):
+                return given
+            message = f"this is not JSON: {error}"
+            raise typer.BadParameter(message) from None
+    return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+
+
+def shown(report: Report, *, record: bool = False) -> Json:
+    """Return how a run stands as JSON."""
+    made: dict[str, Json] = {"run": report.run, "name": report.name, "status": report.status}
+    if report.outcome is not None:
+        made |= {key: value for key, value in report.outcome.items() if key not in {"status", "value"}}
+    if report.questions:
+        made["questions"] = [
+            {
+                "id": question.id,
+                "steps": list(question.steps),
+                "by": question.by,
+                "show": question.show,
+                "schema": question.schema,
+            }
+            for question in report.questions
+        ]
+    if record:
+        made["record"] = report.record
+    return made
+
+
+def deliver(report: Report, *, as_json: bool = False) -> int:
+    """Print how a run stands, and what to do next if it waits; return the exit code."""
+    write(f"{dumps(shown(report), indent=not as_json)}\n")
+    if report.status == "waiting":
+        step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
+        tell(f"{report.run} waits for an answer: instrc answer {report.run} {step} --data …\n")
+    return PROBLEMS if report.status == "failed" else 0

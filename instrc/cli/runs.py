@@ -1,0 +1,36 @@
+"""`instrc runs`: the runs that are kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, shown, told
+from instrc.cli.show import Format
+from instrc.cli.terminal import tell, write
+from instrc.jsonvalue import dumps
+from instrc.problems.problem import CompileError
+
+
+def command(
+    store: Store = None,
+    engine_name: EngineName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """List the runs that are kept, the latest first."""
+    try:
+        reports = carried_out(engine(store, engine_name).runs())
+    except CompileError as error:
+        raise told(error, shape) from None
+    if not reports and not as_json:
+        tell("there are no runs\n")
+    for report in reports:
+        if as_json:
+            write(f"{dumps({**shown(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
+            continue
+        began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+        waits = ", ".join(question.id for question in report.questions)
+        write(f"{began}  {report.status:<9}  {report.run}{f'  waits for {waits}' if waits else ''}\n")

@@ -1,0 +1,28 @@
+"""`instrc show`: how a run stands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, engine, shown, told
+from instrc.cli.show import Format
+from instrc.cli.terminal import write
+from instrc.jsonvalue import dumps
+from instrc.problems.problem import CompileError
+
+
+def command(
+    run: RunId,
+    store: Store = None,
+    engine_name: EngineName = None,
+    record: Annotated[bool, typer.Option("--record", help="With all that is recorded, in the shape of the process.")] = False,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Show how a run stands: its outcome, or what it waits for."""
+    try:
+        report = carried_out(engine(store, engine_name).show(run))
+    except CompileError as error:
+        raise told(error, shape) from None
+    write(f"{dumps(shown(report, record=record))}\n")

@@ -1,0 +1,316 @@
+"""From a program on disk and the settings around it to a run: what the API, the command line and servers share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from instrc import problems
+from instrc.ir.flow import Chunk
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json, loads
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.runtime.activities import Activities, Activity
+from instrc.runtime.drivers.memory import People
+from instrc.runtime.effects import Check, Effects, Sink
+from instrc.runtime.engine import Engine, Launch
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.model import Model
+from instrc.runtime.models.sampling import Sample, instance_of
+from instrc.runtime.plan import plan_of
+from instrc.runtime.retrying import ONCE
+from instrc.runtime.served import served
+from instrc.source import Source
+from instrc.vibes.settings import Settings, read_settings
+from instrc.workspace import Wishes, Workspace
+
+ENGINES = {"memory": "instrc.runtime.folder:FolderEngine"}
+"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
+STORE = ".instrc"
+"""The folder that runs are kept in."""
+_ADDRESS = "aug:"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program that can be run."""
+
+    name: str
+    document: Json
+    """A process, a tool, or a direct call."""
+    folder: Path
+    """Of its project: where files and modules of its settings are looked up."""
+    settings: Settings
+    processes: dict[str, Json] = field(default_factory=dict)
+    """The processes that its plans name, by their addresses."""
+
+
+def prepare(
+    program: str | Source | Json, *, export: str | None = None, roots: Iterable[str] = (), shared: Iterable[str] = ()
+) -> Prepared:
+    """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
+
+    `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
+    """
+    if isinstance(program, dict):
+        return Prepared("run", program, Path(), read_settings(Path()))
+    name = program.name if isinstance(program, Source) else str(program)
+    place = Path() if name == "-" else Path(name)
+    settings = read_settings(place.parent)
+    folder = settings.file.parent if settings.file is not None else place.parent
+    workspace = Workspace(roots, shared)
+    if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
+        document = _read(program)
+        stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
+        return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name))
+    report = Report()
+    compiled = workspace.compile(program, Wishes(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if export is None or artefact.name == export]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.runs.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+    document = found[0].documents[found[0].kind]
+    return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name))
+
+
+def launch(
+    prepared: Prepared,
+    given: Json,
+    *,
+    activities: Activities,
+    run: str | None = None,
+    requests: int | None = None,
+    tokens: int | None = None,
+    how: Mapping[str, Json] | None = None,
+    rehearse: bool = False,
+) -> Launch:
+    """Return a run that is to begin; `CompileError` if its inputs do not fit, or an activity is not registered."""
+    settings = prepared.settings.run
+    plan = plan_of(
+        prepared.document,
+        activities=activities.names(),
+        models=models_by_step(prepared.document, prepared.settings.models),
+        asks=settings.get("asks", 2),
+        elements=settings.get("elements", 100),
+        requests=requests if requests is not None else settings.get("requests"),
+        tokens=tokens if tokens is not None else settings.get("tokens"),
+    )
+    wrong: list[Problem] = [] if rehearse else list(_unregistered(plan, activities))
+    inputs = inputs_of(plan["process"], given, wrong)
+    if wrong:
+        raise CompileError(wrong)
+    return Launch(run or new_id(prepared.name), prepared.name, plan, inputs, dict(how or {}))
+
+
+def new_id(name: str) -> str:
+    """Return an id for a run: short enough to be typed."""
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
+    return f"{word or 'run'}-{token_hex(3)}"
+
+
+def inputs_of(process: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+    """Return the inputs by name: an object gives them so, anything else is `prompt`."""
+    from instrc.runtime.validation import complaints  # few processes declare their inputs
+
+    declared = process.get("inputs") if isinstance(process, dict) else None
+    inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
+    if isinstance(declared, dict):
+        odd = [name for name in inputs if name not in declared and name != "prompt"]
+        wrong += [problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {_listed(declared)}") for name in odd]
+        for name, schema in declared.items():
+            if name not in inputs and name != "prompt":
+                wrong.append(problems.runs.InvalidInput(word=name, reason="is missing"))
+            elif name in inputs and (found := complaints(inputs[name], schema)):
+                at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
+                wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+    return inputs
+
+
+def models_by_step(document: Json, models: Mapping[str, str]) -> dict[str, str]:
+    """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe."""
+    found: dict[str, str] = {}
+    if models and Process.describes(document):
+        patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
+        for context in Process.from_json(document).contexts():
+            for step in context.steps if isinstance(context, Chunk) and context.executor == "model" else ():
+                chosen = next((model for pattern, model in patterns if fnmatchcase(bare_name(step.key), pattern)), None)
+                if chosen is not None:
+                    found[step.key] = chosen
+    return found
+
+
+# --- effects ------------------------------------------------------------------------------------------------------------------
+
+
+def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Activities:
+    """Return the activities that the project has registered."""
+    found = Activities()
+    for name, said in prepared.settings.activities.items():
+        if isinstance(said, str) and said.startswith(_ADDRESS):
+            where = (prepared.folder / "pyproject.toml").as_posix()
+            found.add(name, process_at(said, workspace or Workspace(), where))
+        elif isinstance(said, str):
+            found.add(name, imported("activity", said, prepared.folder))
+        else:
+            found.add(name, served(name, said, prepared.folder))
+    return found
+
+
+def rehearsed(plan: Json) -> Activities:
+    """Return activities that make their results from the schemas, for all that a plan calls."""
+    found = Activities()
+    for name, schema in _called(plan):
+
+        def answer(_input: Json, schema: Json = schema) -> Json:
+            return instance_of(schema)
+
+        found.add(name, Activity(name, answer, None, ONCE))
+    return found
+
+
+def registered(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
+    """Return all activities of a run: those given, before those of the project; in a rehearsal, made ones for the others."""
+    found = rehearsed(plan_of(prepared.document)) if rehearse else activities_of(prepared)
+    for name in given.names():
+        found.add(name, given.find(name))
+    return found
+
+
+def how_of(prepared: Prepared, *, model: str | None, rehearse: bool) -> dict[str, Json]:
+    """Return what another process needs to go on with a run: plain JSON, without secrets."""
+    return {
+        "folder": prepared.folder.absolute().as_posix(),
+        "model": model or prepared.settings.run.get("model"),
+        "rehearse": rehearse,
+        "processes": prepared.processes,
+    }
+
+
+def equip(run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
+    """Return the effects of a run that another process has begun."""
+    folder = Path(how.get("folder", "."))
+    prepared = Prepared(run, plan["process"], folder, read_settings(folder), how.get("processes") or {})
+    activities = rehearsed(plan) if how.get("rehearse") else activities_of(prepared)
+    words = how.get("model")
+    return equipped(prepared, run, model_of(words, folder) if isinstance(words, str) else None, activities, sink)
+
+
+def engine_of(name: str, store: Path | None, *, people: People | None = None, watch: Sink | None = None) -> Engine:
+    """Return the engine of a name, with its store."""
+    if name not in ENGINES:
+        reason = f"engines are {_listed(ENGINES)}"
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
+    module, _, maker = ENGINES[name].partition(":")
+    made: Engine = getattr(import_module(module), maker)(store, equip, people=people, watch=watch)
+    return made
+
+
+def equipped(
+    prepared: Prepared,
+    run: str,
+    model: Model | None,
+    activities: Activities,
+    sink: Sink | None,
+    checks: Mapping[str, Check] | None = None,
+) -> Effects:
+    """Return the effects of a run."""
+    made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
+    made |= {bare_name(name): check for name, check in (checks or {}).items()}
+    others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
+    return Effects(run, model or Sample(), activities, sink, made, prepared.processes, others=others)
+
+
+def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
+    """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
+    module, colon, name = words.partition(":")
+    try:
+        if not colon or not module or not name:
+            message = "it is written `package.module:function`"
+            raise ImportError(message)  # noqa: TRY301  -- told below like the others
+        with_folder = os.fspath(folder.absolute())
+        if with_folder not in sys.path:
+            sys.path.insert(0, with_folder)
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=str(error))]) from None
+    if not callable(found):
+        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is no function")])
+    function: Callable[..., Any] = found
+    return function
+
+
+def process_at(address: str, workspace: Workspace, beside: str) -> Json:
+    """Return the process at an address, compiled."""
+    vibe = workspace.registry(beside).load(address)
+    report = Report()
+    [artefact] = workspace.compile(vibe.source.name, Wishes(), report) or (None,)
+    report.stop_if_failed()
+    assert artefact is not None
+    return artefact.documents[artefact.kind]
+
+
+def _read(path: str) -> Json:
+    try:
+        return loads(Path(path).read_bytes())
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.rim.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+    except ValueError as error:
+        raise CompileError([problems.rim.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
+
+
+def _named_by_plans(document: Json, workspace: Workspace, name: str) -> dict[str, Json]:
+    """Return the processes that plans and activities of a document name by address."""
+    found: dict[str, Json] = {}
+    if not Process.describes(document):
+        return found
+    for context in Process.from_json(document).contexts():
+        for step in context.steps if isinstance(context, Chunk) else ():
+            for tool in step.plan.values() if isinstance(step.plan, dict) else ():
+                address = tool.get("process") if isinstance(tool, dict) else None
+                if isinstance(address, str) and address not in found:
+                    found[address] = process_at(address, workspace, name)
+    return found
+
+
+def _called(plan: Json) -> Iterable[tuple[str, Json]]:
+    """Yield the activities that a plan calls, with the schema of what they give back."""
+    from instrc.runtime.interpreter.v1.program import Program
+
+    for region in Program(plan).regions:
+        for unit in region.units:
+            if unit.kind in {"activity", "fire"}:
+                step = unit.steps[0]
+                schema = unit.schema
+                if step.output:
+                    inside = schema["properties"]["output"]
+                    schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
+                yield step.activity or step.key, schema
+            elif unit.kind == "plan":
+                for name, tool in unit.steps[0].plan.items():
+                    if isinstance(tool, dict) and not isinstance(tool.get("process"), str):
+                        yield str(tool.get("activity", name)), tool.get("output", True)
+
+
+def _unregistered(plan: Json, activities: Activities) -> Iterable[Problem]:
+    for name in dict.fromkeys(name for name, _ in _called(plan)):
+        if activities.find(name) is None:
+            near = nearest(name, activities.names())
+            yield problems.runs.UnregisteredActivity(activity=name, nearest=near)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"

@@ -1,0 +1,69 @@
+"""What an engine is to those who start runs and ask about them: the API, the command line, servers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.runtime.effects import Effects, Event, Sink
+from instrc.runtime.run import Question, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A run that is to begin."""
+
+    run: str
+    name: str
+    """What the program is called."""
+    plan: Json
+    inputs: dict[str, Json]
+    how: dict[str, Json] = field(default_factory=dict)
+    """How to make the effects anew in another process: plain JSON that `launching` writes and reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How a run stands."""
+
+    run: str
+    name: str
+    status: Status
+    outcome: Json
+    questions: tuple[Question, ...] = ()
+    began: float | None = None
+    """Seconds since 1970."""
+    ended: float | None = None
+    how: dict[str, Json] = field(default_factory=dict)
+    record: Json = None
+
+
+Equip: TypeAlias = Callable[[str, Json, dict[str, Json], Sink], Effects]
+"""Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
+
+
+class Engine(Protocol):
+    """Starts runs and keeps them."""
+
+    async def start(self, launch: Launch) -> Report:
+        """Begin a run and carry it on, until it ends or waits for somebody."""
+
+    async def runs(self) -> list[Report]:
+        """Return all runs that are kept, the latest first."""
+
+    async def show(self, run: str) -> Report:
+        """Return how a run stands; `CompileError` if there is none."""
+
+    async def answer(self, run: str, step: str, data: Json) -> Report:
+        """Answer a question of a run; `CompileError` for a wrong answer, which leaves it open."""
+
+    async def cancel(self, run: str) -> Report:
+        """End a run."""
+
+    async def resume(self, run: str) -> Report:
+        """Go on with a run that no process carries on."""
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""

@@ -1,0 +1,159 @@
+"""The engine `memory`: a run is carried on by the process that starts or answers it, and its state is kept in a folder.
+
+What runs when the process is killed is lost since the last time the run waited for somebody; `durable` loses nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+from instrc import problems
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.problems.problem import CompileError
+from instrc.runtime.drivers.memory import People
+from instrc.runtime.effects import Event, Sink
+from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.interpreter import versions
+from instrc.runtime.run import Run, Status
+from instrc.runtime.traces import read_trace, written_to
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+class FolderEngine:
+    """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`."""
+
+    def __init__(self, folder: Path | None, equip: Equip, *, people: People | None = None, watch: Sink | None = None) -> None:
+        self.folder = folder
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+
+    async def start(self, launch: Launch) -> Report:
+        """Begin a run and carry it on, until it ends or waits for somebody."""
+        kept: dict[str, Json] = {
+            "run": launch.run,
+            "name": launch.name,
+            "began": time(),
+            "ended": None,
+            "how": launch.how,
+            "plan": launch.plan,
+            "state": versions.begin(launch.plan, launch.inputs),
+            "due": {},
+            "later": [],
+            "cancelled": False,
+        }
+        return await self._proceed(kept)
+
+    async def runs(self) -> list[Report]:
+        """Return all runs that are kept, the latest first."""
+        if self.folder is None or not (self.folder / "runs").is_dir():
+            return []
+        found = [_report(kept) for file in (self.folder / "runs").glob("*.json") if (kept := _read(file)) is not None]
+        return sorted(found, key=lambda report: -(report.began or 0))
+
+    async def show(self, run: str) -> Report:
+        """Return how a run stands."""
+        return _report(self._load(run))
+
+    async def answer(self, run: str, step: str, data: Json) -> Report:
+        """Answer a question of a run and carry it on."""
+        kept = self._load(run)
+        return await self._proceed(kept, lambda live: live.accept(step, data))
+
+    async def cancel(self, run: str) -> Report:
+        """End a run."""
+        kept = self._load(run)
+        if kept["state"]["outcome"] is None and not kept["cancelled"]:
+            kept["cancelled"], kept["ended"] = True, time()
+            self._save(kept)
+        return _report(kept)
+
+    async def resume(self, run: str) -> Report:
+        """Go on with a run."""
+        return await self._proceed(self._load(run))
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        return [] if self.folder is None else read_trace(self.folder, run)
+
+    async def _proceed(self, kept: dict[str, Json], first: Callable[[Run], None] | None = None) -> Report:
+        if kept["cancelled"]:
+            raise CompileError([problems.runs.NoSuchQuestion(run=kept["run"], step="", open=())])
+        live = Run(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
+        live.due, live.later = kept["due"], set(kept["later"])
+        if first is not None:
+            first(live)
+        self._keep(kept, live)
+        await live.proceed()
+        self._keep(kept, live)
+        return _report(kept)
+
+    def _keep(self, kept: dict[str, Json], live: Run) -> None:
+        kept["state"], kept["due"], kept["later"] = live.state, live.due, sorted(live.later)
+        if live.outcome is not None and kept["ended"] is None:
+            kept["ended"] = time()
+        self._save(kept)
+
+    def _sink(self) -> Sink:
+        sinks = [sink for sink in (self.watch, written_to(self.folder) if self.folder is not None else None) if sink is not None]
+
+        def tell(event: Event) -> None:
+            for sink in sinks:
+                sink(event)
+
+        return tell
+
+    def _load(self, run: str) -> dict[str, Json]:
+        file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
+        kept = _read(file) if file is not None else None
+        if kept is None:
+            raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
+        return kept
+
+    def _save(self, kept: dict[str, Json]) -> None:
+        """Write the whole anew and put it in place at once."""
+        if self.folder is None:
+            return
+        try:
+            (self.folder / "runs").mkdir(parents=True, exist_ok=True)
+            file = self.folder / "runs" / f"{kept['run']}.json"
+            beside = file.with_suffix(f".{os.getpid()}.part")
+            beside.write_text(dumps(kept), encoding="utf-8")
+            beside.replace(file)
+        except OSError as error:
+            with suppress(OSError, UnboundLocalError):
+                beside.unlink()
+            where = self.folder.as_posix()
+            raise CompileError(
+                [problems.rim.UnwritableOutput(path=where, reason=(error.strerror or "no reason").lower())]
+            ) from None
+
+
+def _read(file: Path) -> dict[str, Json] | None:
+    try:
+        kept = loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return kept if isinstance(kept, dict) and "plan" in kept and "state" in kept else None
+
+
+def _report(kept: dict[str, Json]) -> Report:
+    from instrc.runtime.interpreter.commands import Command  # for the type alone
+    from instrc.runtime.run import question_of
+
+    plan, state = kept["plan"], kept["state"]
+    outcome = versions.outcome(plan, state)
+    open_: list[Command] = [] if outcome is not None or kept["cancelled"] else versions.pending(plan, state)
+    later = set(kept["later"])
+    questions = tuple(question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in later)
+    status: Status = (
+        outcome["status"] if outcome is not None else "cancelled" if kept["cancelled"] else "waiting" if questions else "running"
+    )
+    record = versions.record(plan, state)
+    return Report(kept["run"], kept["name"], status, outcome, questions, kept["began"], kept["ended"], kept["how"], record)

@@ -1,0 +1,40 @@
+"""Traces on disk: what has happened in a run, one JSON line an event, beside the store of any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from instrc.jsonvalue import dumps, loads
+from instrc.runtime.effects import Event
+
+
+def trace_file(folder: Path, run: str) -> Path:
+    """Return where the trace of a run lies."""
+    return folder / "traces" / f"{run.partition('/')[0]}.jsonl"
+
+
+def written_to(folder: Path) -> Callable[[Event], None]:
+    """Return a sink that appends events to the traces of their runs; those of a child go to the run that began it."""
+    (folder / "traces").mkdir(parents=True, exist_ok=True)
+
+    def write(event: Event) -> None:
+        with trace_file(folder, event["run"]).open("a", encoding="utf-8") as file:
+            file.write(f"{dumps(event, indent=False)}\n")
+
+    return write
+
+
+def read_trace(folder: Path, run: str) -> list[Event]:
+    """Return the events of a run; a last line that was not written whole is left out."""
+    try:
+        lines = trace_file(folder, run).read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    found: list[Event] = []
+    for line in lines:
+        try:
+            found.append(loads(line))
+        except ValueError:
+            continue
+    return found
