@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from instrc.importers.functions import Form, functions
 from instrc.importers.given import Given
-from instrc.importers.mend import Rules
 from instrc.importers.tools import Tool
+from instrc.schema.normalize import Rules
 
 FORM = Form(rules=Rules(plain_words=True), silent=frozenset({"type", "strict", "id"}))
 

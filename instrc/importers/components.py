@@ -6,12 +6,12 @@ from urllib.parse import unquote
 
 from instrc.flattening.definitions import ascii_name
 from instrc.importers.given import File, Given
-from instrc.importers.mend import Rules, mend
+from instrc.importers.mend import mended
 from instrc.importers.references import settle_references
-from instrc.importers.soundness import made_sound
 from instrc.jsonvalue import Json, at, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
+from instrc.schema.normalize import Rules
 from instrc.schema.walk import Path, is_schema
 
 _HOPS = 50
@@ -44,10 +44,10 @@ class Components:
 
     def schema(self, raw: Json, path: Path) -> Json:
         """Return a mended schema; what it refers to becomes a definition."""
-        schema = made_sound(mend(raw, path, self.given, self._rules), path, self.given)
+        schema = mended(raw, path, self.given, self._rules)
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
-            self.definitions[name] = made_sound(mend(definition, place, self.given, self._rules), place, self.given)
+            self.definitions[name] = mended(definition, place, self.given, self._rules)
         return schema
 
     def whole(self, raw: Json, path: Path) -> Json:

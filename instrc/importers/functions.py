@@ -10,17 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from instrc.importers.given import Given, shown
-from instrc.importers.mend import Rules, mend
-from instrc.importers.objects import parameters, properties_of
+from instrc.importers.given import Given
+from instrc.importers.mend import mended
 from instrc.importers.references import settle_references
-from instrc.importers.soundness import made_sound
 from instrc.importers.tools import Tool
 from instrc.jsontext import JsonSyntaxError
 from instrc.jsonvalue import Json, loads
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import known
+from instrc.schema.normalize import Rules
+from instrc.schema.notes import shown
+from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.walk import Path
 
@@ -172,7 +173,7 @@ def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
         return {"type": "object", "properties": {}}
     if raw.__class__ is list and all(item.__class__ is dict and "name" in item for item in raw):
         given.read_as(path, "a list of parameters", "properties of an object")
-        raw = {"type": "object", **properties_of(raw, path, given)}
+        raw = {"type": "object", **properties_of({"properties": raw}, path).keywords}
     elif raw.__class__ is not dict:
         given.left_out(path, raw, "it is no schema of parameters")
         return {"type": "object", "properties": {}}
@@ -192,7 +193,7 @@ def settled(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
                 raw = upgrade(raw)
             except CompileError as error:
                 given.problems.extend(error.problems)
-    schema = made_sound(mend(raw, path, given, rules), path, given)
+    schema = mended(raw, path, given, rules)
     settle_references(schema, path, given)
     return schema
 
@@ -218,7 +219,7 @@ def _two_lists(value: dict[str, Json], path: Path, given: Given) -> Json:
             if listed is not None:
                 given.left_out((*path, key), key, "it is no list of parameters")
             continue
-        made["properties"] |= properties_of(listed, path, given)["properties"]
+        made["properties"] |= properties_of({"properties": listed}, path).keywords["properties"]
         if key == "required_parameters":
             made["required"] = [item["name"] for item in listed]
     return made

@@ -11,6 +11,7 @@ from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
 from instrc.problems.schemas import TooLarge
+from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
@@ -26,7 +27,6 @@ class Neighbours(Protocol):
 _LEVELS = 4000
 """How deep what is given may nest."""
 _PARTS = 5_000_000
-_SHOWN = 60
 
 
 class File(str):
@@ -74,20 +74,6 @@ class Given:
         member = self._texts[key].place(pointer(path))
         assert self._source is not None
         return self._source.span(offset + member.start, offset + member.end)
-
-
-def shown(value: object) -> str:
-    """Return a value in a few words."""
-    if isinstance(value, dict | list | tuple):
-        return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 200:
-        return "a long number"
-    try:
-        text = value if isinstance(value, str) else repr(value)
-    except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
-        text = type(value).__name__
-    text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def of_text(source: Source) -> Given:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.importers.components import Components
-from instrc.importers.given import Given, shown
+from instrc.importers.given import Given
 from instrc.importers.operation import Operation
 from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.importing import NotATool
+from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from instrc.importers.components import Components
-from instrc.importers.given import Given, shown
+from instrc.importers.given import Given
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
+from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from instrc.importers.functions import settled, text_of
-from instrc.importers.given import Given, of_value, shown
-from instrc.importers.mend import Rules
+from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import MissingLibrary, NotATool
 from instrc.problems.problem import CompileError, Problem
+from instrc.schema.normalize import Rules
+from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 
 RULES = Rules(shorthand=False)

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from instrc.importers.given import shown
 from instrc.problems.importing import MissingLibrary, UnloadableObject
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.schema.notes import shown
 
 
 def load(reference: str) -> tuple[Any, bool]:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from instrc.importers.functions import settled, text_of
-from instrc.importers.given import Given, of_value, shown
-from instrc.importers.mend import Rules
+from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
+from instrc.schema.normalize import Rules
+from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 
 RULES = Rules(plain_words=True, shorthand=False)

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from instrc import import_tools
 from instrc.importers.given import of_value
-from instrc.importers.mend import Rules, mend
+from instrc.importers.mend import mend
 from instrc.jsonvalue import Json, equal
+from instrc.schema.normalize import Rules
 from instrc.schema.wellformed import problems_of
 
 SLIPS: dict[str, tuple[Json, Json]] = {

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.importers.type_words import any_of, schema_of
 from instrc.jsonvalue import Json
+from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.wellformed import problems_of
 
 WORDS: dict[str, Json] = {

@@ -1,4 +1,4 @@
-"""Words for types as people and other languages write them, as JSON Schema.
+"""Words for types as people, Python, JavaScript, Java and SQL write them, as JSON Schema.
 
 `str`, `ArrayList`, `List[Tuple[int, float]]`, `string | null`, `Dict[str, Any]`, `str, optional`, `Literal['a', 'b']`.
 """
@@ -16,19 +16,28 @@ _LONGEST = 1000
 _DEEPEST = 40
 
 _SPELLINGS = {
-    "object": "dict dictionary defaultdict ordereddict typeddict map mapping hashtable hashmap treemap linkedhashmap json struct",
-    "string": "str text char character varchar charsequence path file password bytes bytearray buffer",
-    "integer": "int long short byte bigint biginteger int8 int16 int32 int64 uint uint8 uint16 uint32 uint64",
-    "number": "float double decimal bigdecimal numeric real float32 float64",
+    "object": (
+        "dict dictionary defaultdict ordereddict typeddict map mapping hashtable hashmap treemap linkedhashmap json jsonb struct "
+        "record"
+    ),
+    "string": (
+        "str text char character varchar nvarchar varchar2 nchar bpchar clob tinytext mediumtext longtext charsequence path file "
+        "password bytes bytearray bytea blob buffer"
+    ),
+    "integer": (
+        "int long short byte bigint biginteger smallint tinyint mediumint serial bigserial int2 int4 int8 int16 int32 int64 "
+        "uint uint8 uint16 uint32 uint64"
+    ),
+    "number": "float double decimal bigdecimal numeric real money float4 float8 float32 float64",
     "boolean": "bool",
     "array": "list arraylist linkedlist sequence iterable collection queue deque stack vector tuple arr",
     "null": "none nonetype nil void undefined",
 }
 _FORMATS = {
     "date": "date",
-    "date-time": "datetime date-time timestamp",
+    "date-time": "datetime date-time timestamp timestamptz",
     "time": "time",
-    "duration": "timedelta duration",
+    "duration": "timedelta duration interval",
     "uuid": "uuid",
     "uri": "url uri",
     "email": "email",
@@ -37,7 +46,7 @@ _WORDS: dict[str, dict[str, Json]] = {
     **{word: {"type": name} for name, spellings in _SPELLINGS.items() for word in (name, *spellings.split())},
     **{word: {"type": "string", "format": name} for name, spellings in _FORMATS.items() for word in spellings.split()},
     **{word: {"type": "array", "uniqueItems": True} for word in ("set", "hashset", "frozenset", "treeset")},
-    **{word: {} for word in ("any", "anytype", "unknown", "mixed", "value", "jsonvalue")},
+    **{word: {} for word in ("any", "anytype", "unknown", "mixed", "value", "jsonvalue", "enum")},
 }
 _ARRAYS = frozenset(word for word, schema in _WORDS.items() if schema.get("type") == "array") - {"tuple"}
 _MAPS = frozenset(word for word, schema in _WORDS.items() if schema.get("type") == "object")

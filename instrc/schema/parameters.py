@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.importers.given import Given
+from collections.abc import Iterable
+
 from instrc.jsonvalue import Json
+from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path
 
@@ -14,40 +16,41 @@ _OF_A_SCHEMA = frozenset(
 _COMPOSING = frozenset({"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "then", "else", "dependentSchemas", "not"})
 
 
-def parameters(node: dict[str, Json]) -> bool:
+def parameters(schema: Schema) -> bool:
     """Tell whether what stands in the place of a schema is parameters by name, as in `{ "city": { "type": "string" } }`."""
-    return bool(node) and all(
+    return bool(schema) and all(
         value.__class__ is dict
         and not value.keys().isdisjoint(_OF_A_SCHEMA)
         and name not in _KEYWORDS_THAT_HOLD_OBJECTS
         and not name.startswith(("x-", "$"))
-        for name, value in node.items()
+        for name, value in schema.items()
     )
 
 
-def required_of(node: dict[str, Json]) -> dict[str, Json]:
+def required_of(schema: Schema) -> dict[str, Json]:
     """Return which of such parameters are required: those that neither say that they are optional nor have a default."""
-    names = [name for name, value in node.items() if "default" not in value and not _optional(value)]
+    names = [name for name, value in schema.items() if "default" not in value and not _optional(value)]
     return {"required": names} if names else {}
 
 
-def properties_of(value: Json, path: Path, given: Given) -> dict[str, Json]:
-    """Return `properties` as an object: a list of parameters, each with its `name`, is one too."""
+def properties_of(schema: Schema, path: Path) -> Reading:
+    """Read `properties` as an object: a list of parameters, each with its `name`, is one too."""
+    value = schema["properties"]
     if value.__class__ is dict:
-        return {"properties": dict(value)}
+        return as_written("properties", schema)
     if value is None:
-        return {"properties": {}}
+        return read_as({"properties": {}}, path, value, "no properties")
     if value.__class__ is list and all(item.__class__ is dict and item.get("name").__class__ is str for item in value):
-        return {"properties": {item["name"]: {key: part for key, part in item.items() if key != "name"} for item in value}}
-    given.left_out(path, "properties", "it is no object of schemas")
-    return {"properties": {}}
+        named = {item["name"]: {key: part for key, part in item.items() if key != "name"} for item in value}
+        return read_as({"properties": named}, path, "properties", "properties by their names", "dialect")
+    return Reading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
 
 
-def described(out: dict[str, Json], node: dict[str, Json], path: Path, given: Given) -> None:
-    """Settle what is required: once each, as a list, and nothing of which nothing is said."""
+def described(out: Schema, schema: Schema, path: Path) -> tuple[Note, ...]:
+    """Settle in `out` what is required: once each, as a list, and nothing of which nothing is said."""
     properties = out.get("properties")
-    of_properties = properties if properties.__class__ is dict else {}
-    names = _names(node.get("required"), (*path, "required"), given)
+    of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
+    names, notes = _names(schema, (*path, "required"))
     flagged = {name for name, value in of_properties.items() if value.__class__ is dict and value.get("required") is True}
     optional = {name for name, value in of_properties.items() if value.__class__ is dict and value.get("optional") is True}
     if flagged or optional:
@@ -58,29 +61,39 @@ def described(out: dict[str, Json], node: dict[str, Json], path: Path, given: Gi
     if alone and "patternProperties" not in out and not _within_composition(path):
         for name in names:
             if name not in of_properties:
-                given.read_as((*path, "required"), name, "a property of which nothing is said")
+                notes.append(Note((*path, "required"), name, "repair", "a property of which nothing is said"))
                 of_properties[name] = {}
-    if names or node.get("required") == []:
+    if names or schema.get("required") == []:
         out["required"] = names
     else:
         out.pop("required", None)
+    return tuple(notes)
 
 
-def _names(value: Json, path: Path, given: Given) -> list[str]:
-    if value is None or value.__class__ is bool:
-        return []
+def _names(schema: Schema, path: Path) -> tuple[list[str], list[Note]]:
+    """Return what `required` lists."""
+    if "required" not in schema:
+        return [], []
+    value = schema["required"]
+    if value.__class__ is bool:
+        return [], [Note(path, value, "dialect", "whether the property is required that it stands in")]
+    if value is None:
+        return [], [Note(path, value, "left-out", "it is null")]
     if value.__class__ is str:
-        return [value]
-    if value.__class__ is list:
-        names = [item for item in value if item.__class__ is str]
-        if len(names) < len(value):
-            given.left_out(path, "required", "not all in it is a name")
-        return list(dict.fromkeys(names))
-    given.left_out(path, "required", "it is no list of names")
-    return []
+        return [value], [Note(path, "required", "repair", "a list of one")]
+    if value.__class__ is not list:
+        return [], [Note(path, "required", "left-out", "it is no list of names")]
+    names = list(dict.fromkeys(_texts(value)))
+    if len(list(_texts(value))) < len(value):
+        return names, [Note(path, "required", "left-out", "not all in it is a name")]
+    return names, [Note(path, "required", "repair", "each name once")] if len(names) < len(value) else []
 
 
-def _optional(value: dict[str, Json]) -> bool:
+def _texts(value: list[Json]) -> Iterable[str]:
+    return (item for item in value if item.__class__ is str)
+
+
+def _optional(value: Schema) -> bool:
     written = value.get("type")
     said = written.__class__ is str and "optional" in written.lower()
     return value.get("required") is False or value.get("optional") is True or said

@@ -1,9 +1,10 @@
-"""What the meta-schema refuses in a mended schema is taken out: what is left is sound."""
+"""What the meta-schema refuses in a normalised schema is taken out: what is left is sound."""
 
 from __future__ import annotations
 
-from instrc.importers.given import Given
 from instrc.jsonvalue import Json, tokens
+from instrc.schema.normalize import Normalized
+from instrc.schema.notes import Note
 from instrc.schema.walk import Path
 from instrc.schema.wellformed import problems_of
 
@@ -11,19 +12,20 @@ _ROUNDS = 50
 """Each takes out at least one of the places that are refused, of which each round names twenty."""
 
 
-def made_sound(schema: Json, path: Path, given: Given) -> Json:
-    """Return a schema fresh from `mend`, which is nobody else's, without the keywords that are refused."""
+def made_sound(schema: Json, path: Path = ()) -> Normalized:
+    """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
+    notes: list[Note] = []
     for _ in range(_ROUNDS):
         wrong = problems_of(schema)
         if not wrong:
-            return schema
+            return Normalized(schema, tuple(notes))
         for problem in wrong:
             steps = tokens(problem.pointer)
             keyword = _remove(schema, steps)
             if keyword is not None:
-                given.left_out((*path, *steps), keyword, problem.reason)
-    given.left_out(path, "this schema", "too much in it is wrong")
-    return {}
+                notes.append(Note((*path, *steps), keyword, "left-out", problem.reason))
+    notes.append(Note(path, "this schema", "left-out", "too much in it is wrong"))
+    return Normalized({}, tuple(notes))
 
 
 def _remove(schema: Json, steps: list[str]) -> str | None:
