@@ -101,7 +101,7 @@ class _Seen:
         """Return the schemas that may apply to the value of a key."""
         schemas = [properties[key] for properties in self.properties if key in properties]
         for patterns in self.patterns:
-            schemas += [schema for regex, schema in patterns.items() if search(regex, key) is not False]
+            schemas += [schema for regex, schema in patterns.items() if search(regex, key)]
         return schemas + self.extra
 
     def for_index(self, index: int) -> list[Json]:
