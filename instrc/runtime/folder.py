@@ -5,6 +5,7 @@ What runs when the process is killed is lost since the last time the run waited 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Callable
@@ -33,6 +34,8 @@ class FolderEngine:
         self.equip = equip
         self.people = people
         self.watch = watch
+        self._live: dict[str, asyncio.Task[Run]] = {}
+        """Runs that this process carries on."""
 
     async def start(self, launch: Launch) -> Report:
         """Begin a run and carry it on, until it ends or waits for somebody."""
@@ -68,6 +71,10 @@ class FolderEngine:
 
     async def cancel(self, run: str) -> Report:
         """End a run."""
+        if (task := self._live.get(run)) is not None:
+            task.cancel()
+            await asyncio.wait({task})
+            await asyncio.sleep(0)  # whoever carried it on writes down that it has ended
         kept = self._load(run)
         if kept["state"]["outcome"] is None and not kept["cancelled"]:
             kept["cancelled"], kept["ended"] = True, time()
@@ -90,7 +97,16 @@ class FolderEngine:
         if first is not None:
             first(live)
         self._keep(kept, live)
-        await live.proceed()
+        task = self._live[kept["run"]] = asyncio.ensure_future(live.proceed())
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            del self._live[kept["run"]]
+        if task.cancelled():
+            kept["cancelled"], kept["ended"] = True, time()
+        else:
+            task.result()
         self._keep(kept, live)
         return _report(kept)
 

@@ -1,0 +1,95 @@
+"""The engines that the contract is held against: each is made from a folder for its store and a way to make effects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.jsonvalue import Json
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Effects, Event
+from instrc.runtime.engine import Engine, Launch, Report
+from instrc.runtime.folder import FolderEngine
+from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.plan import plan_of
+from instrc.runtime.retrying import Retry
+
+ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine}
+"""A driver that is added here has to pass every test beside this file."""
+QUICK = Retry(attempts=3, pause=0.001)
+SETTLED = {"done", "failed", "stopped", "cancelled", "waiting"}
+
+
+class Written:
+    """A model that is a function from requests to answers."""
+
+    def __init__(self, answer: Callable[[Request], Json]) -> None:
+        self._answer = answer
+
+    async def answer(self, request: Request) -> Reply:
+        given = self._answer(request)
+        if isinstance(given, Exception):
+            raise given
+        return Reply(given, usage={"input_tokens": 2, "output_tokens": 3})
+
+
+class Stage:
+    """An engine, and what the runs on it are made of."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.events: list[Event] = []
+        self.calls: list[tuple[str, str, Json]] = []
+        """Each attempt at an activity: its name, its key, its input."""
+        self.model: Callable[[Request], Json] = lambda _request: ModelError("nobody answers")
+        self.handlers: dict[str, Any] = {}
+        self.engine = ENGINES[name](folder, self.equip, watch=self.events.append)
+
+    def equip(self, run: str, _plan: Json, _how: Json, sink: Any) -> Effects:
+        activities = Activities()
+        for name, value in self.handlers.items():
+            activities.add(name, value if isinstance(value, dict) else self._noted(name, value), retry=QUICK)
+        return Effects(run, Written(self.model), activities, sink, model_retry=QUICK)
+
+    def _noted(self, name: str, handler: Any) -> Any:
+        from instrc.runtime.activities import current_call
+
+        async def call(given: Json) -> Json:
+            self.calls.append((name, current_call().key, given))
+            made = handler(given) if callable(handler) else handler
+            return await made if isinstance(made, Awaitable) else made
+
+        return call
+
+    async def start(self, document: Json, inputs: Json = None, run: str = "r1", **options: Any) -> Report:
+        """Begin a run, and wait until it ends or waits."""
+        plan = plan_of(document, activities=list(self.handlers), **options)
+        await self.engine.start(Launch(run, "test", plan, inputs or {"prompt": "go"}, {}))
+        return await self.settled(run)
+
+    async def answer(self, step: str, data: Json, run: str = "r1") -> Report:
+        """Answer a question, and wait until the run ends or waits again."""
+        await self.engine.answer(run, step, data)
+        return await self.settled(run)
+
+    async def settled(self, run: str) -> Report:
+        """Wait until a run ends or waits."""
+        for _ in range(2000):
+            report = await self.engine.show(run)
+            if report.status in SETTLED:
+                return report
+            await asyncio.sleep(0.01)
+        pytest.fail(f"{run} goes on for ever")
+
+
+@pytest.fixture(params=list(ENGINES))
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    """Return an engine with an empty store."""
+    stage = Stage(request.param, tmp_path / "store")
+    yield stage
+    close = getattr(stage.engine, "close", None)
+    if close is not None:
+        close()
