@@ -386,3 +386,14 @@ def test_seventeen_thousand_plans_are_planned_checked_and_scored_in_seconds() ->
     scores = instrc.score_plans(records, records, HUGGING)
     assert time.process_time() - start < 30  # about 6 on an idle machine
     assert len(read) == scores.overall.requests == 17_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"<node{' ' * 50_000}", f"<generated>{' ' * 50_000}", f"<node-0{'.a' * 50_000}", "<output_of_" * 5_000, "< " * 50_000],
+    ids=lambda text: text[:12],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    start = time.process_time()
+    instrc.import_plan({"task_nodes": [node("Say It", text)]}, SMALL, repair=True)
+    assert time.process_time() - start < 2

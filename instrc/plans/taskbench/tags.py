@@ -6,10 +6,11 @@ import re
 from typing import NamedTuple
 
 _EXACT = re.compile(r"<node-(\d{1,9})>")
-_NODE = r"<\s*(?:node|task|step|generated)\s*[-_ #:]?\s*\[?\s*(\d{1,9})\s*\]?(?:\s*\.\s*\w+)*\s*>(?:\s*\.\s*\w+|-output\b)*"
-_GENERATED = r"<\s*generated\s*>\s*[-_ ]\s*(\d{1,9})"
-_MEMBER = r"<\s*(?:task|tool)_nodes\s*\[\s*(\d{1,9})\s*\](?:\.arguments\s*\[\s*(\d{1,9})\s*\](?:\.value)?|\.\w+)*\s*>"
-_NAMED = r"<\s*(?:output|result)s?(?:\s+|[_-])(?:of|from)(?:\s+|[_-])([^<>]{1,200}?)\s*>"
+_NODE = r"<\s*(?:node|task|step|generated)[-_#:\s]*\[?(\d{1,9})\]?(?:\.\w+)*\s*>(?:\.\w+)*"
+_GENERATED = r"<\s*generated\s*>[-_\s]*(\d{1,9})"
+_MEMBER = r"<\s*(?:task|tool)_nodes\[(\d{1,9})\](?:\.arguments\[(\d{1,9})\](?:\.value)?|\.\w+)*\s*>"
+_NAMED = r"<\s*(?:output|result)s?[-_\s](?:of|from)[-_\s]([^<>]{1,200})>"
+# no two repetitions of these stand side by side that a space could belong to: a hostile text must not take long
 _ANY = re.compile(f"{_NODE}|{_GENERATED}|{_MEMBER}|{_NAMED}", re.IGNORECASE)
 
 
@@ -38,4 +39,6 @@ def tags_in(text: str) -> list[Tag]:
 def _tag(found: re.Match[str]) -> Tag:
     node, generated, member, argument, tool = found.groups()
     number = next((each for each in (node, generated, member) if each is not None), None)
-    return Tag(found.group(), None if number is None else int(number), None if argument is None else int(argument), tool)
+    return Tag(
+        found.group(), None if number is None else int(number), None if argument is None else int(argument), tool and tool.strip()
+    )
