@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from instrc.emit.blocks import Blocks, context_name, definition_name
 from instrc.emit.definitions import Definitions
+from instrc.emit.paths import suffixed
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.graph import Argument, Unit
-from instrc.ir.plan import Plan
+from instrc.ir.plan import Plan, walk
 from instrc.ir.process import NOTHING
 from instrc.jsonvalue import Json
 
@@ -23,7 +24,9 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     documents: dict[Emit, Json] = {}
 
     def renderer(part: Part) -> Renderer:
-        taken = frozenset(definition_name(chunk) for chunk in plan.walk()) if part == "process" else frozenset()
+        items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
+        names = (definition_name(chunk, item) for chunk in plan.walk() for item in {None, *items})
+        taken = frozenset(names) if part == "process" else frozenset()
         return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken), whole=bare)
 
     render = renderer("tool")
@@ -96,19 +99,25 @@ def _process(plan: Plan, render: Renderer, title: str | None) -> Json:
     """Return the process: a context a chunk, the chunks as definitions."""
     blocks = Blocks(plan, render.paths)
     definitions: dict[str, Json] = {}
-    for chunk in plan.walk():
-        if chunk.block is not None:
-            definitions[definition_name(chunk)] = blocks.schema(chunk)
-        else:
-            definitions[definition_name(chunk)] = render.container(chunk.units, chunk.answers).schema(chunk.annotations)
-    contexts = {context_name(chunk): {"$ref": f"#/$defs/{definition_name(chunk)}"} for chunk in plan.chunks}
+    contexts: dict[str, Json] = {}
+    for chunk in plan.chunks:
+        once = (None,) if chunk.block is None else render.items  # a block is repeated an item, steps are multiplied inside theirs
+        for item in once:
+            contexts[context_name(chunk, item)] = {"$ref": f"#/$defs/{definition_name(chunk, item)}"}
+            for each in walk(plan.flat.graph, (chunk,), plan.inside):
+                name = definition_name(each, item)
+                if each.block is not None:
+                    definitions[name] = blocks.schema(each, item)
+                    continue
+                items = render.items if chunk.block is None else (item,)
+                definitions[name] = render.container(each.units, each.answers, items).schema(each.annotations)
     document: dict[str, Json] = {"$schema": DIALECT}
     if title is not None:
         document["title"] = title
     document |= {"type": "object", "properties": contexts, "required": list(contexts)}
     graph = plan.flat.graph
     if render.paths.quoted or any(graph.inputs.values()):
-        document["inputs"] = graph.inputs
+        document["inputs"] = {suffixed(name, item): each for name, each in graph.inputs.items() for item in render.items}
     document["$defs"] = {**definitions, **render.definitions.schemas}
     return document
 

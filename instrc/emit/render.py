@@ -74,14 +74,17 @@ class Renderer:
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
-    def container(self, units: Iterable[Unit], answers: frozenset[int] = frozenset()) -> Container:
+    def container(
+        self, units: Iterable[Unit], answers: frozenset[int] = frozenset(), items: tuple[int | None, ...] | None = None
+    ) -> Container:
         """Return the object of some units, every step once an item."""
+        items = self.items if items is None else items
         made = Container({}, [], [])
         units = tuple(units)
         for number in self._inside(units):  # inner steps first, so that nothing waits on the stack
-            for item in self.items:
+            for item in items:
                 self._made[number, item] = self.step(number, item)
-        self._fill(made, units, self.items, answers)
+        self._fill(made, units, items, answers)
         return made
 
     def _inside(self, units: Iterable[Unit]) -> list[int]:

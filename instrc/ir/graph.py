@@ -313,9 +313,9 @@ class Step:
 
 
 class Context(NamedTuple):
-    """A chunk cut by hand."""
+    """A chunk cut by hand, or a block that stands among these."""
 
-    executor: Executor
+    executor: Executor | Literal["block"]
     units: tuple[Unit, ...]
     annotations: tuple[Json, ...]
     span: Span

@@ -16,7 +16,7 @@ from instrc.ir.graph import (
     Path,
     Slot,
 )
-from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Object, Uri
+from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, Uri, When
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.naming import pascal
@@ -46,7 +46,11 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
     later = _keys_of(ev, written, place.names)
     for index, each in enumerate(written):
         inside = replace(place.inside(), by_hand=True, keys=keys, scope=ev.scope(place, index))
-        context = yield _context(ev, each, inside, later)
+        block, _ = _open_up(ev, each.value, place.names)
+        if isinstance(block, When | Each | Repeat | Try | Do):
+            context = yield _block(ev, each, inside)
+        else:
+            context = yield _context(ev, each, inside, later)
         if context is None:
             return None
         if not context.units:
@@ -54,6 +58,24 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
             return None
         contexts.append(context)
     return Cut(tuple(contexts))
+
+
+def _block(ev: Evaluator, written: Written, place: Place) -> Task[Context | None]:
+    """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
+    first = len(ev.steps.table)
+    value = yield ev.value(written.value, replace(place, by_hand=False, key=written.label))
+    if not isinstance(value, Result) or not isinstance(value.path.origin, int):
+        return None
+    number = value.path.origin
+    beside = [each for each in ev.steps.among(0) if each >= first and each != number]
+    if beside:
+        step = ev.steps.table[beside[0]]
+        reason = "stands in no context"
+        ev.report.add(problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.stem, reason=reason))
+        return None
+    if written.label is not None and place.keys is not None:
+        place.keys.fields[written.label] = value
+    return Context("block", (number,), (), written.value.span)
 
 
 def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Span]) -> Task[Context | None]:
