@@ -31,6 +31,22 @@ def put(schema: Json, slots: tuple[str, ...], block: dict[str, Json]) -> Json:
     return made
 
 
+def beside(schema: dict[str, Json], names: tuple[str, ...], said: dict[str, Json]) -> dict[str, Json]:
+    """Write something beside the schema of the property that a way of names leads to."""
+    above: list[dict[str, Json]] = []
+    inside: Json = schema
+    for name in names:
+        properties = inside.get("properties") if isinstance(inside, dict) else None
+        if not isinstance(properties, dict) or name not in properties:
+            return schema
+        above.append(inside)
+        inside = properties[name]
+    made: dict[str, Json] = {**inside, **said} if isinstance(inside, dict) else said
+    for outer, name in zip(reversed(above), reversed(names), strict=True):
+        made = {**outer, "properties": {**outer["properties"], name: made}}
+    return made
+
+
 def has_output(schema: Json) -> bool:
     """Tell whether a step gives something back under `output`."""
     return isinstance(schema, dict) and "output" in schema.get("properties", {})

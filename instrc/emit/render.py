@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from instrc.emit.definitions import Definitions
-from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
+from instrc.emit.parts import answer_of, beside, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
-from instrc.ir.graph import Constant, Group, Path, Placed, Step, StepObject, Unit
+from instrc.ir.graph import Constant, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
+from instrc.passes.planned import RUN_PLAN, choices_of, tools_of
 
 Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
@@ -175,8 +176,14 @@ class Renderer:
         schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
         if self.part != "process":
             return schema
+        schema = self._with_choices(step, schema, item)
         if step.executor != "model" and step.activity is not None:
             schema["activity"] = step.activity
+        if step.activity == RUN_PLAN:
+            tools = tools_of(self.graph, step) or ()
+            schema["plan"] = self._plan(tools, item)
+            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
+            references = self.paths.references((*step.reads, *bound), item)
         if step.fail:
             schema["fail"] = True
         if not (step.output and step.executor == "model"):
@@ -186,6 +193,28 @@ class Renderer:
         if step.arguments:
             schema["arguments"] = self.paths.arguments(step.arguments, item)
         return schema
+
+    def _with_choices(self, step: Step, schema: dict[str, Json], item: int | None) -> dict[str, Json]:
+        """Say at each property that is filled by choice what there is to choose from."""
+        for names, engine in choices_of(step.content):
+            said: dict[str, Json]
+            if isinstance(engine, Planned):
+                said = {"plan": self._plan(engine.tools, item)}
+            else:
+                said = {"among": self.paths.text(engine.choices, item)}
+            schema = beside(schema, names, said)
+        return schema
+
+    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> Json:
+        made: dict[str, Json] = {}
+        for tool in tools:
+            made[tool.name] = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
+            if tool.bound:
+                given = self.paths.arguments(tool.bound, item)
+                plain = given if isinstance(given, list) else [given]
+                named = isinstance(given, dict) and any(each.label is not None for each in tool.bound)
+                made[tool.name]["bound"] = given if named else {str(place): each for place, each in enumerate(plain)}
+        return {"tools": made}
 
     def _timing(self, step: Step) -> dict[str, Json]:
         found = {"within": step.timing.within, "delay": step.timing.delay}

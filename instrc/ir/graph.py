@@ -109,6 +109,32 @@ class Argument(NamedTuple):
     value: Path | Constant
 
 
+class Tool(NamedTuple):
+    """An activity or a process that a plan may call."""
+
+    name: str
+    kind: Literal["activity", "process"]
+    target: str
+    """The activity's name, or the reference of the process."""
+    arguments: dict[str, Json]
+    output: Json
+    bound: tuple[Argument, ...]
+    """What the program gives to it; the model cannot."""
+
+
+class Planned(NamedTuple):
+    """A property that is filled with a plan for these tools."""
+
+    tools: tuple[Tool, ...]
+
+
+class Among(NamedTuple):
+    """A property that is filled with one of a list that an earlier step gave."""
+
+    choices: Path
+    span: Span
+
+
 class Slot(NamedTuple):
     """Something composed into a property of the same name."""
 
@@ -117,6 +143,8 @@ class Slot(NamedTuple):
     reads: tuple[Path, ...]
     """What the calls in it read."""
     span: Span
+    engine: Planned | Among | None = None
+    """What the engine has to know about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +338,10 @@ class Step:
     """It ends its block, or the run, as failed."""
     about: str | None = None
     """The description of a block."""
+    needs: tuple[Path, ...] = ()
+    """What has to be there before it although nobody is shown it."""
+    chosen: tuple[Path, ...] = ()
+    """Lists of which it chooses: they cannot be made in the same chunk."""
 
 
 class Context(NamedTuple):
@@ -351,7 +383,9 @@ class Graph:
     @property
     def has_flow(self) -> bool:
         """Whether it has paths or blocks."""
-        return bool(self.accesses) or any(step.executor == "block" for step in self.steps.values())
+        return bool(self.accesses) or any(
+            step.executor == "block" or step.chosen or step.activity == "RunPlan_Activity" for step in self.steps.values()
+        )
 
 
 class Reached(NamedTuple):

@@ -33,7 +33,7 @@ LIMIT = 1000
 ROUNDS = 3
 """Rounds of a `repeat` and of a loop inside one model call where no number is given."""
 
-_NAME = re.compile(r"(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*", re.IGNORECASE)
+_NAME = re.compile(r"(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?", re.IGNORECASE)
 _EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEEPEST = 1000
 _MOST = 200_000

@@ -336,7 +336,7 @@ def _region_reads(ev: Evaluator, region: Region) -> list[Path]:
             found += slot_reads(unit.application.slots)
             waiting.extend(unit.members)
     for number in ev.steps.among(region.number):
-        found += ev.steps.table[number].reads
+        found += (*ev.steps.table[number].reads, *ev.steps.table[number].needs)
     return [*found, *reading_paths(region.value)]
 
 

@@ -18,6 +18,7 @@ from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
 from instrc.passes.filling import check_slots, fuse, is_data, properties_of
 from instrc.passes.steps import slot_reads
+from instrc.passes.tools import choice, is_choice
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value
 from instrc.source import Span
@@ -40,6 +41,10 @@ class Given:
     has_value: bool = False
     """Something is read, so the pipe or `prompt` is not."""
     complete: bool = True
+    needs: list[Path] = field(default_factory=list)
+    """What has to be there first although nobody is shown it."""
+    chosen: list[Path] = field(default_factory=list)
+    """Lists of which something is chosen."""
 
     def add(self, label: str | None, value: Value) -> None:
         """Take a value as an argument; an object stands for its members under their names."""
@@ -60,7 +65,7 @@ class Given:
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""
         direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
-        return list(dict.fromkeys((*direct, *slot_reads(tuple(self.slots)))))
+        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 
 def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
@@ -75,8 +80,8 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
         for argument in constants:  # for a model, a constant is a property with one value
             given.slots.append(Slot(argument.label or "", argument.value, (), given.labels.get(argument.label or "", span)))
         given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
-        if not check_slots(ev, instruction, schema, given.slots, place.annotations):
-            return None
+    if not check_slots(ev, instruction, schema, given.slots, place.annotations):
+        return None
     if not given.has_value:
         ev.reads_pipe(place)
         given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
@@ -96,6 +101,8 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
         reads=given.reads(),
         activity=instruction.name if executor == "server" or output else None,
         span=span,
+        needs=tuple(given.needs),
+        chosen=tuple(given.chosen),
     )
     return Result(Path(number))
 
@@ -194,6 +201,13 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
             given.arguments.append(Argument(each.key, Constant(ev.data(expression))))
+        elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
+            slot = yield choice(ev, each, expression, inside, given)
+            if slot is None:
+                given.complete = False
+            else:
+                given.slots.append(slot)
+                keys.fields[each.key] = Inner()
         elif ev.is_reference(expression, inside) or instruction.kind != "model":
             value = yield ev.value(expression, inside)
             if value is None:

@@ -28,6 +28,8 @@ from instrc.passes.library import Library
 from instrc.passes.loops import bound_loops
 from instrc.passes.objects import admits_objects
 from instrc.passes.outcomes import Outcomes
+from instrc.passes.planned import RUN_PLAN
+from instrc.passes.tools import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -48,12 +50,15 @@ class _Composer:
         self.library = library
         self.report = report
         self.placed: list[Placed] = []
+        self.plans = False
+        """Whether a model may be asked for a plan."""
         self.failed = False
         self.identities = Identities()
         self.known: dict[int, tuple[Json, tuple[Placed, ...]]] = {}
         """What was made without a word of complaint, by its recipe."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
+        self.plans = any(step.activity == RUN_PLAN for step in graph.steps.values())
         schemas: dict[int, Json] = {}
         placed: dict[int, tuple[Placed, ...]] = {}
         mixins: dict[int, Json] = {}
@@ -102,7 +107,8 @@ class _Composer:
         if found is None:
             self.placed = []
             before = len(self.report.problems)
-            found = bound_loops(self.attempt(span, make)), tuple(self.placed)
+            made = bound_loops(self.attempt(span, make))
+            found = with_shared_references(made) if self.plans else made, tuple(self.placed)
             if len(self.report.problems) == before:
                 self.known[recipe] = found
         return found

@@ -39,6 +39,7 @@ from instrc.passes.library import Library
 from instrc.passes.names import InputName, Names, Special
 from instrc.passes.scopes import Definition, goal
 from instrc.passes.steps import Steps
+from instrc.passes.tools import RUN_PLAN
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Place, Result, Value, paths
 from instrc.problems.problem import CompileError
@@ -218,6 +219,11 @@ class Evaluator:
                 return None
             case Special("Fail"):
                 return (yield calls.fail(self, arguments, span, place))
+            case Special("RunPlan_Activity"):
+                return (yield calls.call(self, RUN_PLAN, arguments, span, place))
+            case Special("Plan" | "OneOf"):
+                self.report.add(problems.plans.MisplacedPlan(at=span, word=called.name))
+                return None
             case Special("LaunchProcess"):
                 return (yield processes.launch(self, arguments, span, place))
             case Special():

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 
 from instrc.ir import surface
 from instrc.ir.graph import (
+    Among,
     Application,
     Argument,
     Constant,
@@ -22,6 +23,7 @@ from instrc.ir.graph import (
     Local,
     Named,
     Path,
+    Planned,
     Reading,
     Repeat,
     Slot,
@@ -70,7 +72,7 @@ class Identities:
         """Return what tells a path from others, wherever the step that it leads to has been met."""
         match path.origin:
             case int(number):
-                return ("step", self.steps[number], path.tail)
+                return ("step", self.steps[number] if self.steps else number, path.tail)
             case Local(_, level, kind, name):
                 return ("local", level, kind, name, path.tail)
             case name:
@@ -222,7 +224,16 @@ class Identities:
         return found
 
     def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
-        return tuple((slot.name, self.content(slot.content)) for slot in slots)
+        return tuple((slot.name, self.content(slot.content), self._engine(slot.engine)) for slot in slots)
+
+    def _engine(self, engine: Planned | Among | None) -> Hashable:
+        match engine:
+            case Planned(tools):
+                return tuple((tool.kind, tool.target, tuple(map(self.argument, tool.bound))) for tool in tools)
+            case Among(choices):
+                return self.path(choices)
+            case None:
+                return None
 
     def _jsons(self, values: Iterable[Json]) -> tuple[int, ...]:
         return tuple(map(self.json, values))

@@ -14,6 +14,7 @@ from instrc.passes import braces
 from instrc.passes.calls import Given, take_label
 from instrc.passes.filling import check_slots, frame_at, fuse, is_data, properties_of
 from instrc.passes.steps import PRIVATE
+from instrc.passes.tools import choice, is_choice
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Data, Inner, Keys, Members, Place, Value
 from instrc.source import Span
@@ -57,6 +58,13 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
+        elif is_choice(ev, expression, within):
+            slot = yield choice(ev, slot_field, expression, replace(place.inside(), keys=keys), given)
+            if slot is None:
+                given.complete = False
+            else:
+                given.slots.append(slot._replace(reads=tuple(given.chosen)))
+            continue
         elif is_data(expression):
             given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
             continue

@@ -17,8 +17,8 @@ from instrc.problems.report import Report
 from instrc.source import Span
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
-SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", *CONTEXTS})
-RESERVED = frozenset({"StartProcess", "prompt", "Plan", "OneOf", "RunPlan_Activity", *SPECIAL})
+SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", "Plan", "OneOf", "RunPlan_Activity", *CONTEXTS})
+RESERVED = frozenset({"StartProcess", "prompt", *SPECIAL})
 
 
 class InputName(NamedTuple):

@@ -69,7 +69,7 @@ def _read_blocks(graph: Graph) -> set[int]:
     if graph.contexts is not None:
         found += [Path(unit) for unit in graph.units if isinstance(unit, int)]
     for step in graph.steps.values():
-        found += step.reads
+        found += (*step.reads, *step.needs)
         for region in regions_of(step.content):
             found += reading_paths(region.value)
         if isinstance(step.content, Repeat):

@@ -34,6 +34,8 @@ class Node:
     answer: bool
     reads: tuple[int, ...]
     """Nodes that come first, by index."""
+    apart: tuple[int, ...] = ()
+    """Those of them that cannot lie in the same chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
 
 def _cut(nodes: list[Node]) -> tuple[Piece, ...]:
     """Cut nodes into the fewest chunks."""
-    executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes])
+    apart = [node.apart for node in nodes]
+    executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
     inside: list[list[Node]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
@@ -122,12 +125,20 @@ def _nodes(graph: Graph, units: tuple[Unit, ...]) -> list[Node]:
         step = graph.steps[unit] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
         reads = tuple(answers.get(need, place[need]) for need in needs[index])
+        chosen = {home[number] for number in _chosen(graph, unit) if number in home}
+        apart = tuple(place[need] for need in needs[index] if need in chosen and nodes[place[need]].executor == executor)
         place[index] = len(nodes)
-        nodes.append(Node(unit, executor, answer=False, reads=reads))
+        nodes.append(Node(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
             answers[index] = len(nodes)
             nodes.append(Node(unit, ORDER.index("server"), answer=True, reads=(place[index],)))
     return nodes
+
+
+def _chosen(graph: Graph, unit: Unit) -> set[int]:
+    """Return the steps whose lists the steps of a unit choose from."""
+    paths = (path for number in steps_in(graph, unit) for path in graph.steps[number].chosen)
+    return {path.origin for path in paths if isinstance(path.origin, int)}
 
 
 def steps_in(graph: Graph, unit: Unit) -> list[int]:
@@ -140,7 +151,8 @@ def steps_in(graph: Graph, unit: Unit) -> list[int]:
 
 
 def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
-    reads = [path for number in steps_in(graph, unit) for path in graph.steps[number].reads]
+    steps = [graph.steps[number] for number in steps_in(graph, unit)]
+    reads = [path for step in steps for path in (*step.reads, *step.needs)]
     waiting = [unit]
     while waiting:
         each = waiting.pop()
@@ -181,7 +193,7 @@ def _as_late_as_possible(nodes: list[Node], executors: list[int], blocks: dict[i
         node = nodes[index]
         where[index] = blocks[index] if index in blocks else last_of[node.executor][limit[index]]
         for need in node.reads:
-            same = nodes[need].executor == node.executor and need not in blocks
+            same = nodes[need].executor == node.executor and need not in blocks and need not in node.apart
             limit[need] = min(limit[need], where[index] + 1 if same else where[index])
     return where
 
@@ -240,7 +252,8 @@ def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> Shape:
         return "tool"
     if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
         unit = chunks[1].units[0]
-        if isinstance(unit, int) and not graph.steps[unit].output:
+        step = graph.steps[unit] if isinstance(unit, int) else None
+        if step is not None and not step.output and not step.fail and step.activity != "RunPlan_Activity":
             return "call"
     return "process"
 

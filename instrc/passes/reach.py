@@ -9,6 +9,7 @@ from instrc.flattening.members import elements, member
 from instrc.ir.graph import Each, FlatGraph, Path, Reached, Repeat
 from instrc.jsonvalue import Json
 from instrc.passes.outcomes import Outcomes
+from instrc.passes.planned import RUN_PLAN, tools_of
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.source import Span
@@ -31,6 +32,8 @@ def _check(flat: FlatGraph, report: Report) -> None:
         _check_member(access, outcomes, report)
     for step in graph.steps.values():
         content = step.content
+        if step.activity == RUN_PLAN and tools_of(graph, step) is None:
+            report.add(problems.plans.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
 

@@ -23,11 +23,15 @@ _WIDEST = 64
 """States with the same sequence so far that are followed."""
 
 
-def sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the executor of each chunk and the chunk of each block.
+def sequence(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]] = ()
+) -> tuple[list[int], dict[int, int]]:
+    """Return the executor of each chunk and the chunk of each block; `apart` are reads that need a chunk of their own before.
 
     Fewest chunks come first, then the smallest executors earliest; among blocks that could change places, the first written.
     """
+    if any(apart):
+        return _with_borders(executors, reads, apart)
     if BLOCK not in executors:
         return shortest_sequence(executors, reads), {}
     last = _only_read_by_blocks(executors, reads)
@@ -41,6 +45,32 @@ def sequence(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[
         where[node] = len(found)
         found.append(BLOCK)
     return found, where
+
+
+def _with_borders(
+    executors: Sequence[int], reads: Sequence[Sequence[int]], apart: Sequence[Sequence[int]]
+) -> tuple[list[int], dict[int, int]]:
+    """Return the sequence where some nodes need a border between them and what they read: a block that is not there."""
+    more: list[int] = []
+    needs: list[list[int]] = []
+    place: list[int] = []
+    borders: set[int] = set()
+    for node, executor in enumerate(executors):
+        own = [place[need] for need in reads[node] if need not in apart[node]]
+        if apart[node]:
+            borders.add(len(more))
+            own.append(len(more))
+            more.append(BLOCK)
+            needs.append([place[need] for need in apart[node]])
+        place.append(len(more))
+        more.append(executor)
+        needs.append(own)
+    found, where = sequence(more, needs)
+    idle = {where[border] for border in borders}
+    kept = [chunk for chunk in range(len(found)) if chunk not in idle]
+    index = {chunk: number for number, chunk in enumerate(kept)}
+    blocks = {node: index[where[place[node]]] for node, executor in enumerate(executors) if executor == BLOCK}
+    return [found[chunk] for chunk in kept], blocks
 
 
 def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> set[int]:

@@ -72,6 +72,8 @@ class Steps:
         output: bool = False,
         activity: str | None = None,
         fail: bool = False,
+        needs: tuple[Path, ...] = (),
+        chosen: tuple[Path, ...] = (),
     ) -> int:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around."""
         reads = tuple(dict.fromkeys(reads))
@@ -84,9 +86,12 @@ class Steps:
             tuple(map(same.path, reads)),
             activity,
             place.timing,
+            tuple(map(same.path, needs)),
         )
         key = None if place.key == PRIVATE else place.key
         step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, place.timing, fail)
+        if needs or chosen:
+            step = replace(step, needs=needs, chosen=chosen)
         number = self.one(step, ident, place)
         if place.frame is not None:
             if executor == "model" and not output and self._home[number] == place.region:

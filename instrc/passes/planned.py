@@ -1,0 +1,91 @@
+"""Which tools a plan may call: those of the `Plan(…)` that fills what a path leads to, through blocks and their branches."""
+
+from __future__ import annotations
+
+from instrc.ir.graph import (
+    Among,
+    Constant,
+    Content,
+    Each,
+    Fusion,
+    Graph,
+    Local,
+    Named,
+    Path,
+    Planned,
+    Reading,
+    Repeat,
+    Slot,
+    Step,
+    Tool,
+    regions_of,
+)
+
+RUN_PLAN = "RunPlan_Activity"
+_MOST = 10_000
+
+
+def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
+    """Return what fills a step's properties by choice, each with the names that lead to it."""
+    found: list[tuple[tuple[str, ...], Planned | Among]] = []
+    waiting: list[tuple[tuple[str, ...], Content]] = [((), content)]
+    while waiting:
+        way, each = waiting.pop()
+        if isinstance(each, Fusion):
+            for slot in _slots(each):
+                if slot.engine is not None:
+                    found.append(((*way, slot.name), slot.engine))
+                waiting.append(((*way, slot.name), slot.content))
+    return found
+
+
+def _slots(content: Fusion) -> list[Slot]:
+    return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
+
+
+def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is given no plan."""
+    given = [argument.value for argument in step.arguments if isinstance(argument.value, Path)]
+    found: dict[str, Tool] = {}
+    known = False
+    waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
+    for _ in range(_MOST):
+        if not waiting:
+            break
+        reading, tail = waiting.pop()
+        match reading:
+            case Named(members):
+                if tail:
+                    waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
+            case Path(origin, own):
+                planned, below = _behind(graph, origin, (*own, *tail))
+                waiting.extend(below)
+                if planned is not None:
+                    known = True
+                    found |= {tool.name: tool for tool in planned.tools}
+            case Constant():
+                pass
+    return tuple(found.values()) if known else None
+
+
+def _behind(
+    graph: Graph, origin: str | int | Local, tail: tuple[str, ...]
+) -> tuple[Planned | None, list[tuple[Reading, tuple[str, ...]]]]:
+    """Return the plan that a path leads to, or what else it leads to."""
+    if isinstance(origin, Local):
+        for step in graph.steps.values():
+            content = step.content
+            if isinstance(content, Each | Repeat) and content.body.number == origin.block:
+                if origin.kind == "item" and isinstance(content.source, Path):
+                    return None, [(content.source, tail)]
+                if origin.kind == "previous" and isinstance(content, Repeat) and tail:
+                    return None, [(reading, tail[1:]) for name, reading in content.names if name == tail[0]]
+        return None, []
+    if isinstance(origin, str):
+        return None, []
+    content = graph.steps[origin].content
+    regions = regions_of(content)
+    if regions:
+        return None, [(region.value, tail) for region in regions]
+    fits = (engine for way, engine in choices_of(content) if way == tail and isinstance(engine, Planned))
+    return next(fits, None), []
