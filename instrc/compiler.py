@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.emit.emit import emit
+from instrc.emit.emit import emit, process_document
 from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json
 from instrc.lint.annotations import review_annotations
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
@@ -19,7 +21,7 @@ from instrc.passes.objects import admits_objects
 from instrc.passes.partition import partition
 from instrc.passes.reach import check_reach
 from instrc.problems.report import Report
-from instrc.source import Source
+from instrc.source import Source, Span
 from instrc.syntax.parse import parse
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -53,3 +55,21 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
         report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()
     return (emit_vibe(schema, stem, batch=options.batch),)
+
+
+def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
+    """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
+    plan = artefact.plan
+    if plan is None:
+        return Process.from_json(artefact.documents.get("process") or _alone(artefact)), {}
+    places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
+    return Process.from_json(artefact.documents.get("process") or process_document(plan, hint=hint)), places
+
+
+def _alone(artefact: Artefact) -> Json:
+    """Return the tool of a vibe file as a process of one chunk with one step."""
+    tool = artefact.documents["tool"]
+    definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}
+    chunk = {"type": "object", "properties": {artefact.name: tool}, "required": [artefact.name]}
+    contexts = {"type": "object", "properties": {"llmContext1": chunk}, "required": ["llmContext1"]}
+    return {"title": artefact.title, **contexts, "$defs": definitions} if artefact.title else {**contexts, "$defs": definitions}

@@ -16,6 +16,7 @@ COMMANDS = {
     "new": "new",
     "compile": "compile",
     "check": "check",
+    "graph": "graph",
     "flatten": "flatten",
     "split": "split",
     "targets": "targets",

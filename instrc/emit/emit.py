@@ -47,7 +47,15 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
         documents["result"] = strip(tool, {"all"})
     if shape == "call":
         documents["call"] = _call(plan, render, tool)
-    return Artefact(plan.flat.graph.name, title, documents)
+    return Artefact(plan.flat.graph.name, title, documents, plan)
+
+
+def process_document(plan: Plan, *, hint: str | None) -> Json:
+    """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
+    taken = frozenset(_name(chunk) for chunk in plan.chunks)
+    return _process(
+        plan, Renderer(plan, "process", batch=1, hint=hint, definitions=Definitions(taken), whole=False), _title(plan)
+    )
 
 
 def _title(plan: Plan) -> str | None:

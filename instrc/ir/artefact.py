@@ -5,9 +5,10 @@ True of this form: plain JSON, nothing left to resolve, ready to be written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
 
+from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
@@ -22,6 +23,8 @@ class Artefact:
     """The stem of its file names."""
     title: str | None
     documents: dict[Emit, Json]
+    plan: Plan | None = field(default=None, repr=False, compare=False)
+    """What they were emitted from; a vibe file has none."""
 
     @property
     def kind(self) -> Emit:

@@ -125,6 +125,38 @@ class NoSuchDocument(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoSuchExport(Problem):
+    """An export is asked for by a name that the program does not have.
+
+    An export is called by its `tool` name, else by its goal, else by its file.
+
+    ```aug greet.aug
+    tool greet = @{ type: "object", properties: { text: { type: "string" } } }
+    ```
+    ```console
+    $ instrc graph greet.aug --export gret
+    ```
+
+    Ask for one that the program has.
+    """
+
+    name: ClassVar[str] = "no-such-export"
+
+    asked: str
+    present: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no export `{self.asked}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"there is {', '.join(f'`{name}`' for name in self.present)}" if self.present else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToCheck(Problem):
     """A folder holds nothing that could be checked.
 

@@ -1,0 +1,114 @@
+"""`instrc graph`: a process as a picture."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli.options import Roots, Shared
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
+from instrc.cli.terminal import write
+from instrc.files import reason
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.workspace import Wishes, Workspace
+
+if TYPE_CHECKING:
+    from instrc.ir.artefact import Artefact
+    from instrc.ir.picture import Picture
+
+
+class Kind(StrEnum):
+    """What the picture is written in."""
+
+    MERMAID = "mermaid"
+    DOT = "dot"
+    SVG = "svg"
+    HTML = "html"
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    kind: Annotated[Kind, typer.Option("--format", help="What the picture is written in.")] = Kind.MERMAID,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
+    export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
+) -> None:
+    """Draw a program: steps in lanes by executor, chunks and blocks as boxes, what is read as arrows.
+
+    html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk.
+    """
+    report = Report()
+    text = ""
+    try:
+        compiled = Workspace(root or (), shared or ()).compile(file, Wishes(sketch=sketch), report)
+        if not report.failed:
+            text = _written([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
+    except CompileError as error:
+        report.take(error)
+    found = report.once()
+    code = verdict(found)
+    if code == FINE and text:
+        try:
+            _deliver(text, output, shape)
+        except OSError as error:
+            at = Source(str(output), "").whole()
+            found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))
+            code = PROBLEMS
+    show(found, shape)
+    raise typer.Exit(code)
+
+
+def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, report: Report) -> tuple[Artefact, ...]:
+    names = tuple(artefact.name for artefact in compiled)
+    if export is None or export in names:
+        return tuple(artefact for artefact in compiled if export in (None, artefact.name))
+    report.add(problems.rim.NoSuchExport(at=Source(file, "").whole(), asked=export, present=names))
+    return ()
+
+
+def _picture(artefact: Artefact) -> Picture:
+    from instrc.compiler import process_of
+    from instrc.draw.picture import picture_of
+
+    process, places = process_of(artefact)
+    return picture_of(process, artefact.name, places)
+
+
+def _written(pictures: list[Picture], kind: Kind) -> str:
+    if kind is Kind.HTML:
+        from instrc.draw.html import html  # each format by itself: only one is asked for
+
+        return html(pictures) if pictures else ""
+    if kind is Kind.SVG:
+        from instrc.draw.svg import svg
+
+        if len(pictures) > 1:
+            message = f"one SVG shows one export; choose it: --export {pictures[0].name} (or --format html, which shows all)"
+            raise typer.BadParameter(message)
+        return "".join(map(svg, pictures))
+    if kind is Kind.DOT:
+        from instrc.draw.dot import dot
+
+        return "\n".join(map(dot, pictures))
+    from instrc.draw.mermaid import mermaid
+
+    return "\n".join(map(mermaid, pictures))
+
+
+def _deliver(text: str, output: Path | None, shape: Format) -> None:
+    if output is None:
+        write(text)
+        return
+    from instrc.cli.outputs import write_files  # not needed to print
+
+    write_files({output: text})
+    say_written([output], shape)

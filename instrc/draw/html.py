@@ -1,0 +1,105 @@
+"""Write pictures as one page that needs nothing else: no network, no other file.
+
+Hovering or focusing a step shows its schema and the line of the source; a chunk shows its three views.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from instrc.draw.layout import layout
+from instrc.draw.svg import escape, figure, style
+from instrc.flattening.strip import strip
+from instrc.ir.picture import LANES, Box, Node, Picture
+from instrc.jsonvalue import Json
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def html(pictures: Sequence[Picture]) -> str:
+    """Return a page with one picture for each export."""
+    return "".join(_page(pictures))
+
+
+def _page(pictures: Sequence[Picture]) -> Iterator[str]:
+    title = escape(", ".join(picture.title or picture.name for picture in pictures) or "nothing")
+    here = files("instrc.draw")
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style()}{(here / 'page.css').read_text(encoding='utf-8')}</style>\n</head>\n<body>\n"
+    )
+    yield '<a class="skip" href="#list">Skip to the list of steps</a>\n'
+    yield "<header>\n" + (f"<h1>{title}</h1>\n")
+    if len(pictures) > 1:
+        options = "".join(
+            f'<option value="{index}">{escape(each.title or each.name)}</option>' for index, each in enumerate(pictures)
+        )
+        yield f'<label>Export <select id="export">{options}</select></label>\n'
+    yield (
+        '<label>Find <input id="find" type="search" autocomplete="off" aria-describedby="found"></label>'
+        '<output id="found"></output>\n'
+        '<button id="theme" type="button" aria-pressed="false">Dark</button>\n</header>\n'
+    )
+    yield '<main>\n<div id="pictures" tabindex="-1">\n'
+    for index, picture in enumerate(pictures):
+        hidden = " hidden" if index else ""
+        yield f'<figure data-export="{index}"{hidden}>{figure(layout(picture), styled=False, prefix=f"e{index}-")}</figure>\n'
+    yield (
+        '</div>\n<aside id="panel" aria-label="Details" aria-live="polite"><p class="hint">Point at a step to see its schema and '
+        "its line in the source; choose a chunk to see its three views. With the keyboard: Tab into the picture, then the arrow "
+        "keys; Enter keeps what is shown, Escape lets it go.</p></aside>\n</main>\n"
+    )
+    yield '<section id="list" aria-label="All steps as a list">\n'
+    for index, picture in enumerate(pictures):
+        yield from _list(picture, f"e{index}-")
+    yield "</section>\n"
+    yield f'<script type="application/json" id="data">{_embedded(_data(pictures))}</script>\n'
+    yield f"<script>{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
+
+
+def _list(picture: Picture, prefix: str) -> Iterator[str]:
+    """Yield the steps as a list, for those who do not see the picture."""
+    count = sum(1 for _ in picture.nodes())
+    yield f"<details><summary>{escape(picture.title or picture.name)}: {count:,} steps as a list</summary>\n<ol>\n"
+    for node in picture.nodes():
+        reads = f", reads {escape(', '.join(line.text for line in node.reads))}" if node.reads else ""
+        notes = f", {escape(', '.join(node.notes))}" if node.notes else ""
+        link = f'<a href="#{prefix}{node.id}" data-go="{prefix}{node.id}">{escape(node.key)}</a>'
+        yield f"<li>{link} ({LANES[node.lane].lower()}{notes}{reads})</li>\n"
+    yield "</ol>\n</details>\n"
+
+
+def _data(pictures: Sequence[Picture]) -> Json:
+    """Return what the page shows of steps and chunks, by id."""
+    data: dict[str, Json] = {}
+    for index, picture in enumerate(pictures):
+        for item in picture.all():
+            if isinstance(item, Box):
+                if item.lane is not None:
+                    views = {
+                        "tool": strip(item.schema, {"engine"}),
+                        "result": strip(item.schema, {"all"}),
+                        "process": item.schema,
+                    }
+                    data[f"e{index}-{item.id}"] = {"name": item.name, "lane": LANES[item.lane], "views": views}
+                for section in item.sections:
+                    for node in section.items:
+                        if isinstance(node, Node):
+                            data[f"e{index}-{node.id}"] = {
+                                "name": node.key,
+                                "lane": LANES[node.lane],
+                                "source": node.source,
+                                "notes": list(node.notes),
+                                "reads": [line.text for line in node.reads],
+                                "chunk": f"e{index}-{item.id}",
+                            }
+    return data
+
+
+def _embedded(value: Json) -> str:
+    """Return JSON in ASCII that cannot end the script element it stands in; halves of surrogate pairs are escaped as well."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,152 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const panel = document.getElementById("panel");
+  const pictures = document.getElementById("pictures");
+  const find = document.getElementById("find");
+  const found = document.getElementById("found");
+  const chooser = document.getElementById("export");
+  const theme = document.getElementById("theme");
+  const arrows = new Map();
+  for (const arrow of document.querySelectorAll(".arrow")) {
+    for (const id of [arrow.dataset.from, arrow.dataset.to]) {
+      if (!arrows.has(id)) arrows.set(id, []);
+      arrows.get(id).push(arrow);
+    }
+  }
+  let pinned = null;
+  let lit = [];
+  let shown = null;
+
+  const element = (tag, text, attributes = {}) => {
+    const made = document.createElement(tag);
+    if (text !== undefined) made.textContent = text;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+  const pretty = (value) => JSON.stringify(value, null, 2) ?? "true";
+
+  function showStep(fact) {
+    panel.replaceChildren(element("h2", fact.name));
+    const where = [fact.lane, ...fact.notes].join(" · ");
+    panel.append(element("p", where, { class: "where" }));
+    if (fact.source) panel.append(element("pre", fact.source, { class: "line" }));
+    if (fact.reads.length) panel.append(element("p", "Reads " + fact.reads.join(", ")));
+    const chunk = data[fact.chunk];
+    const steps = chunk && chunk.views.process && chunk.views.process.properties;
+    panel.append(element("pre", pretty(steps && steps[fact.name])));
+  }
+
+  function showChunk(fact, view = "tool") {
+    panel.replaceChildren(element("h2", fact.name), element("p", fact.lane, { class: "where" }));
+    const tabs = element("div", undefined, { role: "tablist", "aria-label": "Views" });
+    const body = element("pre", pretty(fact.views[view]), { role: "tabpanel", tabindex: "0", "aria-label": view });
+    const names = Object.keys(fact.views);
+    for (const name of names) {
+      const tab = element("button", name, { type: "button", role: "tab", "aria-selected": String(name === view), tabindex: name === view ? "0" : "-1" });
+      tab.addEventListener("click", () => { showChunk(fact, name); panel.querySelector('[aria-selected="true"]').focus(); });
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        showChunk(fact, names[(names.indexOf(name) + step + names.length) % names.length]);
+        panel.querySelector('[aria-selected="true"]').focus();
+      });
+      tabs.append(tab);
+    }
+    panel.append(tabs, body);
+  }
+
+  function show(item) {
+    const id = item.dataset.id;
+    if (shown === id) return;
+    shown = id;
+    for (const arrow of lit) arrow.classList.remove("on");
+    for (const figure of document.querySelectorAll(".instrc.lit")) figure.classList.remove("lit");
+    lit = arrows.get(id) || [];
+    for (const arrow of lit) arrow.classList.add("on");
+    if (lit.length) item.closest("svg").classList.add("lit");
+    const fact = data[id];
+    if (fact) (fact.views ? showChunk : showStep)(fact);
+  }
+
+  function pin(item) {
+    if (pinned) pinned.classList.remove("pinned");
+    pinned = item;
+    if (item) { item.classList.add("pinned"); show(item); }
+  }
+
+  const target = (event) => event.target.closest && event.target.closest(".step, .choose");
+  pictures.addEventListener("mouseover", (event) => { const item = target(event); if (item && !pinned) show(item); });
+  pictures.addEventListener("focusin", (event) => { const item = target(event); if (item && !pinned) show(item); });
+  pictures.addEventListener("click", (event) => {
+    const item = target(event);
+    pin(item === pinned ? null : item);
+    if (item) focus(item);
+  });
+
+  const visible = () => document.querySelector("figure:not([hidden])");
+  const items = () => [...visible().querySelectorAll(".step, .choose")];
+  function focus(item) {
+    for (const other of visible().querySelectorAll('[tabindex="0"]')) other.setAttribute("tabindex", "-1");
+    item.setAttribute("tabindex", "0");
+    item.focus({ preventScroll: true });
+    item.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+  for (const figure of document.querySelectorAll("figure")) {
+    const first = figure.querySelector(".step, .choose");
+    if (first) first.setAttribute("tabindex", "0");
+  }
+  pictures.addEventListener("keydown", (event) => {
+    const item = target(event);
+    if (!item) return;
+    const all = items();
+    const at = all.indexOf(item);
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1, PageDown: at + 10, PageUp: at - 10 }[event.key];
+    if (to !== undefined) { event.preventDefault(); focus(all[Math.max(0, Math.min(all.length - 1, to))]); }
+    else if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pin(item === pinned ? null : item); }
+    else if (event.key === "Escape") pin(null);
+  });
+
+  function search() {
+    const word = find.value.trim().toLowerCase();
+    const all = [...visible().querySelectorAll(".step")];
+    let hits = 0;
+    for (const step of all) {
+      const hit = !word || (data[step.dataset.id].name + " " + data[step.dataset.id].reads.join(" ")).toLowerCase().includes(word);
+      step.classList.toggle("missed", !hit);
+      if (word && hit) hits += 1;
+    }
+    found.textContent = word ? `${hits} of ${all.length}` : "";
+  }
+  find.addEventListener("input", search);
+  find.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    const first = visible().querySelector(".step:not(.missed)");
+    if (first) focus(first);
+  });
+
+  if (chooser) chooser.addEventListener("change", () => {
+    for (const figure of document.querySelectorAll("figure")) figure.hidden = figure.dataset.export !== chooser.value;
+    pin(null);
+    search();
+  });
+
+  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+  function paint(value) {
+    if (value) root.dataset.theme = value;
+    for (const figure of document.querySelectorAll("svg.instrc")) { if (root.dataset.theme) figure.dataset.theme = root.dataset.theme; }
+    theme.setAttribute("aria-pressed", String(dark()));
+  }
+  theme.addEventListener("click", () => paint(dark() ? "light" : "dark"));
+  paint();
+
+  document.getElementById("list").addEventListener("click", (event) => {
+    const id = event.target.dataset && event.target.dataset.go;
+    if (!id) return;
+    event.preventDefault();
+    const item = document.querySelector(`[data-id="${id}"]`);
+    if (item) { if (item.closest("figure").hidden && chooser) { chooser.value = item.closest("figure").dataset.export; chooser.dispatchEvent(new Event("change")); } focus(item); }
+  });
+})();

@@ -1,0 +1,184 @@
+"""Find out what there is to see in a process: boxes, steps and who reads whom."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from instrc.ir.flow import Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
+from instrc.ir.picture import Box, Line, Node, Picture, Section
+from instrc.ir.process import Process
+from instrc.ir.reads import Read, Value, reads_of
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.problems.schemas import TooLarge
+from instrc.source import Span
+
+_MOST_LETTERS = 60
+MOST_LEVELS = 100
+"""Blocks inside each other that can be drawn for certain."""
+
+
+def picture_of(process: Process, name: str, places: Mapping[str, Span] | None = None) -> Picture:
+    """Return what there is to see; `places` says where the program defines the step of a key."""
+    try:
+        return _Painter(places or {}).picture(process, name)
+    except RecursionError:
+        raise CompileError([TooLarge(what="the picture", limit=MOST_LEVELS, unit="levels")]) from None
+
+
+@dataclass(slots=True)
+class _Painter:
+    """One walk through a process, in the order in which it runs."""
+
+    places: Mapping[str, Span]
+    known: dict[str, str] = field(default_factory=dict)
+    """Keys that can be read here, with the ids of what they stand for."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Names that the blocks around give to what is in them, with the ids of these blocks."""
+    count: int = 0
+
+    def picture(self, process: Process, name: str) -> Picture:
+        inputs = tuple(process.inputs) if process.inputs else ("prompt",)
+        contexts = process.body.contexts
+        boxes = [self.box(context, first=index == 0) for index, context in enumerate(contexts)]
+        return Picture(name, process.title, inputs, tuple(boxes))
+
+    def box(self, context: Context, *, first: bool = False) -> Box:
+        self.count += 1
+        here = f"b{self.count}"
+        match context:
+            case Chunk(name, executor, schema, steps):
+                nodes = tuple(self.node(step, context) for step in steps)
+                entry = first and executor == "model"
+                return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), schema)
+            case When(name, branches, key):
+                sections = []
+                for index, branch in enumerate(branches):
+                    said = (
+                        "otherwise"
+                        if branch.condition is None
+                        else ("if " if not index else "else if ") + _said(branch.condition)
+                    )
+                    reads = tuple(self.lines(_reads_of_condition(branch.condition)))
+                    sections.append(Section(said, reads, self.body(branch.body, {})))
+                return self.block(here, name, "when", "when", (), sections, key, context)
+            case Each(name, item, source, body, most, key):
+                title = f"each {item} in {_text(source)}" + ("" if most is None or most == _USUAL else f" · at most {most:,}")
+                reads = tuple(self.lines(reads_of(source)))
+                return self.block(here, name, "each", title, reads, [self.section(None, body, here, (item,))], key, context)
+            case Repeat(name, body, until, item, source, most, keep, _hands, _otherwise, key):
+                title = "repeat" + (f" {item} in {_text(source)}" if item else "")
+                title += f" until {_said(until)}" if until else ""
+                title += f" · at most {most:,} rounds" if most is not None else ""
+                title += f" · keep {keep}" if keep else ""
+                reads = tuple(self.lines(reads_of(source)))
+                names = ("round", "rounds", "previous", *([item] if item else []))
+                return self.block(here, name, "repeat", title, reads, [self.section(None, body, here, names)], key, context)
+            case Else(name, of, body):
+                return self.block(
+                    here, name, "else", f"else of {of}", (), [self.section(None, body, here, ("rounds",))], None, context
+                )
+            case Try(name, body, otherwise, key):
+                sections = [self.section("try", body, here, ()), self.section("if it fails", otherwise, here, ("error",))]
+                return self.block(here, name, "try", "try", (), sections, key, context)
+            case Do(name, body, key):
+                return self.block(here, name, "do", "do", (), [self.section(None, body, here, ())], key, context)
+            case _:
+                assert_never(context)
+
+    def block(
+        self,
+        here: str,
+        name: str,
+        kind: str,
+        title: str,
+        reads: tuple[Line, ...],
+        sections: list[Section],
+        key: str | None,
+        context: When | Each | Repeat | Else | Try | Do,
+    ) -> Box:
+        within = getattr(context, "within", None)
+        delay = getattr(context, "delay", None)
+        title += (f" · within {within}" if within else "") + (f" · after {delay}" if delay else "")
+        if key is not None:
+            self.known[key] = here
+            title += f"  →  {key}"
+        return Box(here, name, kind, title, None, entry=False, reads=reads, sections=tuple(sections), schema=None, key=key)
+
+    def section(self, title: str | None, body: Body, here: str, names: Iterable[str]) -> Section:
+        return Section(title, (), self.body(body, dict.fromkeys(names, here)))
+
+    def body(self, body: Body, names: Mapping[str, str]) -> tuple[Box, ...]:
+        """Paint what is in a body, where some further names can be read."""
+        before = dict(self.names)
+        self.names |= names
+        boxes = tuple(self.box(context) for context in body.contexts)
+        self.names = before
+        return boxes
+
+    def node(self, step: Step, chunk: Chunk) -> Node:
+        reads = tuple(self.lines(step.references))
+        self.count += 1
+        made = f"s{self.count}"
+        self.known[step.key] = made
+        self.known[f"{chunk.name}.{step.key}"] = made  # as processes written by hand may call it
+        notes = [f"calls {step.activity}"] if step.activity else []
+        notes += ["fails the block"] if step.fail else []
+        notes += [f"within {step.within}"] if step.within else []
+        notes += [f"after {step.delay}"] if step.delay else []
+        notes += ["a plan"] if step.plans else []
+        at = self.places.get(step.key)
+        where = None if at is None else f"{at.source.name}:{at.line}  {at.source.line(at.line).strip()}"
+        return Node(made, step.key, chunk.executor, reads, tuple(notes), step.schema, where)
+
+    def lines(self, reads: Iterable[Read]) -> Iterator[Line]:
+        for read in dict.fromkeys(reads):
+            source = self.source(read)
+            inner = None if source is not None else self.names.get(read.first)
+            yield Line(read.text, source or inner, inner is not None)
+
+    def source(self, read: Read) -> str | None:
+        """Return the step or block whose key a path begins with; a key may have dots in it."""
+        names = [segment.name for segment in read.segments]
+        for size in range(min(len(names), _MOST_LETTERS), 0, -1):
+            found = self.known.get(".".join(names[:size]))
+            if found is not None:
+                return found
+        return None
+
+
+_USUAL = 1000
+"""The limit of an `each` where none is written."""
+
+
+def _reads_of_condition(condition: Condition | None) -> list[Read]:
+    return [] if condition is None else [read for read, _ in condition.tests]
+
+
+def _said(condition: Condition) -> str:
+    """Say a condition as the language writes it."""
+    return " or ".join(f"{read.text}{_test(schema)}" for read, schema in condition.tests)
+
+
+def _test(schema: Json) -> str:
+    if isinstance(schema, dict) and schema.keys() == {"const"}:
+        return "" if schema["const"] is True else f" is {_short(_json(schema['const']))}"
+    return f" @ {_short(_json(schema))}"
+
+
+def _text(value: Value | None) -> str:
+    reads = list(reads_of(value))
+    if isinstance(value, Read):
+        return value.text
+    return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

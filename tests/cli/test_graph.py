@@ -1,0 +1,46 @@
+"""`instrc graph` draws programs of every kind, and says what it cannot draw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+TOOL = 'tool it = @{ title: "A", type: "object" } | @{ title: "B", type: "object" }'
+
+
+@pytest.mark.parametrize("kind", ["mermaid", "dot", "svg", "html"])
+def test_a_tool_is_drawn_with_what_its_steps_read(instrc: Instrc, folder: Path, kind: str) -> None:
+    (folder / "it.aug").write_text(TOOL)
+    done = instrc("graph", "it.aug", "--format", kind)
+    assert (done.code, done.err) == (0, "")
+    assert "step1_a" in done.out
+    assert "step2_b" in done.out
+
+
+def test_a_page_shows_the_line_of_the_source(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text(f"// first\n{TOOL}")
+    done = instrc("graph", "it.aug", "--format", "html", "-o", "out/it.html")
+    assert (done.code, done.out, done.err) == (0, "", "wrote out/it.html\n")
+    assert "it.aug:2" in (folder / "out" / "it.html").read_text()
+
+
+def test_several_exports_are_drawn_on_one_page_or_chosen(instrc: Instrc, folder: Path) -> None:
+    (folder / "two.aug").write_text(f'{TOOL}; tool other = @{{ title: "C", type: "object" }}')
+    assert instrc("graph", "two.aug", "--format", "html").out.count("<figure") == 2
+    assert instrc("graph", "two.aug", "--format", "svg").code == 2
+    assert "step1_c" not in instrc("graph", "two.aug", "--format", "svg", "--export", "it").out
+    assert "[no-such-export]" in instrc("graph", "two.aug", "--export", "its").err
+
+
+def test_what_does_not_compile_is_not_drawn(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text("Nothing")
+    done = instrc("graph", "it.aug")
+    assert (done.code, done.out) == (1, "")
+    assert "[unknown-name]" in done.err
+
+
+def test_a_vibe_is_drawn(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.vibe.json").write_text('{ "title": "It", "type": "object", "properties": { "a": { "type": "string" } } }')
+    assert "it" in instrc("graph", "it.vibe.json").out

@@ -1,0 +1,123 @@
+"""The page in a real browser: it draws, answers the pointer and the keyboard, and no label lies on another."""
+
+from __future__ import annotations
+
+import html as entities
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import blocks, straight
+
+from instrc.draw.html import html
+from instrc.draw.picture import picture_of
+from instrc.ir.process import Process
+
+CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: `apt-get install chromium`")
+
+ACTIONS = """
+<script>
+(() => {
+  const said = {};
+  const at = (name) => [...document.querySelectorAll(name)];
+  const panel = document.getElementById("panel");
+  const fire = (item, kind, more = {}) => {
+    const Event = kind.startsWith("key") ? KeyboardEvent : MouseEvent;
+    item.dispatchEvent(new Event(kind, { bubbles: true, ...more }));
+  };
+  const boxes = at(".instrc text").map((text) => [text.getBoundingClientRect(), text.textContent]);
+  boxes.sort((a, b) => a[0].top - b[0].top);
+  said.overlapping = [];
+  for (let i = 0; i < boxes.length; i += 1) {
+    for (let j = i + 1; j < boxes.length && boxes[j][0].top < boxes[i][0].bottom - 3; j += 1) {
+      const [a, b] = [boxes[i][0], boxes[j][0]];
+      if (a.left < b.right - 1 && b.left < a.right - 1 && b.top < a.bottom - 3) said.overlapping.push([boxes[i][1], boxes[j][1]]);
+    }
+  }
+  said.outside = at(".step").filter((step) => {
+    const frame = step.querySelector(".frame").getBoundingClientRect();
+    return [...step.querySelectorAll("text")].some((text) => text.getBoundingClientRect().right > frame.right + 1);
+  }).map((step) => step.textContent);
+  const step = at(".step")[0];
+  fire(step, "mouseover");
+  said.hovered = panel.textContent;
+  said.lit = at(".arrow.on").length;
+  const chunk = at(".choose")[0];
+  fire(chunk, "click");
+  said.tabs = at('[role="tab"]').map((tab) => tab.textContent);
+  at('[role="tab"]')[2].click();
+  said.process = panel.textContent;
+  said.focused = document.activeElement.textContent;
+  fire(document.querySelector(".choose"), "click");
+  document.querySelector(".step").focus();
+  fire(document.activeElement, "keydown", { key: "End" });
+  said.end = document.activeElement.getAttribute("aria-label");
+  said.stops = at('.instrc [tabindex="0"]').length;
+  fire(document.activeElement, "keydown", { key: "Enter" });
+  said.pinned = at(".pinned").length;
+  fire(document.activeElement, "keydown", { key: "Escape" });
+  said.free = at(".pinned").length;
+  document.getElementById("theme").click();
+  said.theme = document.documentElement.dataset.theme;
+  said.ink = getComputedStyle(document.querySelector(".instrc .key")).fill;
+  said.paper = getComputedStyle(document.body).backgroundColor;
+  const find = document.getElementById("find");
+  find.value = "step1_";
+  find.dispatchEvent(new Event("input"));
+  said.found = document.getElementById("found").textContent;
+  const unnamed = at('[role="button"], [role="group"]').filter((item) => !item.getAttribute("aria-label"));
+  said.unnamed = unnamed.length;
+  document.body.replaceChildren();
+  document.title = JSON.stringify(said);
+})();
+</script>
+"""
+
+
+def act(document: Any, folder: Path) -> dict[str, Any]:
+    """Open the page of a process, act on it, and return what was seen."""
+    page = html([picture_of(Process.from_json(document), "it")])
+    (folder / "it.html").write_text(page.replace("</body>", f"{ACTIONS}</body>"), encoding="utf-8")
+    command = [
+        str(CHROMIUM),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={folder / 'profile'}",
+        "--dump-dom",
+    ]
+    done = subprocess.run([*command, (folder / "it.html").as_uri()], capture_output=True, text=True, timeout=120, check=True)
+    title = re.search(r"<title>(.*?)</title>", done.stdout, re.DOTALL)
+    assert title is not None
+    seen: dict[str, Any] = json.loads(entities.unescape(title[1]))
+    return seen
+
+
+@pytest.mark.parametrize("size", [20, 200, 2000])
+def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) -> None:
+    seen = act(straight(size), tmp_path)
+    assert seen["overlapping"] == []
+    assert seen["outside"] == []
+
+
+def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
+    seen = act(blocks(), tmp_path)
+    assert seen["overlapping"] == []
+    assert seen["hovered"].startswith("step1_identify")
+    assert '"references"' in seen["hovered"]
+    assert seen["lit"] == 1
+    assert seen["tabs"] == ["tool", "result", "process"]
+    assert '"references"' in seen["process"]
+    assert seen["focused"] == "process"
+    assert seen["end"].startswith("step17_report, model, reads step14_when")
+    assert seen["stops"] == 1
+    assert (seen["pinned"], seen["free"]) == (1, 0)
+    assert seen["theme"] == "dark"
+    assert seen["ink"] != seen["paper"]
+    assert seen["found"] == "1 of 9"
+    assert seen["unnamed"] == 0

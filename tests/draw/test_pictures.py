@@ -1,0 +1,139 @@
+"""Pictures: nothing lies on anything else, every step is there, and no word of a program breaks out of its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from making import blocks, hostile, straight
+from syrupy.assertion import SnapshotAssertion
+
+from instrc.draw.dot import dot
+from instrc.draw.html import html
+from instrc.draw.layout import WIDTH, PlacedBox, PlacedNode, layout
+from instrc.draw.mermaid import mermaid
+from instrc.draw.picture import picture_of
+from instrc.draw.svg import svg
+from instrc.draw.words import wide
+from instrc.ir.picture import Picture
+from instrc.ir.process import Process
+from instrc.problems.problem import CompileError
+
+SIZES = [1, 20, 200, 2000]
+
+
+def picture(document: Any) -> Picture:
+    return picture_of(Process.from_json(document), "it")
+
+
+def placed(boxes: tuple[Any, ...]) -> list[PlacedBox | PlacedNode]:
+    found: list[PlacedBox | PlacedNode] = []
+    for box in boxes:
+        found.append(box)
+        if isinstance(box, PlacedBox):
+            found += placed(box.inside)
+    return found
+
+
+DOCUMENTS = [*(straight(size) for size in SIZES), blocks()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_texts_never_lie_on_each_other(document: Any) -> None:
+    texts: list[tuple[float, float, float, float]] = []
+    for element in ET.fromstring(svg(picture(document))).iter("{http://www.w3.org/2000/svg}text"):  # noqa: S314  -- our own
+        shown = "".join(element.itertext()) if element.find("{*}title") is None else (element[0].tail or "")
+        size = 9 if element.get("class") == "title" else 7.25
+        x, y = float(element.get("x", 0)), float(element.get("y", 0))
+        texts.append((y - 11, y + 2, x, x + wide(shown) * size))
+    texts.sort()
+    for index, (_, bottom, left, right) in enumerate(texts):
+        for top, _, other_left, other_right in texts[index + 1 : index + 40]:
+            if top >= bottom:
+                break
+            assert right <= other_left or other_right <= left
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_lines_go_around_steps(document: Any) -> None:
+    drawn = layout(picture(document))
+    steps = sorted((item for item in placed(drawn.boxes) if isinstance(item, PlacedNode)), key=lambda item: item.area.y)
+    edges = [x for _, x in drawn.lanes]
+    for arrow in drawn.arrows:
+        (_, _), (x, _), (_, end), _ = arrow.points
+        assert all(not edge <= x <= edge + WIDTH for edge in edges)  # down in a gutter
+        assert any(step.area.y <= end <= step.area.y + step.area.height for step in steps if step.node.id == arrow.target) or any(
+            box.area.y <= end <= box.area.y + box.area.height for box in placed(drawn.boxes) if isinstance(box, PlacedBox)
+        )
+    for first, second in pairwise(steps):
+        assert first.area.y + first.area.height <= second.area.y
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[*map(str, SIZES), "blocks"])
+def test_every_step_is_in_every_format(document: Any) -> None:
+    drawn = picture(document)
+    keys = {node.key for node in drawn.nodes()}
+    assert len(keys) >= 1
+    for text in (html([drawn]), mermaid(drawn), dot(drawn)):
+        assert all(key in text for key in keys)
+
+
+def test_the_entry_is_marked_and_blocks_say_what_they_do() -> None:
+    said = svg(picture(blocks()))
+    assert said.count("▶ entry") == 1
+    for words in ("each person in step1_identify.attendees", "repeat until step4_act.answer", "if step8_confirm.decision is"):
+        assert words in said
+    assert "within PT30S" in said
+
+
+def test_a_name_of_a_block_comes_from_its_head_and_its_value_from_its_foot() -> None:
+    drawn = layout(picture(blocks()))
+    boxes = {item.box.name: item for item in placed(drawn.boxes) if isinstance(item, PlacedBox)}
+    heights = sorted(arrow.points[0][1] for arrow in drawn.arrows if arrow.source == boxes["eachContext1"].box.id)
+    top, bottom = boxes["eachContext1"].area.y, boxes["eachContext1"].area.y + boxes["eachContext1"].area.height
+    assert heights[0] < top + 30
+    assert heights[-1] > bottom - 10
+
+
+def test_words_of_a_program_stay_in_their_places() -> None:
+    drawn = picture(hostile())
+    page = html([drawn])
+    assert "<script>alert" not in page
+    assert page.count("</script>") == 2
+    ET.fromstring(svg(drawn))  # noqa: S314  -- our own
+    data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    assert any(fact["name"].startswith("</script>") for fact in json.loads(data[1]).values())
+    assert "\x00" not in page
+    assert not re.search(r"[\ud800-\udfff]", page)
+    for text in (mermaid(drawn), dot(drawn)):
+        assert "\x00" not in text
+
+
+def test_a_page_asks_for_nothing_from_anywhere() -> None:
+    page = html([picture(blocks())])
+    assert not re.search(r"""(?:src|href|url\()\s*=?\s*["']?(?:https?:)?//""", page)
+    assert set(re.findall(r"https?://[^\s\"'<]+", page)) == {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page
+
+
+def test_blocks_that_nest_too_deep_are_told() -> None:
+    inner: Any = {"type": "object", "properties": {"llmContext1": {"type": "object", "properties": {"a": {}}}}}
+    for _ in range(400):
+        inner = {"type": "object", "properties": {"doContext1": {**inner, "do": {"value": "a"}}}}
+    with pytest.raises(CompileError) as caught:
+        picture(inner)
+    assert [problem.name for problem in caught.value.problems] == ["too-large"]
+
+
+@pytest.mark.parametrize("write", [mermaid, dot], ids=["mermaid", "dot"])
+def test_blocks_as_text(write: Any, snapshot: SnapshotAssertion) -> None:
+    assert write(picture(blocks())) == snapshot
+
+
+def test_the_style_of_a_page_has_no_placeholder_left() -> None:
+    assert not re.search(r"\b(DARK|LIGHT)\b", svg(picture(blocks())))
