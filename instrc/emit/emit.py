@@ -52,7 +52,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
 
 def process_document(plan: Plan, *, hint: str | None) -> Json:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
-    taken = frozenset(_name(chunk) for chunk in plan.chunks)
+    taken = frozenset(definition_name(chunk) for chunk in plan.walk())
     return _process(
         plan, Renderer(plan, "process", batch=1, hint=hint, definitions=Definitions(taken), whole=False), _title(plan)
     )

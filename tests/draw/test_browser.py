@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making import blocks, straight
+from drawn_processes import blocks, straight
 
 from instrc.draw.html import html
 from instrc.draw.picture import picture_of

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from making import blocks, hostile, straight
+from drawn_processes import blocks, hostile, straight
 from syrupy.assertion import SnapshotAssertion
 
 from instrc.draw.dot import dot
