@@ -11,7 +11,17 @@ from instrc.jsonvalue import loads
 from instrc.problems.problem import CompileError
 from instrc.runtime.models.model import Model
 
-ADAPTERS: dict[str, str] = {}
+ADAPTERS: dict[str, str] = {
+    "openai": "instrc.runtime.models.openai:OpenAI",
+    "openai-output": "instrc.runtime.models.openai:OpenAIOutput",
+    "vllm": "instrc.runtime.models.openai:VLLM",
+    "anthropic": "instrc.runtime.models.anthropic:Anthropic",
+    "anthropic-strict": "instrc.runtime.models.anthropic:AnthropicStrict",
+    "gemini": "instrc.runtime.models.gemini:Gemini",
+    "mistral": "instrc.runtime.models.mistral:Mistral",
+    "ollama": "instrc.runtime.models.ollama:Ollama",
+    "gigachat": "instrc.runtime.models.gigachat:GigaChat",
+}
 """The class of each provider's adapter, `module:class`; it is given the name of a model, which may be empty."""
 
 

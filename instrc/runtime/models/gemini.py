@@ -1,0 +1,37 @@
+"""Gemini: by a function that must be called."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, ClassVar
+
+from instrc.jsonvalue import Json
+from instrc.runtime.models.provider import Provider, address, counted
+
+
+class Gemini(Provider):
+    """`gemini:MODEL`; another server is named by `GEMINI_BASE_URL`."""
+
+    kind: ClassVar[str] = "gemini"
+    target: ClassVar[str] = "gemini"
+    package: ClassVar[str] = "google.genai"
+    key: ClassVar[str | None] = "GEMINI_API_KEY"
+
+    def connect(self, library: ModuleType, key: str | None) -> Any:
+        """Return a client; its asynchronous half is used."""
+        url = address("GEMINI_BASE_URL")
+        return library.Client(api_key=key, http_options={"base_url": url} if url else None)
+
+    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+        """Ask for content."""
+        config = {
+            "tools": [{"function_declarations": [payload]}],
+            "tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": [name]}},
+            "automatic_function_calling": {"disable": True},
+        }
+        answer = await client.aio.models.generate_content(model=model, contents=message, config=config)
+        return answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
+
+    def usage(self, answer: Json) -> dict[str, int]:
+        """Return the tokens that an answer says it took."""
+        return counted(answer.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")

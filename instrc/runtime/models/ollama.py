@@ -1,0 +1,31 @@
+"""Ollama: by structured output, since its library drops what is nested in a tool."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, ClassVar
+
+from instrc.jsonvalue import Json
+from instrc.runtime.models.provider import Provider, address, counted
+
+
+class Ollama(Provider):
+    """`ollama:MODEL`; the server is at `OLLAMA_HOST`, else on this machine. No key."""
+
+    kind: ClassVar[str] = "ollama"
+    target: ClassVar[str] = "ollama"
+    package: ClassVar[str] = "ollama"
+
+    def connect(self, library: ModuleType, key: str | None) -> Any:  # noqa: ARG002  -- there is none
+        """Return an asynchronous client."""
+        return library.AsyncClient(host=address("OLLAMA_HOST"))
+
+    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:  # noqa: ARG002  -- no tool
+        """Ask for a chat answer in the shape of the tool's parameters."""
+        told = [{"role": "user", "content": message}]
+        answer = await client.chat(model=model, messages=told, format=payload["function"]["parameters"])
+        return answer.model_dump(mode="json", exclude_none=True)
+
+    def usage(self, answer: Json) -> dict[str, int]:
+        """Return the tokens that an answer says it took."""
+        return counted(answer, "prompt_eval_count", "eval_count")

@@ -1,0 +1,160 @@
+"""A model of a provider: a chunk is lowered to what the provider takes, sent by its own library, and the answer is lifted.
+
+An adapter says only what differs: the target, the library, where the key is, how a request is sent.
+Keys come from the environment and go nowhere else; retries and time limits are the engine's, so the libraries get none.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar
+
+from instrc import problems
+from instrc.jsonvalue import Json
+from instrc.lifting.lift import lift
+from instrc.lifting.lifted import Call, Lifted
+from instrc.lowering.lower import Lowering, lower
+from instrc.problems.problem import CompileError
+from instrc.runtime.interpreter.commands import Complaint
+from instrc.runtime.models.model import ModelError, Reply, Request
+from instrc.runtime.secrets import secret
+
+MOST_KEPT = 256
+"""Lowered schemas that an adapter keeps; a run asks for the same few again and again."""
+_TEMPORARY = frozenset({408, 409, 425, 429})
+"""Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
+
+
+class Provider(ABC):
+    """One provider: `answer` is the same for all of them, `send` is not."""
+
+    kind: ClassVar[str]
+    """The word before the colon: `openai:gpt-5`."""
+    target: ClassVar[str]
+    """The dialect that its schemas are lowered to."""
+    package: ClassVar[str]
+    """The module of its official library; the extra that installs it is called as the first part of `kind`."""
+    key: ClassVar[str | None] = None
+    """The environment variable that holds the key, where one is needed."""
+
+    def __init__(self, model: str, *, client: Any = None) -> None:
+        """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed."""
+        self.model = model
+        self._client = client
+        self._lowered: dict[int, tuple[Json, Lowering]] = {}
+
+    @abstractmethod
+    def connect(self, library: ModuleType, key: str | None) -> Any:
+        """Return a client of the provider's library."""
+
+    @abstractmethod
+    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+        """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
+
+    def usage(self, answer: Mapping[str, Any]) -> dict[str, int]:
+        """Return the tokens that an answer says it took."""
+        return counted(answer.get("usage"), "prompt_tokens", "completion_tokens")
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer a request, or raise `ModelError`."""
+        model = (request.model or "").partition(":")[2] or self.model
+        if not model:
+            reason = f"say which: `{self.kind}:MODEL`"
+            raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+        client = self.client()
+        lowering = self._lowering(request)
+        try:
+            answer = await self.send(client, model, named(lowering), request.message, lowering.payload)
+        except Exception as error:
+            raise failure(error) from error
+        return read(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
+
+    def client(self) -> Any:
+        """Return the client, made when it is first needed; problems are those of the project's settings."""
+        if self._client is None:
+            try:
+                library = import_module(self.package)
+            except ImportError:
+                extra = self.kind.partition("-")[0]
+                found = problems.schemas.MissingExtra(feature=f"the model `{self.kind}`", extra=extra, package=self.package)
+                raise CompileError([found]) from None
+            key = secret(self.key) if self.key is not None else None
+            if self.key is not None and not key:
+                reason = f"its key is expected in the environment variable `{self.key}`"
+                raise CompileError([problems.runs.UnusableSetting(what="model", word=self.kind, reason=reason)])
+            self._client = self.connect(library, key)
+        return self._client
+
+    def _lowering(self, request: Request) -> Lowering:
+        kept = self._lowered.get(id(request.schema))
+        if kept is not None and kept[0] is request.schema:
+            return kept[1]
+        made = lower(request.schema, target=self.target, name=request.name)
+        if len(self._lowered) >= MOST_KEPT:
+            self._lowered.clear()
+        self._lowered[id(request.schema)] = (request.schema, made)  # the schema is kept, so its id is not given to another
+        return made
+
+
+def named(lowering: Lowering) -> str:
+    """Return the name of the tool as the provider knows it."""
+    payload = lowering.payload
+    for part in (payload, *(payload.get(key) for key in ("function", "json_schema"))):
+        if isinstance(part, dict) and isinstance(part.get("name"), str):
+            return str(part["name"])
+    return "answer"
+
+
+def read(lifted: Lifted, model: str, usage: dict[str, int]) -> Reply:
+    """Return a lifted answer as a reply: what cannot be used is a complaint, or an error where asking again is no use."""
+    if lifted.status == "failed":
+        raise ModelError(lifted.failure or "the provider reports an error", code="provider")
+    if lifted.status == "refused":
+        raise ModelError(lifted.refusal or "the model declined", code="refused")
+    if not lifted.calls:
+        said = lifted.malformed or "nothing was filled in: answer by the tool"
+        return Reply(None, usage, model=model, complaints=(_complaint("", said),))
+    call = lifted.calls[0]
+    complaints = [_complaint(violation.instance, violation.message) for violation in call.violations]
+    if lifted.truncated or call.truncated:
+        complaints.insert(0, _complaint("", "the answer was cut off at a limit of length: be shorter"))
+    elif len(lifted.calls) > 1:
+        complaints.insert(0, _complaint("", "the tool was called more than once: call it once"))
+    return Reply(call.value, usage, model=model, repairs=_repairs(call), complaints=tuple(complaints))
+
+
+def failure(error: Exception) -> ModelError:
+    """Return what a library raised as an error of ours; overload, time limits and lost connections are worth another try."""
+    if isinstance(error, ModelError):
+        return error
+    status = next(
+        (found for name in ("status_code", "code", "http_status") if isinstance(found := getattr(error, name, None), int)), None
+    )
+    lost = any(word in type(error).__name__ for word in ("Timeout", "Connect", "RemoteProtocol")) or isinstance(error, OSError)
+    retry = lost if status is None else status in _TEMPORARY or status >= 500
+    return ModelError(f"{type(error).__name__}: {error}", code=str(status) if status is not None else None, retry=retry)
+
+
+def counted(usage: object, given: str, written: str) -> dict[str, int]:
+    """Return the tokens under two names of a provider under ours."""
+    if not isinstance(usage, dict):
+        return {}
+    pairs = {"input_tokens": usage.get(given), "output_tokens": usage.get(written)}
+    return {name: count for name, count in pairs.items() if isinstance(count, int)}
+
+
+def address(variable: str) -> str | None:
+    """Return the base URL that a variable of the environment names, if it is set."""
+    return os.environ.get(variable) or None
+
+
+def _repairs(call: Call) -> tuple[str, ...]:
+    return tuple(str(mend.to_json()) for mend in call.mended)
+
+
+def _complaint(pointer: str, message: str) -> Complaint:
+    return {"pointer": pointer, "message": message}
