@@ -22,6 +22,7 @@ from instrc.passes.partition import partition
 from instrc.passes.reach import check_reach
 from instrc.problems.report import Report
 from instrc.source import Source, Span
+from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
@@ -30,6 +31,7 @@ from instrc.vibes.vibe import Vibe
 def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefacts of a program, one an export; `CompileError` if a stage fails."""
     program = parse(source, report)
+    name_habits(program, report)
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
     library = Library(registry, report, sketch=options.sketch, limit=options.limit)

@@ -102,7 +102,7 @@ class Names:
         elif self.library.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
             return self.library.sketched(name.text)
         else:
-            offered = suggestions(name, scope.visible(), scope.inputs, self.library.names())
+            offered = suggestions(name, scope.visible(), scope.inputs, self.library.names(), RESERVED)
             self.report.add(
                 problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=self.library.searched())
             )

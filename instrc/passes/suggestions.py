@@ -14,7 +14,7 @@ _MOST = 3
 
 
 def suggestions(
-    name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None], vibes: Iterable[str]
+    name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None], vibes: Iterable[str], reserved: Iterable[str]
 ) -> tuple[str, ...]:
     """Return up to three names that may have been meant, the likeliest first.
 
@@ -22,7 +22,7 @@ def suggestions(
     """
     values = _values(name, locals_, inputs)
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
-    near = [spelled.get(each, each) for each in nearest(name.text, [*values, *spelled])]
+    near = [spelled.get(each, each) for each in nearest(name.text, [*values, *sorted(reserved), *spelled])]
     return tuple(dict.fromkeys([*near, *_begun(name.text, values)]))[:_MOST]
 
 

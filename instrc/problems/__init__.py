@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         calls,
         files,
         flow,
+        habits,
         imported,
         importing,
         layout,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         taskbench,
         text,
         vibes,
+        words,
     )
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "calls",
     "files",
     "flow",
+    "habits",
     "imported",
     "importing",
     "layout",
@@ -62,6 +65,7 @@ __all__ = [
     "taskbench",
     "text",
     "vibes",
+    "words",
 ]
 
 

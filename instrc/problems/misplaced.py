@@ -75,7 +75,9 @@ class MisplacedData(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return 'give it a name, as in `Draft(tone: "warm")`, or describe the step with `@ "…"`'
+        if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
+            return 'a goal needs steps behind it: `"…" | Draft`'
+        return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or begin the pipe with it'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

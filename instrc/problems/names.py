@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamed
+from instrc.problems.lookalikes import strange_letter
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
+
+_VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
+_VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
+"""How other languages write the three values that have names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +46,18 @@ class UnknownName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.word in _VALUES:
+            return f"write `{_VALUES[self.word]}`"
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
+        if strange := strange_letter(self.word):
+            return f"{strange}; {advice}"
         return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
+        if self.word in _VALUES:
+            return renamed(self.at, self.word, (_VALUES[self.word],))
         return renamed(self.at, self.word, self.nearest)
 
 
@@ -194,6 +205,9 @@ class RecursiveBinding(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        alone = self.at is not None and self.at.source.text[: self.at.start].rstrip().endswith("=")
+        if alone and len(self.words) == 1:  # `const Draft = Draft`
+            return "choose another name for it, or name the instruction by its `aug:` reference"
         return "to repeat a step until it is good, put it into `Loop_Mixin`"
 
     @property

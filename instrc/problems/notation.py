@@ -165,15 +165,24 @@ class BadAnnotation(Problem):
 
     name: ClassVar[str] = "bad-annotation"
 
+    version: bool = False
+    """Whether it was meant to pin a version, as in `draft@2`."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "an `@` is followed by a string or by braces"
+        return "a version is not written with `@`" if self.version else "an `@` is followed by a string or by braces"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return 'write `@ "…"` or `@ { … }`'
+        return "write it behind the reference: `aug:letter:2`" if self.version else 'write `@ "…"` or `@ { … }`'
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        before = self.at.source.text[: self.at.start].rpartition("aug:")[2] if self.at else " "
+        return replaced(self.at, ":", safe=False) if self.version and not set(before) & set(" \n\"'|(") else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,14 @@ _TEXT = re.compile(r"\S|\Z")
 
 
 def _hashes(first: Span) -> tuple[Edit, ...]:
-    """Return the edits of a block of lines that begin with `#`."""
+    """Return the edits of a block of lines that begin with `#` or `--`."""
     text = first.source.text
+    sign = text[first.start]
     edits = []
     start = first.start
-    while text.startswith("#", start):
-        stop = start + 1
-        while text.startswith("#", stop):
+    while text.startswith(first.text, start):
+        stop = start + len(first.text)
+        while text.startswith(sign, stop):
             stop += 1
         edits.append(Edit(first.source.span(start, stop), "//"))
         line_end = text.find("\n", stop)
@@ -162,7 +163,7 @@ class UnclosedComment(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashComment(Problem):
-    """A `#` does not begin a comment.
+    """A comment begins with another sign than `//` or `/*`: with `#` or `--`.
 
     ```aug greet.aug
     # a first try
@@ -177,7 +178,7 @@ class HashComment(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "comments do not begin with `#`"
+        return f"comments do not begin with `{self.characters}`"
 
     @property
     def hint(self) -> str | None:

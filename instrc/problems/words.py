@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import replaced
-from instrc.problems.problem import Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem
+from instrc.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class BadName(Problem):
     "Find a slot" | find-slot
     ```
 
-    Use a name without the sign. A step is read whole: there is no `name.property`.
+    Use a name without the sign. One member of a result is read by a path: `people.organizer`.
     """
 
     name: ClassVar[str] = "bad-name"
@@ -132,11 +133,34 @@ class KeywordAsName(Problem):
         return "choose another name, or write it with another case if an instruction is meant"
 
 
+_LEFT_AWAY = frozenset({"return", "await", "async", "new", "yield"})
+_ADVICE: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset({"import", "from", "require", "include", "using", "use", "package"}),
+        "nothing is imported: instructions are found by name, or by an `aug:` reference",
+    ),
+    (
+        frozenset({"def", "function", "fn", "func", "fun", "class", "lambda", "=>", "struct", "interface"}),
+        "there are no functions: instructions are JSON Schemas in vibe files; name a pipeline with `tool NAME = …`",
+    ),
+    (frozenset({"return"}), "leave it away: the last expression is the result"),
+    (frozenset({"await", "async", "yield"}), "leave it away: what reads a result waits for it"),
+    (frozenset({"new"}), "leave it away: an instruction is called by its name"),
+    (frozenset({"export"}), "write `tool NAME = …`: that exports it"),
+    (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),
+    (frozenset({"if", "elif", "elsif", "unless", "switch", "case", "then"}), "write `when PATH { … } else { … }`"),
+    (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
+    (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
+    (frozenset({"catch", "except", "finally", "throw", "raise"}), "write `try { … } else { … }`; `Fail(error)` fails for good"),
+)
+"""What to write in place of words of other languages."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignStatement(Problem):
     """A statement of another programming language.
 
-    A program only names values and composes instructions: no functions are defined, nothing is imported, nothing branches.
+    A program names values, composes instructions and has blocks of its own; no functions are defined and nothing is imported.
 
     ```aug greet.aug
     def greet(prompt): Greet(prompt)
@@ -157,24 +181,35 @@ class ForeignStatement(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        if self.word in {"import", "from", "require", "include", "using", "use", "package"}:
-            return "nothing is imported: instructions are found by name, or by an `aug:` reference"
-        if self.word in {"def", "function", "fn", "func", "fun", "class", "lambda", "async"}:
-            return "instructions are JSON Schemas in vibe files; name a pipeline with `tool NAME = …`"
+        if advice := next((advice for words, advice in _ADVICE if self.word in words), None):
+            return advice
         return "name values with `const NAME = …`, export with `tool NAME = …`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        if self.at is None or self.at.text != self.word:
+            return ()
+        if self.word in _LEFT_AWAY:
+            text = self.at.source.text
+            end = self.at.end
+            while text[end : end + 1] == " ":
+                end += 1
+            return (Fix(f"remove `{self.word}`", (Edit(Span(self.at.source, self.at.start, end), ""),), safe=True),)
+        return replaced(self.at, "tool", safe=False) if self.word == "export" else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownOperator(Problem):
     """A sign is no operator of the language.
 
-    There are three: `|` leads to the next stage, `=` names a value, `@` describes one.
+    There are few: `|` leads to the next stage, `=` names a value, `@` describes one; in a condition stand `is` and `or`.
 
     ```aug greet.aug
     "Say hello" + Greet
     ```
 
-    Join stages with `|`, give values in the brackets of a call, and leave choices to the instructions.
+    Join stages with `|`, give values in the brackets of a call, and write choices with `when`.
     """
 
     name: ClassVar[str] = "unknown-operator"
@@ -182,6 +217,8 @@ class UnknownOperator(Problem):
     text: str
     meant: tuple[str, ...] = ()
     """Pieces of advice for this sign."""
+    put: str = ""
+    """What says the same here, if something does."""
 
     @property
     def message(self) -> str:
@@ -192,6 +229,11 @@ class UnknownOperator(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "; ".join(self.meant) if self.meant else "join stages with `|`; give values in the brackets of a call"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        return replaced(self.at, self.put) if self.put else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

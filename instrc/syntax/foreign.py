@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from instrc.problems import notation, statements, words
-from instrc.syntax.view import GIVE_UP, SIGNS, Found, Repair, View, first_on_line
-
-# fmt: off
-_FOREIGN = frozenset({
-    "async", "await", "break", "case", "catch", "class", "continue", "def", "do", "elif", "else", "enum", "except",
-    "export", "extends", "fn", "for", "foreach", "from", "func", "function", "import", "include", "interface", "lambda",
-    "namespace", "package", "private", "protected", "public", "raise", "require", "return", "static", "struct", "switch",
-    "throw", "try", "type", "using", "val", "var", "while", "with", "yield",
-})
-# fmt: on
-_FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+from instrc.problems import habits, notation, statements, words
+from instrc.syntax.habits import FOREIGN, FOREIGN_WITH_BRACKETS
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, SIGNS, Found, Repair, View, first_on_line
 
 _ADVICE = {
-    "&&": ("conditions are the work of instructions",),
-    "&": ("conditions are the work of instructions",),
-    "?": ("choices are the work of instructions",),
-    "!": ("conditions are the work of instructions",),
+    "&&": ("write `when A { when B { … } }` for two conditions",),
+    "&": ("write `when A { when B { … } }` for two conditions",),
+    "||": ("in a condition write `or`",),
+    "?": ("write `when PATH { … } else { … }`",),
+    "?.": ("write `.`: what is not there is `null`",),
+    "!": ("put what is to happen otherwise behind `else`",),
+    "[": ("write `.NAME` for a member",),
     "<": ("a call is written with round brackets",),
     ">": ("a call is written with round brackets",),
-    ".": ("a step is read whole; there is no `name.property`",),
+    ".": ("a path is written `name.member`",),
     "..": ("list what you mean",),
     "...": ("list what you mean",),
     "$": ("a name is written without a sign before it",),
@@ -39,13 +33,16 @@ def foreign_statement(view: View) -> Found:
         first -= 1
         if view.place - first > 50:
             return None
+        token = view.tokens[first]
+        if token.kind == "NAME" and view.text(token) == "lambda" and view.tokens[first + 1].kind in {"NAME", "COLON"}:
+            return words.ForeignStatement(at=view.span(token), word="lambda"), GIVE_UP
     if first == view.place or view.tokens[first].kind != "NAME":
         return None
     word = view.text(view.tokens[first])
     follows = view.tokens[first + 1].kind
-    if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (word not in _FOREIGN and follows != "LPAR"):
+    if follows in {"EQUAL", "VBAR", "SEMICOLON", "COLON"} or (word not in FOREIGN and follows != "LPAR"):
         return None
-    if follows == "LPAR" and word not in _FOREIGN_WITH_BRACKETS:
+    if follows == "LPAR" and word not in FOREIGN_WITH_BRACKETS:
         return None
     return words.ForeignStatement(at=view.span(view.tokens[first]), word=word), GIVE_UP
 
@@ -58,8 +55,10 @@ def foreign_sign(view: View) -> Found:
     match token.kind:
         case "ARROW":
             order: tuple[str, ...] = ("COLON", "VBAR", "EQUAL") if view.in_braces or text == "=>" else ("VBAR", "COLON", "EQUAL")
-            if text == "|>":
+            if text in {"|>", ">>"}:
                 order = ("VBAR",)
+            if text == "=>" and _is_function(view):
+                return words.ForeignStatement(at=at, word=text), GIVE_UP
             meant = next((kind for kind in order if view.accepts(kind)), None)
             problem = words.Arrow(at=at, text=text, meant=SIGNS[meant or "VBAR"])
             return problem, Repair((view.one(meant),), 1) if meant else GIVE_UP
@@ -70,7 +69,36 @@ def foreign_sign(view: View) -> Found:
                 return notation.EqualsForColon(at=at), Repair((view.one("COLON"),), 1)
             return words.UnknownOperator(at=at, text=text, meant=("there are no comparisons",)), _separate(view)
         case "OPERATOR":
-            return words.UnknownOperator(at=at, text=text, meant=_ADVICE.get(text, ())), _separate(view)
+            put = "." if text == "?." else ""
+            return words.UnknownOperator(at=at, text=text, meant=_ADVICE.get(text, ()), put=put), _separate(view)
+        case "METRIC":
+            return words.UnknownOperator(
+                at=at, text="$", meant=("a name begins without it; it begins a metric in a path",)
+            ), GIVE_UP
+    return None
+
+
+def _is_function(view: View) -> bool:
+    """Tell whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
+    names = set()
+    for token in reversed(view.read):
+        if token.kind not in {"NAME", "LPAR", "RPAR", "COMMA"}:
+            break
+        names.add(view.text(token) if token.kind == "NAME" else "")
+    if view.before() == "LPAR" or view.before(2) == "LPAR":
+        return True
+    behind = view.tokens[view.place + 1 : view.place + 30]
+    return any(token.kind == "NAME" and view.text(token) in names for token in behind)
+
+
+def index_slip(view: View) -> Found:
+    """See to `people[0]` and `people.0`: no part of a value is picked by brackets or numbers."""
+    token = view.token
+    touching = bool(view.read) and view.read[-1].end == token.start
+    if token.kind == "LSQB" and touching and view.before() in ENDS_VALUE:
+        return habits.IndexedValue(at=view.span(token)), GIVE_UP
+    if token.kind == "NUMBER" and touching and view.before() == "DOT":
+        return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None
 
 

@@ -6,9 +6,10 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
-from instrc.problems import brackets, notation, statements, words
+from instrc.problems import brackets, habits, notation, statements, words
 from instrc.problems.problem import Problem
-from instrc.syntax.foreign import foreign_sign, foreign_statement
+from instrc.syntax.blocks import block_slip, inside_block
+from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import (
@@ -33,7 +34,20 @@ from instrc.syntax.view import (
 
 def diagnose(view: View) -> tuple[Problem, Repair]:
     """Name the mistake that the next token shows, and tell how to go on."""
-    for rule in (foreign_statement, foreign_sign, _waiting, _key_without_value, _border, _closing, _sign, _keyword, _value):
+    for rule in (
+        foreign_statement,
+        block_slip,
+        inside_block,
+        index_slip,
+        foreign_sign,
+        _waiting,
+        _key_without_value,
+        _border,
+        _closing,
+        _sign,
+        _keyword,
+        _value,
+    ):
         if found := rule(view):
             return found
     return _unexpected(view), GIVE_UP
@@ -53,7 +67,9 @@ def _waiting(view: View) -> Found:
     if last.kind == "AT":
         if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
             return notation.BadAnnotation(at=at), Repair((view.one("STRING", ""),), 1)
-        return notation.BadAnnotation(at=at), Repair((view.one("STRING", ""),), 1 if token.kind in {"NUMBER", "AUG_URI"} else 0)
+        version = token.kind == "NUMBER" and token.start == last.end
+        dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
+        return notation.BadAnnotation(at=at, version=version), Repair((view.one("STRING", ""),), dropped)
     if keyword:
         return None
     if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
@@ -94,10 +110,24 @@ def _after_defined_name(view: View, last: Token) -> Found:
     if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
         return statements.MissingEquals(at=view.gap(), word=word), Repair((view.one("EQUAL"), view.one("NAME", "missing")))
     if token.kind == "LPAR":
+        if _has_parameters(view):
+            return habits.Parameters(at=view.span(token), word=word), GIVE_UP
         return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
     if token.kind == "AT":
         return notation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
     return None
+
+
+def _has_parameters(view: View) -> bool:
+    """Tell whether brackets of names follow, and `=` behind them."""
+    index = view.place + 1
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA", "COLON"}:
+        index += 1
+    return view.tokens[index].kind == "RPAR" and view.tokens[min(index + 1, len(view.tokens) - 1)].kind in {
+        "EQUAL",
+        "COLON",
+        "ARROW",
+    }
 
 
 def _key_without_value(view: View) -> Found:
@@ -107,11 +137,13 @@ def _key_without_value(view: View) -> Found:
     token = view.token
     if not view.after_key:
         expects_key = view.before() in {"LBRACE", "COMMA"}
+        if token.kind == "LBRACE" and view.before() == "LBRACE":
+            return habits.DoubledBraces(at=view.span(token)), GIVE_UP
         if expects_key and token.kind in STARTS_VALUE | {"AT"}:
             return notation.MissingKey(at=view.span(token)), Repair((view.one("NAME", "missing"), view.one("COLON")))
         return None
     last = view.read[-1]
-    if token.kind in {"LPAR", "VBAR", "AT"}:
+    if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
         return notation.MissingKey(at=view.span(last)), Repair((view.one("COLON"), again))
     if token.kind == "EQUAL":
@@ -324,3 +356,20 @@ def _unexpected(view: View) -> Problem:
     if view.accepts(END):
         expected.append("the end of the statement")
     return notation.UnexpectedText(at=at, what=what, expected=" or ".join(expected))
+
+
+_RULES = (
+    foreign_statement,
+    block_slip,
+    inside_block,
+    index_slip,
+    foreign_sign,
+    _waiting,
+    _key_without_value,
+    _border,
+    _closing,
+    _sign,
+    _keyword,
+    _value,
+)
+"""What is asked, in this order, what mistake it sees."""

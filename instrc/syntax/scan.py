@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
 from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, UnclosedComment
@@ -17,12 +18,17 @@ from instrc.source import Source, Span
 from instrc.syntax.tables import END, Tables
 from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
 
-_FOREIGN = re.compile(r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|[→⇒➔➜⟶⟹])|(?P<OPERATOR>&&|\?\?|\.\.\.?|\+\+|\*\*|::)")
+_FOREIGN = re.compile(
+    r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
+    r"(?P<OPERATOR>&&|\?\?|\?\.(?!\d)|\.\.\.?|\+\+|\*\*|::)"
+)
 _SINGLE = set("-+*/%<>!?&^~$\\.,")
 _SPACE = re.compile(r"\s*")
 _LINE_END = re.compile(r"[\r\n]|\Z")
 _NUMBER_LIKE = re.compile(r"[-+]?\.?\d(?:[eE][-+]\d|[\w.])*")
 _NAME_LIKE = re.compile(r"(?:-\w+)+")
+_ENDS_WITH_SIGN = re.compile(r"[:,({\[|=]\s*[\"']\Z")
+_PATH_LIKE = re.compile(r"[^\W\d][\w-]*(?:/[\w-]+(?:\.[\w-]+)*)+(?::[\w.]+)?")
 _LOOKALIKES = dict(zip("（）［］｛｝，；：｜＝＠、∣", "()[]{},;:|=@,|", strict=True))
 _KINDS = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
 _KINDS |= {",": "COMMA", ";": "SEMICOLON", ":": "COLON", "|": "VBAR", "=": "EQUAL", "@": "AT"}
@@ -72,6 +78,8 @@ class Scanner:
 
     def _next(self, start: int, stop: int) -> int:
         """Take one token; return where it ends."""
+        if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
+            return self._hash(start, "--")
         if foreign := _FOREIGN.match(self.text, start, stop):
             self._take(foreign.lastgroup or "", start, foreign.end())
             return foreign.end()
@@ -108,6 +116,10 @@ class Scanner:
             end = start + length
             if not is_name(run[:length]):
                 return self._stray(start)
+        if path := _PATH_LIKE.match(self.text, start, self.stop):
+            self.problems.append(MissingScheme(at=self.source.span(start, path.end()), path=path.group()))
+            self._take("NAME", start, path.end(), "path")
+            return path.end()
         if slip := _NAME_LIKE.match(self.text, end):
             written = self.text[start : slip.end()]
             meant = written.replace("-", "_")
@@ -170,6 +182,11 @@ class Scanner:
             self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
             return offset + 1
         line_end = self._line_end(start)
+        if nested := self._nested(start):
+            self.problems.append(NestedQuotes(at=nested))
+            self._spoil_line(start, line_end)
+            self._take("STRING", start, line_end, self.text[start + 1 : line_end])
+            return line_end
         if end := self._later_end(quote, line_end):
             self.problems.append(UnclosedString(at=self.source.span(start, line_end), goes_on=True))
             self._take("STRING", start, end, self.text[start + 1 : end - 1])
@@ -179,6 +196,17 @@ class Scanner:
         self._spoil_line(start, line_end)
         self._take("STRING", start, end, self.text[start + 1 : end])
         return end
+
+    def _nested(self, start: int) -> Span | None:
+        """Return the quote that ended a string too early, as the second one of `'it's'` does."""
+        if len(self.tokens) < 2:
+            return None
+        string, name = self.tokens[-2:]
+        quoted = string.kind == "STRING" and name.kind == "NAME" and string.end == name.start
+        if quoted and _ENDS_WITH_SIGN.search(self.text, string.start, string.end):  # `"x, b: "y"`: a quote is missing
+            return None
+        same = quoted and self.text[string.end - 1] == self.text[start] and "\n" not in self.text[name.end : start]
+        return self.source.span(string.end - 1, string.end) if same else None
 
     def _later_end(self, quote: str, line_end: int) -> int | None:
         """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
@@ -224,13 +252,13 @@ class Scanner:
 
     # ---- comments and numbers
 
-    def _hash(self, start: int) -> int:
+    def _hash(self, start: int, sign: str = "#") -> int:
         """Pass over a comment, and over its further lines: a block of them is one mistake."""
-        self.problems.append(HashComment(at=self.source.span(start, start + 1)))
+        self.problems.append(HashComment(at=self.source.span(start, start + len(sign))))
         while True:
             end = self._line_end(start)
             start = _SPACE.match(self.text, end).end()  # type: ignore[union-attr]  # matches everywhere
-            if not self.text.startswith("#", start):
+            if not self.text.startswith(sign, start):
                 return end
 
     def _number(self, start: int, end: int) -> int:

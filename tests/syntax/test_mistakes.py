@@ -12,6 +12,7 @@ from programs import programs
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
 from instrc.source import Source
+from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
 
 CASE = re.compile(r"^(```|~~~)aug\n(.*?)\n\1\n```text\n(.*?)```$", re.DOTALL | re.MULTILINE)
@@ -50,7 +51,7 @@ PIECES = [
 
 def mistakes(text: str) -> list[str]:
     report = Report()
-    parse(Source("broken.aug", text), report)
+    name_habits(parse(Source("broken.aug", text), report), report)
     for problem in report.problems:
         assert problem.message
         assert problem.at is not None
@@ -72,6 +73,7 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
     """What stands before and behind in statements of their own is read, and has no mistakes."""
     report = Report()
     program = parse(Source("broken.aug", f"const before = A;\n{text}"), report)
+    name_habits(program, report)
     names = [problem.name for problem in report.ordered()]
     if names != ["too-many-mistakes"]:
         assert names == [line.split()[1] for line in expected]
@@ -150,3 +152,19 @@ def test_statements_without_mistakes_are_read_around_one_with() -> None:
     program = parse(Source("broken.aug", "const a = A\ninput b = B;\nconst c = C"), report)
     assert [problem.name for problem in report.problems] == ["unexpected-text"]
     assert [getattr(statement, "name").text for statement in program.statements] == ["a", "c"]  # noqa: B009  -- as above
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: letter\n",
+        "name: letter\nsteps:\n  - draft\n",
+        "steps:\n  - draft\n",
+        '{ "type": "object", "properties": {} }',
+        "<!DOCTYPE html>\n<p>",
+        "#!/bin/sh\ninstrc check .\n",
+        "Please write a kind letter to Ann and sign it.\n",
+    ],
+)
+def test_another_kind_of_file_is_one_problem(text: str) -> None:
+    assert [line.split()[1] for line in mistakes(text)] == ["not-a-program"]

@@ -1,0 +1,36 @@
+"""Letters of other scripts that look like Latin ones: a name with one of them in it is another name."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_CYRILLIC = "аАвВеЕкКМНоОрРсСтТуУхХіІјЈѕЅԁԛԝһ"
+_LATIN_FOR_CYRILLIC = "aABBeEkKMHoOpPcCTTyYxXiIjJsSdqwh"
+_GREEK = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανοιυρ"
+_LATIN_FOR_GREEK = "ABEZHIKMNOPTYXavoiup"
+_LATIN = dict(zip(_CYRILLIC, _LATIN_FOR_CYRILLIC.replace("BB", "bB", 1).replace("TT", "tT", 1), strict=True))
+_LATIN |= dict(zip(_GREEK, _LATIN_FOR_GREEK, strict=True))
+_OTHER: dict[str, str] = {}
+for _letter, _looks in _LATIN.items():
+    if _letter in _CYRILLIC:
+        _OTHER.setdefault(_looks, _letter)
+
+
+def strange_letter(word: str) -> str | None:
+    """Say which letter of a word only looks like one of the script that the others are of, if one does."""
+    scripts = [_script(letter) for letter in word]
+    known = [script for script in scripts if script]
+    if len(set(known)) < 2:
+        return None
+    most = max(set(known), key=known.count)
+    for letter, script in zip(word, scripts, strict=True):
+        like = _LATIN.get(letter) if most == "Latin" else _OTHER.get(letter)
+        if script and script != most and like:
+            return f"`{letter}` in it is {script} (U+{ord(letter):04X}) and only looks like `{like}`"
+    return None
+
+
+def _script(letter: str) -> str:
+    return next(
+        (script for script in ("Latin", "Cyrillic", "Greek") if unicodedata.name(letter, "").startswith(script.upper())), ""
+    )

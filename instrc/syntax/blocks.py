@@ -1,0 +1,191 @@
+"""Slips in blocks and conditions: words of other languages, brackets, parts that are missing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc.problems import habits, notation, words
+from instrc.syntax.tables import END
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, Repair, View
+
+_HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
+_EQUAL = frozenset({"=", "==", "==="})
+_ADVICE = {
+    "and": "write one `when` in the other: `when A { when B { … } }`",
+    "not": "put what is to happen otherwise behind `else`, or write `PATH @ { not: { … } }`",
+    "compare": "compare by a JSON Schema: `PATH @ { minimum: 3 }`",
+}
+_OPERATORS = {
+    "&&": "and",
+    "&": "and",
+    "and": "and",
+    "!=": "not",
+    "!==": "not",
+    "!": "not",
+    "not": "not",
+    "<": "compare",
+    ">": "compare",
+}
+_INSTEAD_OF_ELSE = frozenset({"catch", "except", "finally", "rescue"})
+_INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
+
+
+_AFTER_A_NAME = frozenset({"EQUAL", "SEMICOLON", "COMMA", "RPAR", "RSQB", "RBRACE", "VBAR", "COLON", END})
+
+
+class _Head(NamedTuple):
+    """The word that the part of a block begins with, and whether its braces have been closed."""
+
+    kind: str
+    word: str
+    first: bool
+    """Whether nothing has been read behind it."""
+    closed: bool
+
+
+def block_slip(view: View) -> Found:
+    """See to the head of a block: its condition, its list, its words."""
+    head = _head(view)
+    if head is None or (head.first and view.token.kind in _AFTER_A_NAME):  # the word is used as a name
+        return None
+    match head.kind:
+        case "WHEN" | "UNTIL" if not head.closed:
+            return _operator(view) or _condition(view, head)
+        case "EACH" if not head.closed:
+            return _each(view, head)
+        case "REPEAT":
+            return _repeat(view, head)
+        case "TRY" if head.closed:
+            return _without_else(view, head)
+        case "TRY" | "DO" if not head.closed:
+            return _incomplete(view, head.word, "`{`")
+    return None
+
+
+def _head(view: View) -> _Head | None:
+    """Return the head of the innermost block that is being read."""
+    level = 0
+    closed = False
+    for distance, token in enumerate(reversed(view.read)):
+        if token.kind in CLOSING:
+            level += 1
+            closed = closed or token.kind == "RBRACE"
+        elif token.kind in OPENING:
+            if not level:
+                return None
+            level -= 1
+        elif not level and token.kind in {"SEMICOLON", "EQUAL", "VBAR", "COMMA", "COLON", "ELSE"}:
+            return None
+        elif not level and token.kind in _HEADS:
+            return _Head(token.kind, view.text(token), first=not distance, closed=closed)
+    return None
+
+
+def _operator(view: View) -> Found:
+    """See to signs and words that compare, negate and join conditions elsewhere."""
+    token = view.token
+    text = view.text(token)
+    at = view.span(token)
+    last = view.read[-1]
+    if text in _EQUAL and view.accepts("IS"):
+        return words.UnknownOperator(at=at, text=text, meant=("write `is`",), put="is"), Repair((view.one("IS"),), 1)
+    if text == "|" and view.following.start == token.end and view.text(view.following) == "|":
+        at = view.source.span(token.start, view.following.end)
+        problem = words.UnknownOperator(at=at, text="||", meant=("write `or`",), put="or")
+        return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
+    if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
+        return words.UnknownOperator(at=view.span(last), text="not", meant=(_ADVICE["not"],)), GIVE_UP
+    if text in _OPERATORS:
+        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE[_OPERATORS[text]],)), GIVE_UP
+    return None
+
+
+def _condition(view: View, head: _Head) -> Found:
+    token = view.token
+    if head.first and token.kind == "LPAR":
+        return habits.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+    if token.kind == "LPAR" and view.before() == "NAME":
+        return habits.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), GIVE_UP
+    if head.first and token.kind == "LBRACE":
+        return _incomplete(view, head.word, "a condition")
+    if head.first:
+        return habits.BadCondition(
+            at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
+        ), GIVE_UP
+    return _incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
+
+
+def _each(view: View, head: _Head) -> Found:
+    token = view.token
+    if head.first and token.kind == "LPAR":
+        return habits.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+    if head.first:
+        return _incomplete(view, head.word, "a name")
+    if view.accepts("IN"):
+        if view.text(token) in _INSTEAD_OF_IN:
+            problem = habits.IncompleteBlock(at=view.span(token), word=head.word, missing="`in`", put="in")
+            return problem, Repair((view.one("IN"),), 1)
+        return _incomplete(view, head.word, "`in`")
+    if view.before() == "IN":
+        return habits.BadCondition(at=view.span(token), slip="value", word="in"), GIVE_UP
+    return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
+
+
+def _repeat(view: View, head: _Head) -> Found:
+    token = view.token
+    if not head.closed:
+        return _incomplete(view, head.word, "`{`") if head.first else _each(view, head)
+    if view.accepts("UNTIL"):
+        at = view.span(token) if view.text(token) == "while" else view.gap()
+        return habits.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition"), GIVE_UP
+    return None
+
+
+def _without_else(view: View, head: _Head) -> Found:
+    token = view.token
+    if not view.accepts("ELSE"):
+        return None
+    if view.text(token) not in _INSTEAD_OF_ELSE:
+        return _incomplete(view, head.word, "`else`")
+    put = "else" if view.following.kind == "LBRACE" else ""
+    problem = habits.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)
+    return problem, Repair((view.one("ELSE"),), 1) if put else GIVE_UP
+
+
+def _incomplete(view: View, word: str, missing: str) -> Found:
+    at = view.gap() if view.token.kind == END else view.span(view.token)
+    return habits.IncompleteBlock(at=at, word=word, missing=missing), GIVE_UP
+
+
+def inside_block(view: View) -> Found:
+    """See to what stands in the braces of a block: fields without braces of their own, `tool` and `input`."""
+    token = view.token
+    if not view.in_braces or not (view.accepts("EQUAL") or view.accepts("SEMICOLON") or _begins_body(view)):
+        return None
+    if token.kind in {"TOOL", "INPUT"} and view.following.kind in {"NAME", "CONST", "LET"}:
+        outside = "`const` or a value: `tool` and `input` stand outside of blocks"
+        return notation.UnexpectedText(at=view.span(token), what=f"`{view.text(token)}`", expected=outside), GIVE_UP
+    if token.kind not in {"COLON", "COMMA"}:
+        return None
+    opening = view.open[-1][0]
+    closing = _closing(view)
+    at = view.span(view.read[-1])
+    return habits.MissingBraces(at=at, opening=view.span(opening), closing=closing and view.span(closing)), GIVE_UP
+
+
+def _begins_body(view: View) -> bool:
+    return view.before() == "LBRACE" and view.accepts("CONST")
+
+
+def _closing(view: View) -> Token | None:
+    """Return the brace that closes the innermost open one."""
+    level = 0
+    for token in view.tokens[view.place : view.place + 500]:
+        if token.kind in OPENING:
+            level += 1
+        elif token.kind in CLOSING:
+            if not level:
+                return token if token.kind == "RBRACE" else None
+            level -= 1
+    return None

@@ -1,0 +1,195 @@
+"""Mistakes that are well-formed: words and signs of other languages that the grammar takes for names and data.
+
+Statements need no `;` between them, so `return Draft(prompt)` is two statements, and `people[0]` too.
+What stands on one line without a `;` gives such slips away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from instrc import problems
+from instrc.ir.surface import (
+    Annotated,
+    Anonymous,
+    Array,
+    Binding,
+    Body,
+    Call,
+    Do,
+    Each,
+    Expression,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Program,
+    Repeat,
+    Statement,
+    Try,
+    When,
+    bodies,
+)
+from instrc.jsonvalue import loads
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.source import Source, Span
+
+# fmt: off
+FOREIGN = frozenset({
+    "as", "async", "await", "break", "case", "catch", "class", "continue", "def", "elif", "elsif", "enum", "except",
+    "export", "extends", "finally", "fn", "for", "foreach", "from", "func", "function", "if", "import",
+    "include", "interface", "lambda",
+    "namespace", "new", "package", "private", "protected", "public", "raise", "require", "return", "static", "struct", "switch",
+    "then", "throw", "type", "unless", "using", "val", "var", "while", "with", "yield",
+})
+# fmt: on
+FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", "unless"})
+"""Words that look like a call: `if (x)`."""
+FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
+
+_PROSE = 4
+"""Names one after the other that are no program any more."""
+_JSON = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
+_OTHER_FILES = (
+    (re.compile(r"\s*---[ \t]*(\r?\n|\Z)"), "YAML"),
+    (re.compile(r"\s*(?!aug:)[\w-]+:[ \t]*([a-z0-9-][^({|\r\n]*)?(\r?\n|\Z)"), "YAML"),
+    (_JSON, "JSON"),
+    (re.compile(r"\s*<(!doctype|html|\?xml|svg)", re.IGNORECASE), "HTML or XML"),
+    (re.compile(r"\s*#!"), "a script"),
+    (re.compile(r"\s*\w+(?:,? \w+){4,}[.!?,]"), "plain text"),
+)
+
+
+def name_habits(program: Program, report: Report) -> None:
+    """Report the mistakes of a program that the grammar accepts, and instead of all others that its file is no program."""
+    source = program.source
+    lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
+    found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
+    if (lines or found or _is_json(source)) and (other := _other_file(source)):
+        report.problems[:] = [problem for problem in report.problems if not problem.at or problem.at.source is not source]
+        found = [other]
+    for problem in found:
+        report.add(problem)
+
+
+def _is_json(source: Source) -> bool:
+    """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
+    if not _JSON.match(source.text):
+        return False
+    try:
+        loads(source.text)
+    except ValueError:
+        return False
+    return True
+
+
+def _other_file(source: Source) -> Problem | None:
+    """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
+    kind = next((kind for pattern, kind in _OTHER_FILES if pattern.match(source.text)), None)
+    return None if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
+
+
+def _find(program: Program) -> Iterator[Problem]:
+    """Yield the mistakes of a program that the grammar accepts."""
+    pending: list[Sequence[Statement]] = [program.statements]
+    while pending:
+        row = pending.pop()
+        yield from _row(program.source, row)
+        for statement in row:
+            if isinstance(statement, Binding | Anonymous):
+                pending.extend(_rows_inside(statement.value))
+
+
+def _rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        match node:
+            case Pipe(stages):
+                pending.extend(stages)
+            case Annotated(inner):
+                pending.append(inner)
+            case When() | Each() | Repeat() | Try() | Do():
+                for body in bodies(node):
+                    yield _statements(body)
+            case _:
+                pass
+
+
+def _statements(body: Body) -> Sequence[Statement]:
+    return (*body.statements, Anonymous(body.value, body.value.span))
+
+
+def _row(source: Source, row: Sequence[Statement]) -> Iterator[Problem]:
+    """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
+    skip = False
+    for at, statement in enumerate(row):
+        before = row[at - 1] if at else None
+        following = row[at + 1] if at + 1 < len(row) else None
+        joined = before is not None and _joined(source, before, statement)
+        if skip and joined:
+            continue
+        problem = _mistake(source, row, at, before if joined else None, following)
+        skip = problem is not None
+        if problem is not None:
+            yield problem
+
+
+def _mistake(
+    source: Source, row: Sequence[Statement], at: int, before: Statement | None, following: Statement | None
+) -> Problem | None:
+    """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
+    statement = row[at]
+    if not isinstance(statement, Binding | Anonymous):
+        return None
+    first, last = _ends(statement.value)
+    joined = following is not None and _joined(source, statement, following)
+    match first:
+        case Name("else", span) if following is not None and isinstance(_first(following), Object):
+            return problems.habits.StrayElse(at=span)
+        case Name(text, span) if text in FOREIGN and (joined or before is not None):
+            return problems.words.ForeignStatement(at=span, word=text)
+        case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:
+            return problems.words.ForeignStatement(at=span, word=text)
+        case Array() if before is not None and before.span.end == first.span.start:
+            return problems.habits.IndexedValue(at=first.span)
+        case Array(items) if any(not isinstance(item, Literal | Array | Object) for item in items):
+            return problems.habits.ListOfSteps(at=first.span)
+        case Literal(str() as text) if text.startswith("aug:"):
+            return problems.habits.QuotedReference(at=first.span)
+    if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
+        beside = _first(following)
+        if isinstance(beside, Name) and beside.span.start == statement.span.end:
+            return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
+    return _prose(source, row, at) if joined and before is None else None
+
+
+def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
+    """Return the problem of a line of names without anything between them."""
+    for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
+        if not isinstance(_first(one), Name) or not _joined(source, one, other):
+            return None
+        if count >= _PROSE:
+            return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
+    return None
+
+
+def _joined(source: Source, one: Statement, other: Statement) -> bool:
+    """Tell whether two statements stand on one line with nothing but spaces between them."""
+    return not source.text[one.span.end : other.span.start].strip(" \t")
+
+
+def _first(statement: Statement) -> Expression | None:
+    return _ends(statement.value)[0] if isinstance(statement, Binding | Anonymous) else None
+
+
+def _ends(value: Expression) -> tuple[Expression, Expression]:
+    """Return what an expression begins with and what it ends with."""
+    first = last = value
+    while isinstance(first, Pipe | Annotated):
+        first = first.stages[0] if isinstance(first, Pipe) else first.value
+    while isinstance(last, Pipe):
+        last = last.stages[-1]
+    return first, last
