@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
@@ -24,6 +25,7 @@ from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Check, Effects, Sink
 from instrc.runtime.engine import Engine, Launch
 from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.sampling import Sample, instance_of
@@ -84,33 +86,42 @@ def prepare(
     return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name))
 
 
-def launch(
-    prepared: Prepared,
-    given: Json,
-    *,
-    activities: Activities,
-    run: str | None = None,
-    requests: int | None = None,
-    tokens: int | None = None,
-    how: Mapping[str, Json] | None = None,
-    rehearse: bool = False,
-) -> Launch:
-    """Return a run that is to begin; `CompileError` if its inputs do not fit, or an activity is not registered."""
-    settings = prepared.settings.run
-    plan = plan_of(
-        prepared.document,
-        activities=activities.names(),
-        models=models_by_step(prepared.document, prepared.settings.models),
-        asks=settings.get("asks", 2),
-        elements=settings.get("elements", 100),
-        requests=requests if requests is not None else settings.get("requests"),
-        tokens=tokens if tokens is not None else settings.get("tokens"),
-    )
-    wrong: list[Problem] = [] if rehearse else list(_unregistered(plan, activities))
-    inputs = inputs_of(plan["process"], given, wrong)
-    if wrong:
-        raise CompileError(wrong)
-    return Launch(run or new_id(prepared.name), prepared.name, plan, inputs, dict(how or {}))
+class Launcher:
+    """Begins runs of one program: its plan is made once. `CompileError` if an activity is not registered."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        *,
+        activities: Activities,
+        requests: int | None = None,
+        tokens: int | None = None,
+        how: Mapping[str, Json] | None = None,
+        rehearse: bool = False,
+    ) -> None:
+        settings = prepared.settings.run
+        self.name = prepared.name
+        self.how = dict(how or {})
+        self.plan = plan_of(
+            prepared.document,
+            activities=activities.names(),
+            models=models_by_step(prepared.document, prepared.settings.models),
+            asks=settings.get("asks", 2),
+            elements=settings.get("elements", 100),
+            requests=requests if requests is not None else settings.get("requests"),
+            tokens=tokens if tokens is not None else settings.get("tokens"),
+        )
+        wrong = [] if rehearse else list(_unregistered(self.plan, activities))
+        if wrong:
+            raise CompileError(wrong)
+
+    def launch(self, given: Json, run: str | None = None) -> Launch:
+        """Return a run that is to begin; `CompileError` if its inputs do not fit."""
+        wrong: list[Problem] = []
+        inputs = inputs_of(self.plan["process"], given, wrong)
+        if wrong:
+            raise CompileError(wrong)
+        return Launch(run or new_id(self.name), self.name, self.plan, inputs, self.how)
 
 
 def new_id(name: str) -> str:
@@ -187,12 +198,13 @@ def registered(prepared: Prepared, given: Activities, *, rehearse: bool) -> Acti
     return found
 
 
-def how_of(prepared: Prepared, *, model: str | None, rehearse: bool) -> dict[str, Json]:
+def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1) -> dict[str, Json]:
     """Return what another process needs to go on with a run: plain JSON, without secrets."""
     return {
         "folder": prepared.folder.absolute().as_posix(),
         "model": model or prepared.settings.run.get("model"),
         "rehearse": rehearse,
+        "batch": batch,
         "processes": prepared.processes,
     }
 
@@ -200,19 +212,47 @@ def how_of(prepared: Prepared, *, model: str | None, rehearse: bool) -> dict[str
 def equip(run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
     """Return the effects of a run that another process has begun."""
     folder = Path(how.get("folder", "."))
-    prepared = Prepared(run, plan["process"], folder, read_settings(folder), how.get("processes") or {})
-    activities = rehearsed(plan) if how.get("rehearse") else activities_of(prepared)
+    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), how.get("processes") or {})
+    digest = plan["digest"]
+    if how.get("rehearse"):
+        if digest not in _rehearsals:
+            _rehearsals[digest] = rehearsed(plan)
+        activities = _rehearsals[digest]
+    else:
+        activities = _registered_in(folder)
     words = how.get("model")
-    return equipped(prepared, run, model_of(words, folder) if isinstance(words, str) else None, activities, sink)
+    model = _shared(words, folder, how.get("batch") or 1) if isinstance(words, str) else None
+    return equipped(prepared, run, model, activities, sink)
 
 
-def engine_of(name: str, store: Path | None, *, people: People | None = None, watch: Sink | None = None) -> Engine:
+_rehearsals: dict[str, Activities] = {}
+"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+
+
+@lru_cache(maxsize=16)
+def _settings_of(folder: Path) -> Settings:
+    return read_settings(folder)
+
+
+@lru_cache(maxsize=16)
+def _registered_in(folder: Path) -> Activities:
+    return activities_of(Prepared("", {}, folder, _settings_of(folder)))
+
+
+@lru_cache(maxsize=16)
+def _shared(words: str, folder: Path, batch: int) -> Model:
+    """Return a model that all runs of this process share, so that they can share calls."""
+    model = model_of(words, folder)
+    return Batching(model, batch) if batch > 1 else model
+
+
+def engine_of(name: str, store: Path | None, *, people: People | None = None, watch: Sink | None = None, **more: Any) -> Engine:
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
         reason = f"engines are {_listed(ENGINES)}"
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
     module, _, maker = ENGINES[name].partition(":")
-    made: Engine = getattr(import_module(module), maker)(store, equip, people=people, watch=watch)
+    made: Engine = getattr(import_module(module), maker)(store, equip, people=people, watch=watch, **more)
     return made
 
 

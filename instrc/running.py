@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from instrc.jsonvalue import Json
-from instrc.launching import equipped, launch, prepare, registered
+from instrc.launching import Launcher, equipped, prepare, registered
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Check, Sink
@@ -92,7 +92,8 @@ async def run_async(
     known = registered(prepared, activities if isinstance(activities, Activities) else Activities(activities), rehearse=rehearse)
     words = model if isinstance(model, str) else prepared.settings.run.get("model")
     chosen = model_of(words, prepared.folder) if isinstance(words, str) and (model is None or isinstance(model, str)) else model
-    made = launch(prepared, input, activities=known, run=id, requests=requests, tokens=tokens, rehearse=rehearse)
+    launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, rehearse=rehearse)
+    made = launcher.launch(input, id)
     effects = equipped(prepared, made.run, chosen if not isinstance(chosen, str) else None, known, watch, checks)
     live = Run(made.plan, versions.begin(made.plan, made.inputs), effects, people)
     return await live.proceed()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
 
 from instrc.cli.terminal import is_terminal
@@ -32,3 +33,18 @@ def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
         for path in paths[done:]:
             yield path
             progress.advance(task)
+
+
+@contextmanager
+def counted(doing: str) -> Iterator[Callable[[], None]]:
+    """Give what is to be called for each of unknown many things; a counter shows on a terminal."""
+    if not is_terminal(sys.stderr):
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(doing, total=None)
+        yield lambda: progress.advance(task)

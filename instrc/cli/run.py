@@ -9,7 +9,7 @@ import typer
 from instrc.cli.live import Watcher
 from instrc.cli.options import Roots, Shared
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, deliver, engine, told, value_of
-from instrc.cli.show import Format
+from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
 from instrc.jsonvalue import Json, dumps, loads
 from instrc.problems.problem import CompileError
@@ -36,6 +36,16 @@ def command(
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; made up unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
+    items: Annotated[
+        str | None,
+        typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
+    ] = None,
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")
+    ] = 1,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time.")
+    ] = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
     store: Store = None,
@@ -44,16 +54,23 @@ def command(
     shape: ProblemShape = Format.TEXT,
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
-    from instrc.launching import how_of, launch, prepare, registered
+    from instrc.cli.items import stream
+    from instrc.launching import Launcher, how_of, new_id, prepare, registered
     from instrc.runtime.activities import Activities
 
     try:
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or ())
-        how = how_of(prepared, model=model, rehearse=rehearse)
+        how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)
-        begun = launch(
-            prepared, prompt, activities=known, run=run_id, requests=requests, tokens=tokens, how=how, rehearse=rehearse
+        if items is not None:
+            name = run_id or new_id(prepared.name)
+            many = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
+            open_ = engine(store, engine_name, keep="open")
+            work = stream(items, lambda number, given: many.launch(given, f"{name}.{number}"), open_, window=batch * concurrency)
+            raise typer.Exit(PROBLEMS if carried_out(work) else FINE)
+        begun = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(
+            prompt, run_id
         )
         watcher = Watcher(as_json=as_json, quiet=quiet)
         with watcher as sink:

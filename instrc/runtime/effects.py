@@ -59,7 +59,7 @@ class Effects:
         steps = command["steps"]
         text = message(command)
         name = steps[0] if len(steps) == 1 else command["chunk"]
-        request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"])
+        request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
         attempt = 1
@@ -98,6 +98,7 @@ class Effects:
             complaints=cast("Json", wrong),
             seconds=monotonic() - began,
             attempt=attempt,
+            **({} if reply.sent is None else {"sent": reply.sent}),
         )
         return {"ok": reply.answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
 

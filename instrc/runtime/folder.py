@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import time
+from typing import Literal
 
 from instrc import problems
 from instrc.jsonvalue import Json, dumps, loads
@@ -29,11 +30,21 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 class FolderEngine:
     """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`."""
 
-    def __init__(self, folder: Path | None, equip: Equip, *, people: People | None = None, watch: Sink | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        keep: Literal["all", "open"] = "all",
+    ) -> None:
+        """With `keep="open"` only runs that wait for somebody are written, and no traces."""
         self.folder = folder
         self.equip = equip
         self.people = people
         self.watch = watch
+        self.keep = keep
         self._live: dict[str, asyncio.Task[Run]] = {}
         """Runs that this process carries on."""
 
@@ -117,7 +128,8 @@ class FolderEngine:
         self._save(kept)
 
     def _sink(self) -> Sink:
-        sinks = [sink for sink in (self.watch, written_to(self.folder) if self.folder is not None else None) if sink is not None]
+        traced = written_to(self.folder) if self.folder is not None and self.keep == "all" else None
+        sinks = [sink for sink in (self.watch, traced) if sink is not None]
 
         def tell(event: Event) -> None:
             for sink in sinks:
@@ -134,7 +146,7 @@ class FolderEngine:
 
     def _save(self, kept: dict[str, Json]) -> None:
         """Write the whole anew and put it in place at once."""
-        if self.folder is None:
+        if self.folder is None or (self.keep == "open" and _report(kept).status != "waiting"):
             return
         try:
             (self.folder / "runs").mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from instrc.jsonvalue import Json
-from instrc.runtime.interpreter.commands import Complaint
+from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Request:
     """What it fills in. An adapter lowers it to its provider and lifts the answer."""
     model: str | None = None
     """The model that the project has set for this vibe, else the adapter's own."""
+    command: ModelCommand | None = field(default=None, repr=False)
+    """What the request was made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Reply:
     """What was read otherwise than it was written."""
     complaints: tuple[Complaint, ...] = ()
     """Why the answer cannot be used, where it is no value at all: the model is asked again."""
+    sent: str | None = None
+    """The message, where it was another than that of the request: several chunks shared a call."""
 
 
 class ModelError(Exception):

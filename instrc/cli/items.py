@@ -1,0 +1,61 @@
+"""`instrc run --items`: a line of JSON in, a line of JSON out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import typer
+
+from instrc.cli.progress import counted
+from instrc.cli.running import shown
+from instrc.cli.terminal import write
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.problems.problem import CompileError
+from instrc.problems.render import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from instrc.runtime.engine import Engine, Launch
+
+
+async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int) -> int:
+    """Run a program for every line of a file or of the standard input; return how many have failed."""
+    from instrc.runtime.items import streamed
+
+    async def work(number: int, line: str) -> dict[str, Json]:
+        try:
+            report = await engine.start(begin(number, loads(line)))
+        except ValueError as error:
+            return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
+        except CompileError as error:
+            return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": plain(error.problems).strip()}}
+        made = shown(report)
+        del made["name"]
+        return {"item": number, **made}
+
+    failed = 0
+    with counted("Running") as done:
+        async for result in streamed(_lines(path), work, window=window):
+            write(f"{dumps(result, indent=False)}\n")
+            failed += result["status"] == "failed"
+            done()
+    return failed
+
+
+def _lines(path: str) -> Iterator[str]:
+    """Yield the lines that say something, as they are read."""
+    try:
+        opened: AbstractContextManager[IO[str]]
+        opened = nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8-sig")  # noqa: SIM115  -- closed below
+    except (OSError, ValueError) as error:
+        message = f"{path!r} cannot be read: {error}"
+        raise typer.BadParameter(message) from None
+    with opened as file:
+        for line in file:
+            if line.strip():
+                yield line

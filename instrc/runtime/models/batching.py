@@ -1,0 +1,120 @@
+"""Several chunks of one kind in one call of a model: elements of an `each`, items of a stream.
+
+The properties stay flat: `step1_draft_item1`, `step1_draft_item2`, …, step by step.
+What each item reads stands under `item1`, `item2`, ….
+Only fresh requests share a call; one whose answer was not accepted is asked again alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from instrc.jsonvalue import Json, dumps
+from instrc.runtime.interpreter.commands import ModelCommand
+from instrc.runtime.message import message
+from instrc.runtime.models.model import Model, Reply, Request
+
+LINGER = 0.02
+"""Seconds that a call waits for more of its kind."""
+_PLAIN = frozenset({"$defs", "$schema", "additionalProperties", "description", "properties", "required", "title", "type"})
+
+
+class Batching:
+    """A model that asks another one for up to so many chunks at once."""
+
+    def __init__(self, model: Model, size: int, linger: float = LINGER) -> None:
+        self.model = model
+        self.size = size
+        self.linger = linger
+        self._asked: set[asyncio.Task[None]] = set()
+        """Calls on their way: the loop itself keeps no hold on tasks."""
+        self._waiting: dict[str, list[tuple[Request, asyncio.Future[Reply]]]] = {}
+
+    async def answer(self, request: Request) -> Reply:
+        """Answer a request, together with others of its kind."""
+        kind = _kind(request) if self.size > 1 else None
+        if kind is None:
+            return await self.model.answer(request)
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Reply] = loop.create_future()
+        group = self._waiting.setdefault(kind, [])
+        group.append((request, future))
+        if len(group) >= self.size:
+            self._send(kind)
+        elif len(group) == 1:
+            loop.call_later(self.linger, self._overdue, kind, group)
+        return await future
+
+    def _overdue(self, kind: str, group: list[tuple[Request, asyncio.Future[Reply]]]) -> None:
+        if self._waiting.get(kind) is group:
+            self._send(kind)
+
+    def _send(self, kind: str) -> None:
+        group = [each for each in self._waiting.pop(kind) if not each[1].done()]  # who was cancelled needs no answer
+        if group:
+            task = asyncio.ensure_future(self._ask(group))
+            self._asked.add(task)
+            task.add_done_callback(self._asked.discard)
+
+    async def _ask(self, group: list[tuple[Request, asyncio.Future[Reply]]]) -> None:
+        requests = [request for request, _ in group]
+        try:
+            if len(group) == 1:
+                replies = [await self.model.answer(requests[0])]
+            else:
+                asked = combined(requests)
+                replies = divided(await self.model.answer(asked), requests, asked.message)
+        except Exception as error:  # noqa: BLE001  -- whoever asked decides what to do about it
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        for (_, future), reply in zip(group, replies, strict=True):
+            if not future.done():
+                future.set_result(reply)
+
+
+def _kind(request: Request) -> str | None:
+    """Return what requests have in common that may share a call; `None` for one that may not."""
+    command = request.command
+    if command is None or command["complaints"] or command["previous"] is not None:
+        return None
+    schema = request.schema
+    if not isinstance(schema, dict) or not schema.keys() <= _PLAIN or not isinstance(schema.get("properties"), dict):
+        return None
+    return f"{request.model}\n{command['chunk']}\n{dumps(schema, indent=False)}"
+
+
+def combined(requests: list[Request]) -> Request:
+    """Return the request for all of them."""
+    first = requests[0]
+    assert first.command is not None
+    items = range(1, len(requests) + 1)
+    properties: dict[str, Json] = first.schema["properties"]
+    keys = [f"{key}_item{item}" for key in properties for item in items]
+    schema: dict[str, Json] = {
+        **first.schema,
+        "properties": {f"{key}_item{item}": properties[key] for key in properties for item in items},
+    }
+    if "required" in schema:
+        schema["required"] = [f"{key}_item{item}" for key in schema["required"] for item in items]
+    context = {
+        f"item{item}": request.command["context"] for item, request in zip(items, requests, strict=True) if request.command
+    }
+    command: ModelCommand = {**first.command, "steps": keys, "context": context, "schema": schema}
+    return replace(first, message=message(command), schema=schema, command=command, name=f"{first.name}_items")
+
+
+def divided(reply: Reply, requests: list[Request], sent: str) -> list[Reply]:
+    """Return the answer for each of the requests; tokens and cost are divided among them."""
+    answer = reply.answer if isinstance(reply.answer, dict) else {}
+    count = len(requests)
+    replies = []
+    for item, request in enumerate(requests, start=1):
+        keys = [key for key in request.schema["properties"] if f"{key}_item{item}" in answer]
+        own = {key: answer[f"{key}_item{item}"] for key in keys}
+        usage = {name: total // count + (item <= total % count) for name, total in reply.usage.items()}
+        cost = None if reply.cost is None else reply.cost / count
+        replies.append(replace(reply, answer=own, usage=usage, cost=cost, sent=sent))
+    return replies

@@ -1,0 +1,135 @@
+"""What holds of every run, whatever the process and in whatever order its commands are answered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from generated import answer_to, processes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from instrc.ir.process import Process
+from instrc.jsonvalue import dumps, loads
+from instrc.runtime.interpreter import versions
+from instrc.runtime.plan import plan_of
+
+INPUTS = {"prompt": "go"}
+
+
+class Journal:
+    """A run that was played to its end: what was answered, in order, and the state before each answer."""
+
+    def __init__(self, document: Any, choose: Any) -> None:
+        self.plan = plan_of(document)
+        state = versions.begin(self.plan, INPUTS)
+        self.answers: list[tuple[str, Any]] = []
+        self.states: list[str] = []
+        self.ids: list[str] = []
+        waiting: list[Any] = []
+        while True:
+            new = versions.issue(self.plan, state)
+            self.ids += [command["id"] for command in new]
+            waiting += new
+            self.states.append(dumps(state, indent=False))
+            if versions.outcome(self.plan, state) is not None:
+                break
+            assert waiting, "nothing is open, and the run has not ended"
+            command = waiting.pop(choose(len(waiting)))
+            answer = answer_to(command)
+            self.answers.append((command["id"], answer))
+            gone = set(versions.apply(self.plan, state, command["id"], answer))
+            waiting = [each for each in waiting if each["id"] not in gone]
+        self.state = state
+        self.outcome = versions.outcome(self.plan, state)
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@given(processes(), st.data())
+@settings(max_examples=60)
+def test_any_order_of_answers_gives_the_same_outcome_and_record(document: Any, data: st.DataObject) -> None:
+    first = Journal(document, lambda _count: 0)
+    last = Journal(document, lambda count: count - 1)
+    other = Journal(document, lambda count: data.draw(st.integers(0, count - 1)))
+    assert first.outcome["status"] == "done", first.outcome
+    for journal in (last, other):
+        assert canonical(journal.outcome) == canonical(first.outcome)
+        assert canonical(versions.record(journal.plan, journal.state)) == canonical(versions.record(first.plan, first.state))
+    Draft202012Validator(document).validate(versions.record(first.plan, first.state))
+
+
+@given(processes(), st.data())
+@settings(max_examples=40)
+def test_any_prefix_of_a_journal_replays_to_the_same_state(document: Any, data: st.DataObject) -> None:
+    journal = Journal(document, lambda count: data.draw(st.integers(0, count - 1)))
+    length = data.draw(st.integers(0, len(journal.answers)))
+    state = versions.begin(journal.plan, INPUTS)
+    versions.issue(journal.plan, state)
+    for command, answer in journal.answers[:length]:
+        versions.apply(journal.plan, state, command, answer)
+        versions.issue(journal.plan, state)
+    assert dumps(state, indent=False) == journal.states[length]
+
+
+@given(processes(), st.data())
+@settings(max_examples=40)
+def test_the_state_survives_json_at_any_moment_and_a_second_delivery_changes_nothing(document: Any, data: st.DataObject) -> None:
+    journal = Journal(document, lambda _count: 0)
+    cut = data.draw(st.integers(0, len(journal.answers)))
+    state = loads(journal.states[cut])
+    before = [command["id"] for command in versions.pending(journal.plan, state)]
+    for command, answer in journal.answers[:cut]:
+        assert versions.apply(journal.plan, state, command, answer) == []
+    assert dumps(state, indent=False) == journal.states[cut]
+    assert [command["id"] for command in versions.pending(journal.plan, state)] == before
+    for command, answer in journal.answers[cut:]:
+        versions.apply(journal.plan, state, command, answer)
+        versions.issue(journal.plan, state)
+    assert canonical(versions.outcome(journal.plan, state)) == canonical(journal.outcome)
+
+
+@given(processes())
+@settings(max_examples=40)
+def test_every_command_has_an_id_of_its_own_and_the_process_is_read_without_a_loss(document: Any) -> None:
+    journal = Journal(document, lambda _count: 0)
+    assert len(set(journal.ids)) == len(journal.ids)
+    assert Process.from_json(document).to_json() == document
+    assert journal.plan["digest"] == plan_of(loads(dumps(document)))["digest"]
+
+
+def test_ten_thousand_steps_are_linear() -> None:
+    """Counted in calls of the interpreter's own functions, not in time: doubling the steps doubles the work."""
+    import sys
+    from collections.abc import Callable
+
+    def work(count: int) -> int:
+        from written import TEXT, chunk, process, step
+
+        contexts = {
+            f"llmContext{number}": chunk(**{f"step{number}_a": step(TEXT, f"step{number - 1}_a" if number > 1 else "prompt")})
+            for number in range(1, count + 1)
+        }
+        plan = plan_of(process(**contexts))
+        state = versions.begin(plan, INPUTS)
+        calls = 0
+
+        def count_calls(_frame: Any, event: str, _argument: Any) -> Callable[..., Any] | None:
+            nonlocal calls
+            calls += event == "call"
+            return None
+
+        sys.setprofile(count_calls)
+        try:
+            while versions.outcome(plan, state) is None:
+                for command in versions.issue(plan, state):
+                    versions.apply(plan, state, command["id"], {"ok": {command["steps"][0]: {"text": "x"}}})
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    small, large = work(200), work(400)
+    assert large < 2.2 * small
