@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from generated import answer_to, processes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -50,7 +50,6 @@ def canonical(value: Any) -> str:
 
 
 @given(processes(), st.data())
-@settings(max_examples=60)
 def test_any_order_of_answers_gives_the_same_outcome_and_record(document: Any, data: st.DataObject) -> None:
     first = Journal(document, lambda _count: 0)
     last = Journal(document, lambda count: count - 1)
@@ -63,7 +62,6 @@ def test_any_order_of_answers_gives_the_same_outcome_and_record(document: Any, d
 
 
 @given(processes(), st.data())
-@settings(max_examples=40)
 def test_any_prefix_of_a_journal_replays_to_the_same_state(document: Any, data: st.DataObject) -> None:
     journal = Journal(document, lambda count: data.draw(st.integers(0, count - 1)))
     length = data.draw(st.integers(0, len(journal.answers)))
@@ -76,7 +74,6 @@ def test_any_prefix_of_a_journal_replays_to_the_same_state(document: Any, data: 
 
 
 @given(processes(), st.data())
-@settings(max_examples=40)
 def test_the_state_survives_json_at_any_moment_and_a_second_delivery_changes_nothing(document: Any, data: st.DataObject) -> None:
     journal = Journal(document, lambda _count: 0)
     cut = data.draw(st.integers(0, len(journal.answers)))
@@ -93,7 +90,6 @@ def test_the_state_survives_json_at_any_moment_and_a_second_delivery_changes_not
 
 
 @given(processes())
-@settings(max_examples=40)
 def test_every_command_has_an_id_of_its_own_and_the_process_is_read_without_a_loss(document: Any) -> None:
     journal = Journal(document, lambda _count: 0)
     assert len(set(journal.ids)) == len(journal.ids)

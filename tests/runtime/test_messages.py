@@ -1,0 +1,128 @@
+"""The exact bytes that a model is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from syrupy.assertion import SnapshotAssertion
+from written import TEXT, chunk, each, is_, process, repeat, step
+
+import instrc
+from instrc.jsonvalue import dumps
+from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.model import Reply, Request
+
+THINKING = {
+    "type": "object",
+    "properties": {"_why": {"type": "string"}, "text": {"type": "string"}, "$score": {"type": "integer"}},
+    "required": ["_why", "text"],
+}
+LOOPING = {
+    "type": "object",
+    "properties": {"_iteration": {"type": "integer", "maximum": 2}, "text": {"type": "string"}, "_continue": {"type": "boolean"}},
+    "required": ["text"],
+}
+
+
+def sent(document: Any, answers: Any, given: Any = "Plan a day in Łódź — “soon”") -> str:
+    """Return all that a model is sent in a run: messages, and the schemas beside them."""
+    model = instrc.Scripted(answers)
+    run = instrc.run(document, given, model=model, id="r")
+    assert run.status == "done", run.outcome
+    return "\n".join(_shown(request) for request in model.sent)
+
+
+def _shown(request: Request) -> str:
+    return f"=== {request.key} ({request.name})\n{request.message}=== schema\n{dumps(request.schema)}\n"
+
+
+def test_first_and_later_chunks(snapshot: SnapshotAssertion) -> None:
+    document = process(
+        llmContext1=chunk(step1_look=step(THINKING, "prompt", description="Look."), step2_note=step(TEXT, "step1_look")),
+        llmContext2=chunk(step3_write=step(TEXT, "step1_look.text", "step2_note")),
+    )
+    answers = {
+        "llmContext1": {"step1_look": {"_why": "w", "text": "two\nlines", "$score": 3}, "step2_note": {"text": "n"}},
+        "llmContext2": {"step3_write": {"text": "done"}},
+    }
+    assert sent(document, answers) == snapshot
+
+
+def test_a_chunk_that_reads_nothing(snapshot: SnapshotAssertion) -> None:
+    assert sent(process(llmContext1=chunk(step1_a=TEXT)), {"step1_a": {"step1_a": {"text": "x"}}}) == snapshot
+
+
+def test_a_tool(snapshot: SnapshotAssertion) -> None:
+    assert sent({"title": "Tool", **TEXT}, [{"text": "x"}]) == snapshot
+
+
+def test_a_loop_inside_a_chunk(snapshot: SnapshotAssertion) -> None:
+    document = process(llmContext1=chunk(step1_draft=step(LOOPING, "prompt")))
+    rounds = [{"step1_draft": {"_iteration": number, "text": f"draft {number}", "_continue": True}} for number in (1, 2)]
+    assert sent(document, rounds) == snapshot
+
+
+def test_an_answer_that_was_not_accepted(snapshot: SnapshotAssertion) -> None:
+    document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
+    assert sent(document, [{"step1_a": {"text": 1}}, {"step1_a": {"text": "x"}}]) == snapshot
+
+
+def test_rounds_and_elements(snapshot: SnapshotAssertion) -> None:
+    document = process(
+        eachContext1=each(
+            "word", "prompt", process(llmContext1=chunk(step1_a=step(TEXT, "word"))), value="step1_a.text", key="step2"
+        ),
+        repeatContext1=repeat(
+            process(llmContext2=chunk(step3_b=step(TEXT, "step2", "round", "previous", "rounds"))),
+            until=is_("step3_b.text", "2"),
+            hands=["step3_b"],
+            value="step3_b",
+            key="step4",
+        ),
+    )
+    answers = {
+        "eachContext1[1].llmContext1": {"step1_a": {"text": "one"}},
+        "eachContext1[2].llmContext1": {"step1_a": {"text": "two"}},
+        "llmContext2": [{"step3_b": {"text": "1"}}, {"step3_b": {"text": "2"}}],
+    }
+    assert sent(document, answers, {"prompt": ["a", "b"]}) == snapshot
+
+
+def test_elements_that_share_a_call(snapshot: SnapshotAssertion) -> None:
+    document = process(
+        eachContext1=each(
+            "word", "prompt", process(llmContext1=chunk(step1_a=step(THINKING, "word"))), value="step1_a.text", key="step2"
+        )
+    )
+    asked: list[Request] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:
+            asked.append(request)
+            value = {key: {"_why": "w", "text": key} for key in request.schema["properties"]}
+            return Reply(value, usage={"input_tokens": 7, "output_tokens": 2})
+
+    run = instrc.run(document, {"prompt": ["a", "b", "c"]}, model=Batching(Model(), 2), id="r")
+    assert run.value == ["step1_a_item1", "step1_a_item2", "step1_a"]
+    assert "\n".join(map(_shown, asked)) == snapshot
+    used = [event["usage"] for event in run.trace if event["event"] == "answered"]
+    assert sum(usage["input_tokens"] for usage in used) == 14
+
+
+def test_a_request_that_shared_a_call_and_was_not_accepted_is_asked_again_alone() -> None:
+    asked: list[list[str]] = []
+
+    class Model:
+        async def answer(self, request: Request) -> Reply:
+            asked.append(list(request.schema["properties"]))
+            return Reply({key: {"text": "x"} for key in request.schema["properties"] if key != "step1_a_item2"})
+
+    async def both() -> None:
+        model = Batching(Model(), 2)
+        document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")))
+        runs = await asyncio.gather(*(instrc.run_async(document, word, model=model) for word in ("a", "b")))
+        assert [run.status for run in runs] == ["done", "done"]
+
+    asyncio.run(both())
+    assert asked == [["step1_a_item1", "step1_a_item2"], ["step1_a"]]
