@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,6 +49,14 @@ class Workspace:
     def registry(self, path: str) -> Registry:
         """Return the registry that a file, or the standard input, sees."""
         return self._surroundings.registry(None if path == STDIN else Path(path))
+
+    def files(self, path: str) -> Callable[[], list[Path]]:
+        """Return what lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
+        place = None if path == STDIN else Path(path)
+        settings = self._surroundings.settings(place).file
+        folders = [root.path for root in self.registry(path).roots]
+        own = [each for each in (place, settings) if each is not None]
+        return lambda: [*own, *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json")))]
 
     def compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.

@@ -16,6 +16,7 @@ COMMANDS = {
     "new": "new",
     "compile": "compile",
     "check": "check",
+    "preview": "preview",
     "graph": "graph",
     "flatten": "flatten",
     "split": "split",

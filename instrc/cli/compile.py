@@ -123,6 +123,9 @@ def _lower(
     back: Json
     if len(compiled) == 1:
         fitted = list(one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict))
+        if way_back is not None and len(fitted) > 1:
+            message = "--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each"
+            raise typer.BadParameter(message)
         output.documents, back = [each.payload for each in fitted], fitted[0].map if fitted else None
     elif recursion is not None:
         message = "--recursion is for one tool, or for a folder (-o)"

@@ -38,7 +38,10 @@ def one_by_one(
     recursion: str | None = None,
     strict: bool = False,
 ) -> Iterator[Fitted]:
-    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down."""
+    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down.
+
+    Where no document is asked for, a process gives one for each chunk of the model.
+    """
     from instrc.lowering.lower import lower  # needed with --target only
 
     for export in exports:
@@ -54,7 +57,9 @@ def one_by_one(
                         strict=strict,
                         report=found,
                     )
-                    yield Fitted(export.stem, export.file_name, target, result.payload, result.map)
+                    yield Fitted(
+                        tool.name, export.file_name + tool.name.removeprefix(export.stem), target, result.payload, result.map
+                    )
 
 
 def together(
@@ -75,10 +80,25 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
     from instrc.lowering.lower import Tool
 
     for export in exports:
+        if emit is None and export.artefact.kind == "process":
+            yield from _chunks(export)
+            continue
         schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
         if schema is not None:
             own = schema.get("description") if isinstance(schema, dict) else None
             yield Tool(export.stem, schema, own or export.artefact.title)
+
+
+def _chunks(export: Export) -> Iterator[Tool]:
+    """Yield the tool that starts a process, then what the model fills in later, each under the name of its chunk."""
+    from instrc.lowering.lower import Tool
+    from instrc.previewing import later_schemas  # brings the runtime's views
+
+    tool = export.artefact.documents["tool"]
+    own = tool.get("description") if isinstance(tool, dict) else None
+    yield Tool(export.stem, tool, own or export.artefact.title)
+    for chunk, schema in later_schemas(export.artefact).items():
+        yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
 
 
 def _known(targets: Sequence[str], report: Report) -> list[str]:

@@ -1,0 +1,145 @@
+"""`instrc preview`: what the model receives, chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import sleep
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.options import ProblemFormat, Roots, Shared
+from instrc.cli.show import FINE, Format, show, verdict
+from instrc.cli.terminal import tell, write
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.workspace import Wishes, Workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from instrc.ir.artefact import Artefact
+    from instrc.previewing import Call
+
+REQUEST = "(what the user asks for)"
+_PAUSE = 0.4
+"""Seconds between two looks at the files."""
+
+
+def command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
+    target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="As a provider takes it.")] = None,
+    given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
+    full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
+    tokenizer: Annotated[
+        str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, as o200k_base.")
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Show what the model receives: messages, schema in order, tokens, and what the engine keeps back.
+
+    Answers and results are made from the schemas; no key is needed and nothing is sent.
+    """
+    while True:
+        report = Report()
+        workspace: Workspace | None = None
+        text = ""
+        try:
+            count, by = _counter(tokenizer)
+            workspace = Workspace(root or (), shared or ())
+            compiled = workspace.compile(file, Wishes(sketch=sketch), report)
+            text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
+        except CompileError as error:
+            report.take(error)
+        if watch:
+            write("\x1b[2J\x1b[H")
+        found = report.once()
+        if verdict(found) == FINE:
+            write(text)
+        show(found, shape)
+        if not watch or workspace is None:
+            raise typer.Exit(verdict(found))
+        tell("watching; Ctrl-C ends\n")
+        _wait_for_a_change(workspace.files(file))
+
+
+def _wait_for_a_change(files: Callable[[], list[Path]]) -> None:
+    def look() -> dict[Path, float]:
+        seen: dict[Path, float] = {}
+        for path in files():
+            try:
+                seen[path] = path.stat().st_mtime_ns
+            except OSError:
+                seen[path] = 0
+        return seen
+
+    before = look()
+    while look() == before:
+        sleep(_PAUSE)
+
+
+def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
+    """Return what counts tokens, and how that is called."""
+    if tokenizer is None:
+        return (lambda text: -(-len(text) // 4)), "characters / 4"
+    try:
+        import tiktoken  # an extra: few need exact numbers
+    except ImportError:
+        from instrc.problems.schemas import MissingExtra
+
+        raise CompileError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
+    try:
+        encoding = tiktoken.get_encoding(tokenizer)
+    except Exception as error:  # noqa: BLE001  -- the library fetches the encoding, and fails in many ways
+        from instrc.problems.rim import InvalidOption
+
+        known = ", ".join(tiktoken.list_encoding_names())
+        wanted = f"an encoding that tiktoken can load ({known})"
+        raise CompileError([InvalidOption(option="--tokenizer", given=f"{tokenizer!r} ({error})"[:200], wanted=wanted)]) from None
+    return (lambda text: len(encoding.encode(text, disallowed_special=()))), tokenizer
+
+
+def _artefact(
+    artefact: Artefact, target: str | None, given: str, report: Report, count: Callable[[str], int], by: str, *, full: bool
+) -> str:
+    from instrc.previewing import calls_of  # brings the interpreter
+
+    calls = calls_of(artefact, given)
+    lines = [f"{artefact.title or artefact.name}: {len(calls)} call{'' if len(calls) == 1 else 's'} of the model", ""]
+    if not calls:
+        lines.append("The model is not asked: all steps are of servers and people.")
+    for call in calls:
+        lines += _call(call, artefact, target, report, count, by, full=full)
+    return "\n".join(lines) + "\n"
+
+
+def _call(
+    call: Call, artefact: Artefact, target: str | None, report: Report, count: Callable[[str], int], by: str, *, full: bool
+) -> list[str]:
+    from instrc.draw.outline import outline
+
+    payload: Json = call.schema
+    if target is not None:
+        from instrc.lowering.lower import lower
+
+        payload = lower(call.schema, target, artefact.name, description=artefact.title, report=report).payload
+    schema_tokens = count(dumps(payload, indent=False))
+    sent = call.message
+    total = schema_tokens + (count(sent) if sent is not None else 0)
+    lines = [f"── {call.chunk} ── about {total:,} tokens ({by})", ""]
+    if sent is None:
+        lines += ["message: this rehearsal does not come by here", ""]
+    else:
+        lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
+    kind = f"payload for {target}" if target is not None else "schema, in order"
+    lines.append(f"{kind} ({schema_tokens:,} tokens):")
+    shown = dumps(payload).split("\n") if full or target is not None else outline(call.schema)
+    lines += [f"  {line}" for line in shown]
+    lines += ["", "kept back by the engine:"]
+    kept = [f"  {step}: {dumps(facts, indent=False)}" for step, facts in call.kept.items() if facts]
+    return [*lines, *(kept or ["  nothing"]), ""]

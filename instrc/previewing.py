@@ -1,0 +1,97 @@
+"""What a model receives of a program, chunk by chunk, found out by a rehearsal: no key, no network, no effect.
+
+The interpreter runs the process; answers, results and decisions are made from the schemas.
+So messages and schemas are those that an engine would send.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from instrc.compiler import process_of
+from instrc.ir.artefact import Artefact
+from instrc.ir.flow import Chunk, Step
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.commands import Command, Result
+from instrc.runtime.interpreter.v1.views import bare, definitions_of
+from instrc.runtime.interpreter.versions import apply, begin, issue
+from instrc.runtime.message import message
+from instrc.runtime.models.sampling import instance_of
+from instrc.runtime.plan import plan_of
+
+_MOST_COMMANDS = 2_000
+"""Of one rehearsal; a loop that never ends must not keep it for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One chunk of the model."""
+
+    chunk: str
+    steps: tuple[str, ...]
+    message: str | None
+    """What is sent with `prompt` as given and made results; `None` where the rehearsal did not come by."""
+    schema: Json
+    """What the model fills in."""
+    kept: dict[str, dict[str, Json]]
+    """What the engine keeps back of each step."""
+
+
+def calls_of(artefact: Artefact, given: str) -> tuple[Call, ...]:
+    """Return the calls of the model, in the order in which they stand in the process; `given` is the request."""
+    process, _ = process_of(artefact)
+    document = artefact.documents[artefact.kind]
+    reached = _rehearse(document, {"prompt": given, **_inputs(process)})
+    found: list[Call] = []
+    for context in process.contexts():
+        if isinstance(context, Chunk) and context.executor == "model":
+            sent, schema = reached.get(context.name, (None, None))
+            shown = schema if sent is not None else bare(context, context.steps, definitions_of(process.document), alone=False)
+            steps = tuple(step.key for step in context.steps)
+            found.append(Call(context.name, steps, sent, shown, {step.key: _kept(step) for step in context.steps}))
+    return tuple(found)
+
+
+def later_schemas(artefact: Artefact) -> dict[str, Json]:
+    """Return what the model fills in after the tool that starts a process, by chunk."""
+    process = Process.from_json(artefact.documents["process"])
+    definitions = definitions_of(process.document)
+    first = process.body.contexts[0] if process.body.contexts else None
+    return {
+        context.name: bare(context, context.steps, definitions, alone=False)
+        for context in process.contexts()
+        if isinstance(context, Chunk) and context.executor == "model" and context is not first
+    }
+
+
+def _inputs(process: Process) -> dict[str, Json]:
+    """Return made values for the inputs beside `prompt`."""
+    return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
+
+
+def _kept(step: Step) -> dict[str, Json]:
+    schema = step.schema if isinstance(step.schema, dict) else {}
+    return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
+
+
+def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | None, Json]]:
+    """Return the first message and schema of each chunk that a run comes by."""
+    plan = plan_of(document)
+    state = begin(plan, inputs)
+    found: dict[str, tuple[str | None, Json]] = {}
+    waiting: list[Command] = list(issue(plan, state))
+    count = 0
+    while waiting and count < _MOST_COMMANDS and state["outcome"] is None:
+        command = waiting.pop(0)
+        count += 1
+        if command["kind"] == "model":
+            found.setdefault(command["chunk"], (message(command), command["schema"]))
+        if command["kind"] != "fire":
+            apply(plan, state, command["id"], _made(command))
+        waiting.extend(issue(plan, state))
+    return found
+
+
+def _made(command: Command) -> Result:
+    return {"ok": None} if command["kind"] in {"timer", "fire"} else {"ok": instance_of(command["schema"])}  # type: ignore[typeddict-item]

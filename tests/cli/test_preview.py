@@ -1,0 +1,91 @@
+"""`instrc preview` shows what an engine would send, and `compile --target` serves each call of the model."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+PROCESS = """
+"Do it"
+  | @{ title: "Ask", type: "object", properties: { question: { type: "string", maxLength: 9 } }, required: ["question"] }
+  | @{ title: "LookUp_Activity", type: "object", properties: { found: { type: "string" } }, required: ["found"] }
+  | @{ title: "Propose", type: "object", properties: { _why: { type: "string" }, at: { enum: ["now", "later"] } } }
+"""
+
+
+@pytest.fixture(autouse=True)
+def program(folder: Path) -> None:
+    (folder / "it.aug").write_text(PROCESS)
+
+
+def test_each_call_of_the_model_is_shown_as_it_is_sent(instrc: Instrc) -> None:
+    done = instrc("preview", "it.aug", "--input", "Сделай это")
+    assert (done.code, done.err) == (0, "")
+    first, second = done.out.split("── llmContext2")
+    assert '"prompt": "Сделай это"' in first
+    assert "Write `step1_ask`, as JSON that satisfies the schema." in first
+    assert "question: string, maxLength 9" in first
+    assert 'step1_ask: {"references":["prompt"],"arguments":"prompt"}' in first
+    assert '"step2_look_up": {' in second
+    assert 'at?: one of "now", "later"' in second
+    assert "characters / 4" in first
+
+
+def test_a_payload_is_shown_for_a_target(instrc: Instrc) -> None:
+    done = instrc("preview", "it.aug", "--target", "openai")
+    assert done.code == 0
+    assert done.out.count('"strict": true') == 2
+
+
+def test_a_tool_and_a_process_without_a_model_are_shown(instrc: Instrc, folder: Path) -> None:
+    (folder / "tool.aug").write_text('tool it = @{ title: "A", type: "object", properties: { a: { type: "null" } } }')
+    assert "a?: null" in instrc("preview", "tool.aug").out
+    (folder / "served.aug").write_text('@{ title: "A_Activity", type: "object", properties: { output: {} } }')
+    assert "The model is not asked" in instrc("preview", "served.aug").out
+
+
+def test_a_block_that_a_rehearsal_does_not_reach_is_shown_without_a_message(instrc: Instrc, folder: Path) -> None:
+    (folder / "block.aug").write_text(
+        'const a = @{ title: "A_User", type: "object", properties: { d: { enum: ["yes", "no"] } }, required: ["d"] };\n'
+        'when a.d is "yes" { @{ title: "B", type: "object", properties: { b: {} } } } else {'
+        ' @{ title: "C", type: "object", properties: { c: {} } } }\n'
+    )
+    done = instrc("preview", "block.aug")
+    assert done.code == 0, done.err
+    assert done.out.count("this rehearsal does not come by here") == 1
+
+
+def test_problems_are_told_instead(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text("Nothing")
+    done = instrc("preview", "it.aug")
+    assert (done.code, done.out) == (1, "")
+    assert "[unknown-name]" in done.err
+
+
+def test_a_process_is_compiled_for_a_target_call_by_call(instrc: Instrc, folder: Path) -> None:
+    payloads = json.loads(instrc("compile", "it.aug", "--target", "openai").out)
+    assert [payload["function"]["name"] for payload in payloads] == ["do_it", "do_it_llmContext2"]
+    assert json.loads(instrc("compile", "it.aug", "--target", "openai", "--emit", "tool").out)["function"]["name"] == "do_it"
+    assert instrc("compile", "it.aug", "--target", "openai", "-o", "out").code == 0
+    assert {"do_it.openai.json", "do_it_llmContext2.openai.json", "do_it_llmContext2.openai.map.json"} <= {
+        path.name for path in Path("out").iterdir()
+    }
+    assert instrc("compile", "it.aug", "--target", "openai", "--map", "map.json").code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is ended by a signal")
+def test_it_is_drawn_again_when_a_file_changes(folder: Path) -> None:
+    command = [sys.executable, "-m", "instrc", "preview", "it.aug", "--watch"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as shown:
+        assert shown.stdout is not None
+        lines = iter(shown.stdout.readline, "")
+        assert any("Ctrl-C ends" in line for line in lines)
+        (folder / "it.aug").write_text(PROCESS.replace("question", "riddle"))
+        assert any("riddle: string" in line for line in lines)
+        shown.send_signal(signal.SIGTERM)
