@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from instrc import problems
 from instrc.emit.emit import emit, process_document
 from instrc.emit.vibes import emit_vibe
@@ -24,7 +27,7 @@ from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
-from instrc.vibes.registry import Registry
+from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
 
@@ -35,6 +38,7 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
     library = Library(registry, report, sketch=options.sketch, limit=options.limit)
+    library.compiled = partial(_launched, registry, options)
     graphs = bind(program, library, report, stem=stem)
     review_used(library.uris(), registry, report)
     report.stop_if_failed()
@@ -46,6 +50,15 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]
     report.stop_if_failed()
     return tuple(emit(plan, batch=options.batch, hint=options.hint if options.hints else None) for plan in plans if plan)
+
+
+def _launched(registry: Registry, options: Options, file: ProgramFile, export: str | None) -> Json | None:
+    """Return the entry of a program that is compiled by itself; `None` if it is no process."""
+    source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
+    made = compile_source(source, registry, replace(options, batch=1), Report(), stem=file.segment)
+    chosen = [each for each in made if export in (None, each.name) and "process" in each.documents]
+    entry = chosen[0].documents["tool"] if chosen else None
+    return {key: value for key, value in entry.items() if key not in {"$schema", "title"}} if isinstance(entry, dict) else None
 
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:

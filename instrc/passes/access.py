@@ -40,12 +40,12 @@ def subject(ev: Evaluator, name: Name, place: Place) -> Task[Value | None]:
         return found
     scope = place.names
     definition = scope.find(name.text)
-    if definition is not None and not ev.names.ends.is_alias(definition):
+    if definition is not None and not ev.ends.is_alias(definition):
         return (yield ev.local(name, definition, place.inside()))
     if scope.is_input(name.text):
-        ev.names.read.add(name.text)
+        scope.program.read.add(name.text)
         return Result(Path(name.text))
-    if definition is not None or ev.names.knows(name.text, scope) or ev.names.instruction(name, scope) is not None:
+    if definition is not None or scope.program.knows(name.text, scope) or scope.program.instruction(name, scope) is not None:
         ev.report.add(problems.flow.NotAValue(at=name.span, word=name.text))
     return None
 
@@ -79,7 +79,7 @@ def member(ev: Evaluator, value: Value, segment: Segment, place: Place) -> Value
 def _of_previous(ev: Evaluator, origin: Local, segment: Segment, place: Place) -> Value | None:
     """Return the value that a name of the block had in the round before."""
     home = next(scope for scope in place.names.outwards() if scope.region == origin.block)
-    known = tuple(name for name, each in home.locals.items() if not ev.names.ends.is_alias(Definition(each, home)))
+    known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
     if segment.text in known:
         return Result(Path(origin, (segment.text,)))
     _unknown(ev, segment, known)

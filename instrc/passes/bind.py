@@ -13,10 +13,8 @@ from instrc.ir.surface import (
     Expression,
     Input,
     Name,
-    Object,
     Pipe,
     Program,
-    children,
 )
 from instrc.naming import snake
 from instrc.passes.blocks import reading_of
@@ -26,6 +24,7 @@ from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.names import RESERVED, Names
 from instrc.passes.scopes import goal as stated_goal
+from instrc.passes.survey import mentioned
 from instrc.passes.trampoline import run
 from instrc.passes.values import Cut, Data, Members, Place, Value
 from instrc.problems.report import Report
@@ -46,19 +45,19 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     """
     mine = Report()
     names = Names(program, library, mine)
-    mentioned = _mentioned(program) | RESERVED
+    used = mentioned(program) | RESERVED
     bindings = [each for each in program.statements if isinstance(each, Binding)]
-    idle = [each for each in bindings if not each.exported and each.name.text not in mentioned]
+    idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
     graphs = [_graph(export, names, library, mine) for export in exports]
-    inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in mentioned]
+    inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in names.read:
-            evaluator = Evaluator(names, library, mine, Identities())
+            evaluator = Evaluator(library, mine, Identities())
             run(evaluator.value(binding.name, Place(names.root, placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
@@ -74,20 +73,6 @@ def _exports(program: Program) -> list[Export]:
             found.append(Export(None, statement.value))
         elif isinstance(statement, Binding) and statement.exported:
             found.append(Export(statement.name.text, statement.value))
-    return found
-
-
-def _mentioned(program: Program) -> set[str]:
-    """Return every bare name that stands in an expression of a program."""
-    found: set[str] = set()
-    waiting: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Name):
-            found.add(node.text)
-        elif isinstance(node, Object):
-            found.update(field.key for field in node.fields if field.value is None)
-        waiting.extend(children(node))
     return found
 
 
@@ -128,7 +113,7 @@ def _evaluated(export: Export, names: Names, library: Library, report: Report) -
     expected: frozenset[tuple[int, int]] = frozenset()
     while True:
         mine = Report()
-        evaluator = Evaluator(names, library, mine, identities, expected)
+        evaluator = Evaluator(library, mine, identities, expected)
         value = run(evaluator.value(export.expression, Place(names.root, placing=True, exported=True)))
         if evaluator.steps.late <= expected:
             report.problems.extend(mine.problems)

@@ -223,7 +223,7 @@ def _region(
     scope = _scope(ev, written, place, given)
     inside = Place(scope, scope.region, scope.piped, keys=place.keys, scope=place.scope)
     complete = True
-    read_names = ev.names.survey.read[written.span.start]
+    read_names = place.names.program.survey.read[written.span.start]
     for statement in written.statements:
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
@@ -240,7 +240,7 @@ def _region(
                 complete = (yield _carried(ev, statement, scope, inside)) and complete
     if kept is not None:
         for name, binding in scope.locals.items():
-            if not ev.names.ends.is_alias(Definition(binding, scope)):
+            if not ev.ends.is_alias(Definition(binding, scope)):
                 known = yield ev.local(binding.name, Definition(binding, scope), inside)
                 reading = None if known is None else reading_of(known)
                 if reading is not None:
@@ -261,8 +261,9 @@ def _scope(ev: Evaluator, written: Body, place: Place, given: dict[str, Given]) 
     ev.scopes += 1
     return Scope(
         number=ev.scopes,
-        locals=ev.names.survey.locals[written.span.start],
+        locals=place.names.program.survey.locals[written.span.start],
         inputs=place.names.inputs,
+        program=place.names.program,
         outer=place.names,
         given=values,
         region=region,
@@ -279,7 +280,7 @@ def _is_work(ev: Evaluator, statement: Binding, scope: Scope) -> bool:
         value = value.value
     if isinstance(value, Literal | surface.Array):
         return False
-    return not ev.names.ends.is_alias(Definition(statement, scope))
+    return not ev.ends.is_alias(Definition(statement, scope))
 
 
 def _carried(ev: Evaluator, statement: Binding | Anonymous, scope: Scope, place: Place) -> Task[bool]:

@@ -133,8 +133,8 @@ def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, 
     found = ev.library.named(instruction.stem)
     if not found:
         return
-    preparation = ev.names.instruction(Name(instruction.stem, span), place.names)
-    if preparation is None or preparation.kind != "model":
+    preparation = place.names.program.instruction(Name(instruction.stem, span), place.names)
+    if not isinstance(preparation, Instruction) or preparation.kind != "model":
         return
     for argument in given.arguments:
         if isinstance(argument.value, Path) and isinstance(argument.value.origin, int):
@@ -201,7 +201,7 @@ def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], 
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
             given.arguments.append(Argument(each.key, Constant(ev.data(expression))))
-        elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
+        elif instruction.kind in {"model", "user"} and is_choice(expression, inside):
             slot = yield choice(ev, each, expression, inside, given)
             if slot is None:
                 given.complete = False

@@ -32,12 +32,12 @@ from instrc.ir.surface import (
 )
 from instrc.jsonvalue import Json
 from instrc.passes import access as paths_of_values
-from instrc.passes import blocks, braces, calls, mixing, processes
+from instrc.passes import blocks, braces, calls, mixing, processes, programs
 from instrc.passes.durations import is_duration
 from instrc.passes.identity import Identities
 from instrc.passes.library import Library
-from instrc.passes.names import InputName, Names, Special
-from instrc.passes.scopes import Definition, goal
+from instrc.passes.names import Called, InputName, Program, Special
+from instrc.passes.scopes import Definition, Ends, Scope, goal, is_value
 from instrc.passes.steps import Steps
 from instrc.passes.tools import RUN_PLAN
 from instrc.passes.trampoline import Task
@@ -55,13 +55,12 @@ class Evaluator:
 
     def __init__(
         self,
-        names: Names,
         library: Library,
         report: Report,
         identities: Identities,
         expected: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:
-        self.names = names
+        self.ends = Ends()
         self.library = library
         self.report = report
         self.steps = Steps(identities, expected)
@@ -131,14 +130,14 @@ class Evaluator:
         if found is not None:
             self._refuse_annotations(name.span, place)
             return found
-        meaning = self.names.meaning(name, place.names)
+        meaning = place.names.program.meaning(name, place.names)
         match meaning:
             case None:
                 return None
             case InputName(text):
                 self._refuse_annotations(name.span, place)
                 return Result(Path(text))
-            case Definition() if not self.names.ends.is_alias(meaning):
+            case Definition() if not self.ends.is_alias(meaning):
                 return (yield self.local(name, meaning, place))
             case _:
                 return (yield self.call(name, (), name.span, place))
@@ -150,15 +149,15 @@ class Evaluator:
             found = place.names.value(name.text)
         if found is None and place.keys is not None:
             part = place.keys.part(name.text)
-            if part is not None and not self.names.knows(name.text, place.names):
+            if part is not None and not place.names.program.knows(name.text, place.names):
                 return part
         return found
 
     def local(self, name: Name, found: Definition, place: Place) -> Task[Value | None]:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
-        if home.number == 0:
-            self.names.read.add(name.text)
+        if home.outer is None:
+            home.program.read.add(name.text)
         self.carried.add(found.key)
         if found.key in self._open:
             self._circle(name, found)
@@ -212,11 +211,13 @@ class Evaluator:
 
     def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
-        called = self.names.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, place)
+        called = place.names.program.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, place)
         match called:
             case None:
                 yield self.mistakes_in(arguments, place)
                 return None
+            case Program():
+                return (yield programs.call(self, called, arguments, span, place))
             case Special("Fail"):
                 return (yield calls.fail(self, arguments, span, place))
             case Special("RunPlan_Activity"):
@@ -245,15 +246,15 @@ class Evaluator:
             else:
                 yield self.value(argument.value, inside)
 
-    def callee(self, name: Name, place: Place) -> Instruction | Special | None:
+    def callee(self, name: Name, place: Place) -> Called | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
         if place.find(name.text) is not None or place.names.value(name.text) is not None:
             self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
-        meaning = self.names.meaning(name, place.names)
+        meaning = place.names.program.meaning(name, place.names)
         if isinstance(meaning, Definition):
-            found = self.names.alias(name, place.names) if self.names.ends.is_alias(meaning) else None
-            if found is None and not self.names.ends.is_alias(meaning):
+            found = self.alias(name, place.names) if self.ends.is_alias(meaning) else None
+            if found is None and not self.ends.is_alias(meaning):
                 places = (meaning.binding.name.span,)
                 self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places))
             return found
@@ -261,6 +262,14 @@ class Evaluator:
             self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
         return meaning
+
+    def alias(self, expression: Expression, scope: Scope) -> Called | None:
+        """Return what an expression names, if it does nothing but name something to call, through any number of locals."""
+        end, home = self.ends.end(expression, scope)
+        if isinstance(end, Name) and not is_value(end.text, home):
+            meaning = home.program.meaning(end, home)
+            return meaning if isinstance(meaning, Instruction | Special | Program) else None
+        return home.program.vibe(end) if isinstance(end, Uri) else None
 
     def pipe(self, pipe: Pipe, place: Place) -> Task[Value | None]:
         """Come to the value of the last stage; each stage is given the value of the one before."""
@@ -304,8 +313,8 @@ class Evaluator:
             ):
                 self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
-            if found is not None and not self.names.ends.is_alias(found):
-                self.names.read.add(stage.text)
+            if found is not None and not self.ends.is_alias(found):
+                found.scope.program.read.add(stage.text)
                 places = (found.binding.name.span,)
                 self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=places))
                 return False
@@ -324,7 +333,7 @@ class Evaluator:
         if self.given(expression, place) is not None or place.names.is_input(expression.text):
             return True
         found = place.names.find(expression.text)
-        return found is not None and not self.names.ends.is_alias(found)
+        return found is not None and not self.ends.is_alias(found)
 
     def data(self, expression: Expression) -> Json:
         """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
+from collections.abc import Callable
 from dataclasses import replace
 
 from instrc import problems
@@ -14,7 +15,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
 from instrc.source import Span
-from instrc.vibes.registry import Registry
+from instrc.vibes.registry import ProgramFile, Registry
 
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
@@ -29,6 +30,10 @@ class Library:
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}
+        self.compiled: Callable[[ProgramFile, str | None], Json | None] | None = None
+        """What compiles a program by itself, for those who launch it."""
+        self._loaded: set[str] = set()
+        """References that lead to vibes."""
         self._named: dict[str, tuple[str, ...]] = {}
         self._flat: dict[str, Json] = {}
         self._parts: dict[str, Json] = {}
@@ -40,6 +45,24 @@ class Library:
         if found is None:
             found = self._named[name] = self.registry.lookup(name)
         return found
+
+    def programs_named(self, name: str) -> tuple[str, ...]:
+        """Return the references of the programs with a name; vibes of all roots come before them."""
+        return self.registry.lookup_program(name)
+
+    def program(self, uri: str, at: Span | None) -> ProgramFile | None:
+        """Return the program that a reference leads to; `None` if it leads to a vibe, or nowhere."""
+        document = uri.partition("#")[0]
+        if document in self._loaded:
+            return None
+        if self.registry.has(document):
+            self._loaded.add(document)
+            return None
+        return self.registry.load_program(document, at)
+
+    def launched(self, file: ProgramFile, export: str | None) -> Json | None:
+        """Return the entry of a program that is compiled by itself; `None` if it is no process."""
+        return None if self.compiled is None else self.compiled(file, export)
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every vibe there is."""

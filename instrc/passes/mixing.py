@@ -58,7 +58,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
-        elif is_choice(ev, expression, within):
+        elif is_choice(expression, within):
             slot = yield choice(ev, slot_field, expression, replace(place.inside(), keys=keys), given)
             if slot is None:
                 given.complete = False
@@ -118,7 +118,7 @@ def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
     while isinstance(filling, Annotated | Name):
         if isinstance(filling, Annotated):
             filling = filling.value
-        elif (found := scope.find(filling.text)) and place.find(filling.text) is None and not ev.names.ends.is_circular(found):
+        elif (found := scope.find(filling.text)) and place.find(filling.text) is None and not ev.ends.is_circular(found):
             filling, scope = found.binding.value, found.scope
         else:
             break

@@ -6,15 +6,17 @@ from typing import NamedTuple, TypeAlias
 
 from instrc import problems
 from instrc.ir.graph import Instruction
-from instrc.ir.surface import Binding, Expression, Input, Name, Program, Uri
+from instrc.ir.surface import Binding, Input, Name, Uri
+from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json
 from instrc.passes.library import Library
-from instrc.passes.scopes import Definition, Ends, Scope, is_value
+from instrc.passes.scopes import Definition, Scope, is_value
 from instrc.passes.suggestions import misspelt_value, suggestions
 from instrc.passes.survey import survey
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
+from instrc.vibes.registry import ProgramFile
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
 SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", "Plan", "OneOf", "RunPlan_Activity", *CONTEXTS})
@@ -33,25 +35,41 @@ class Special(NamedTuple):
     name: str
 
 
-Meaning: TypeAlias = Definition | InputName | Special | Instruction
+class Program(NamedTuple):
+    """A program of the registry, which is called like an instruction."""
+
+    file: ProgramFile
+    export: str | None
+    """The name of the export, where one is chosen."""
+
+    @property
+    def reference(self) -> str:
+        """The reference to it."""
+        return self.file.uri if self.export is None else f"{self.file.uri}#{self.export}"
+
+
+Called: TypeAlias = Instruction | Special | Program
+Meaning: TypeAlias = Definition | InputName | Called
 
 
 class Names:
     """The names of one program."""
 
-    def __init__(self, program: Program, library: Library, report: Report) -> None:
+    def __init__(self, program: Parsed, library: Library, report: Report) -> None:
+        self.parsed = program
         self.library = library
         self.report = report
+        self.calls: tuple[str, ...] = ()
+        """The programs whose calls have led here."""
         self.locals: dict[str, Binding] = {}
         self.inputs: dict[str, Span | None] = {"prompt": None}
         self._inputs: list[Input] = []
         self.read: set[str] = set()
         """Local names and inputs of the program itself that were evaluated."""
-        self.ends = Ends()
         for statement in program.statements:
             if isinstance(statement, Binding | Input):
                 self._define(statement)
-        self.root = Scope(0, self.locals, self.inputs)
+        self.root = Scope(0, self.locals, self.inputs, self)
         known = {**{name: each.name.span for name, each in self.locals.items()}, **self.inputs}
         self.survey = survey(program, known, RESERVED, report)
 
@@ -90,11 +108,12 @@ class Names:
 
     def knows(self, name: str, scope: Scope) -> bool:
         """Tell whether a name stands for something outside of braces."""
-        return is_value(name, scope) or name in RESERVED or bool(self.library.named(name))
+        known = is_value(name, scope) or name in RESERVED or bool(self.library.named(name))
+        return known or bool(self.library.programs_named(name))
 
-    def instruction(self, name: Name, scope: Scope) -> Instruction | None:
-        """Return the instruction of the registry that a name finds."""
-        found = self.library.named(name.text)
+    def instruction(self, name: Name, scope: Scope) -> Instruction | Program | None:
+        """Return the instruction of the registry that a name finds, else the program."""
+        found = self.library.named(name.text) or self.library.programs_named(name.text)
         if len(found) == 1:
             return self.vibe(Uri(found[0], name.span))
         if found:
@@ -108,19 +127,14 @@ class Names:
             )
         return None
 
-    def vibe(self, uri: Uri) -> Instruction | None:
-        """Return the instruction that an `aug:` reference leads to."""
+    def vibe(self, uri: Uri) -> Instruction | Program | None:
+        """Return the instruction that an `aug:` reference leads to, else the program."""
         try:
+            file = self.library.program(uri.text, uri.span)
+            if file is not None:
+                return Program(file, uri.text.partition("#")[2] or None)
             return self.library.instruction(uri.text, uri.span)
         except CompileError as error:
             for problem in error.problems:
                 self.report.add(problem)
             return None
-
-    def alias(self, expression: Expression, scope: Scope) -> Instruction | Special | None:
-        """Return the instruction that an expression names, if it does nothing but name one, through any number of locals."""
-        end, scope = self.ends.end(expression, scope)
-        if isinstance(end, Name) and not is_value(end.text, scope):
-            meaning = self.meaning(end, scope)
-            return meaning if isinstance(meaning, Instruction | Special) else None
-        return self.vibe(end) if isinstance(end, Uri) else None

@@ -22,7 +22,7 @@ from instrc.jsonvalue import Json
 from instrc.naming import pascal
 from instrc.passes import braces, calls, filling
 from instrc.passes.holding import numbers
-from instrc.passes.names import CONTEXTS, Special
+from instrc.passes.names import CONTEXTS, Program, Special
 from instrc.passes.scopes import Scope
 from instrc.passes.steps import PRIVATE
 from instrc.passes.trampoline import Task
@@ -43,10 +43,10 @@ def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: 
         return None
     contexts: list[Context] = []
     keys = Keys.within(place.keys)
-    later = _keys_of(ev, written, place.names)
+    later = _keys_of(written, place.names)
     for index, each in enumerate(written):
         inside = replace(place.inside(), by_hand=True, keys=keys, scope=ev.scope(place, index))
-        block, _ = _open_up(ev, each.value, place.names)
+        block, _ = _open_up(each.value, place.names)
         if isinstance(block, When | Each | Repeat | Try | Do):
             context = yield _block(ev, each, inside)
         else:
@@ -80,7 +80,7 @@ def _block(ev: Evaluator, written: Written, place: Place) -> Task[Context | None
 
 def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Span]) -> Task[Context | None]:
     """Read one context; the keys in its braces go on being names in the contexts after it."""
-    expression, annotations = _open_up(ev, written.value, place.names)
+    expression, annotations = _open_up(written.value, place.names)
     special = (
         ev.callee(expression.callee, place) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
     )
@@ -121,7 +121,7 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
     return Context(executor, ev.steps.units(new), annotations, expression.span)
 
 
-def _open_up(ev: Evaluator, expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
+def _open_up(expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
     """Return the call behind annotations and local names, and the annotations."""
     annotations: list[Json] = []
     seen: set[tuple[int, str]] = set()
@@ -132,17 +132,17 @@ def _open_up(ev: Evaluator, expression: Expression, scope: Scope) -> tuple[Expre
             expression = expression.value
         elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:
             seen.add(found.key)
-            ev.names.read.add(expression.text)
+            scope.program.read.add(expression.text)
             expression, scope = found.binding.value, found.scope
         else:
             return expression, tuple(annotations)
 
 
-def _keys_of(ev: Evaluator, written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
+def _keys_of(written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
     """Return the keys of all contexts with their places."""
     found: dict[str, Span] = {}
     for each in written:
-        expression, _ = _open_up(ev, each.value, scope)
+        expression, _ = _open_up(each.value, scope)
         if isinstance(expression, Call):
             for argument in expression.arguments:
                 if isinstance(argument.value, Object):
@@ -231,12 +231,20 @@ def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expres
 def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
     """Come to the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
-    launcher = ev.names.instruction(Name("LaunchProcess", span), place.names)
-    if launcher is None:
+    launcher = place.names.program.instruction(Name("LaunchProcess", span), place.names)
+    if not isinstance(launcher, Instruction):
         return None
     target = None
     if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
-        target = ev.names.alias(written[0].value, place.names)
+        target = ev.alias(written[0].value, place.names)
+    if isinstance(target, Program):
+        yield from ()
+        made = ev.library.launched(target.file, target.export)
+        entry, name = made, target.file.segment
+        if entry is None:
+            ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name))
+            return None
+        return _launching(ev, launcher, name, entry, {}, place, span)
     if not isinstance(target, Instruction) or target.uri is None:
         at = written[0].value.span if written else span
         ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))
@@ -252,11 +260,18 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place
         return None
     vibe = ev.flat(target, span)
     about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
+    return _launching(ev, launcher, target.name, entry, about, place, span)
+
+
+def _launching(
+    ev: Evaluator, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], place: Place, span: Span
+) -> Result:
     slots = (
-        Slot("name", Constant(pascal(target.name)), (), span),
+        Slot("name", Constant(pascal(name)), (), span),
         Slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), (), span),
     )
-    return Result(Path(_add(ev, launcher, slots, replace(place, annotations=(about, *place.annotations)), span)))
+    annotations = (about, *place.annotations) if about or not place.annotations else place.annotations
+    return Result(Path(_add(ev, launcher, slots, replace(place, annotations=annotations), span)))
 
 
 def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], place: Place, span: Span) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.ir.surface import Annotated, Binding, Expression, Literal, Name, Uri
 from instrc.passes.values import Keys, Value
 from instrc.source import Span
+
+if TYPE_CHECKING:
+    from instrc.passes.names import Names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +25,8 @@ class Scope:
     locals: Mapping[str, Binding]
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs of the program."""
+    program: Names
+    """The program that it belongs to."""
     outer: Scope | None = None
     given: Mapping[str, Value] = field(default_factory=dict)
     """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""

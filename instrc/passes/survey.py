@@ -78,14 +78,14 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
             case When() | Each() | Repeat() | Try() | Do():
                 waiting.extend(reversed(_parts(task)))
             case _:
-                for name in _mentioned(task):
+                for name in _names_in(task):
                     if visible.get(name) and (body_of := visible[name][-1].body) is not None:
                         found.read[body_of].add(name)
                 waiting.extend(reversed(children(task)))
     return found
 
 
-def _mentioned(node: Expression) -> list[str]:
+def _names_in(node: Expression) -> list[str]:
     if isinstance(node, Name):
         return [node.text]
     return [each.key for each in node.fields if each.value is None] if isinstance(node, Object) else []
@@ -150,3 +150,17 @@ def _read(condition: Condition) -> tuple[_Task, ...]:
 
 def _body(body: Body, given: tuple[tuple[str, Span | None], ...], *last: _Task) -> list[_Task]:
     return [_Open(body, given), *(each.value for each in body.statements), body.value, *last, _Close(body, given)]
+
+
+def mentioned(program: Program) -> set[str]:
+    """Return every bare name that stands in an expression of a program."""
+    found: set[str] = set()
+    waiting: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Name):
+            found.add(node.text)
+        elif isinstance(node, Object):
+            found.update(field.key for field in node.fields if field.value is None)
+        waiting.extend(children(node))
+    return found

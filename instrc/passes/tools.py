@@ -10,7 +10,8 @@ from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json, equal
 from instrc.naming import pascal
-from instrc.passes.names import Special
+from instrc.passes import programs
+from instrc.passes.names import Called, Program, Special
 from instrc.passes.trampoline import Task
 from instrc.passes.values import Place, Result
 from instrc.problems.problem import CompileError
@@ -61,17 +62,17 @@ _FROM: Json = {
 }
 
 
-def is_choice(ev: Evaluator, expression: Expression, place: Place) -> bool:
+def is_choice(expression: Expression, place: Place) -> bool:
     """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
     while isinstance(expression, Annotated):
         expression = expression.value
-    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(ev, expression.callee, place)
+    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(expression.callee, place)
 
 
-def _is_word(ev: Evaluator, name: Name, place: Place) -> bool:
+def _is_word(name: Name, place: Place) -> bool:
     if name.text not in {"Plan", "OneOf"} or place.find(name.text) is not None:
         return False
-    return isinstance(ev.names.meaning(name, place.names), Special)
+    return isinstance(place.names.program.meaning(name, place.names), Special)
 
 
 def choice(ev: Evaluator, written: Field, expression: Expression, place: Place, given: Given) -> Task[Slot | None]:
@@ -133,16 +134,23 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
     if isinstance(expression, Call):
         bound = expression.arguments
         expression = expression.callee
-    called: Instruction | Special | None = None
+    called: Called | None = None
     if isinstance(expression, Name):
         called = ev.callee(expression, place)
         if called is None:
             return None
     elif isinstance(expression, Uri):
-        called = ev.names.vibe(expression)
+        called = place.names.program.vibe(expression)
         if called is None:
             return None
-    made = _described(ev, called, expression.span) if isinstance(called, Instruction) else None
+    made = None
+    if isinstance(called, Instruction):
+        made = _described(ev, called, expression.span, place)
+    elif isinstance(called, Program):
+        inputs = programs.inputs_of(ev, called, expression.span, place)
+        if inputs is None:
+            return None
+        made = {"type": "object", "properties": inputs, "required": list(inputs)}, {}, True
     if made is None:
         ev.report.add(problems.plans.NotForPlans(at=written.value.span, word=expression.span.text))
         return None
@@ -152,18 +160,21 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
     known = arguments.get("properties", {})
     labelled = tuple(map(_named, bound))
     given = yield collect(ev, RUN_PLAN, labelled, place.inside())
-    if not given.complete or not isinstance(called, Instruction):
+    if not given.complete or called is None or isinstance(called, Special):
         return None
+    segment = called.name if isinstance(called, Instruction) else called.file.segment
     closed = known and not arguments.get("additionalProperties")
     wrong = [each.label for each in bound if each.label is not None and closed and each.label not in known]
     for label in wrong:
         near = nearest(label, tuple(known))
         at = given.labels[label]
-        ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee=called.name, argument=label, nearest=near))
+        ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near))
     if wrong:
         return None
-    name = pascal(called.name) if process else called.name
-    target = (called.uri or called.name) if process else called.name
+    name = pascal(segment) if process else segment
+    target = segment
+    if process:
+        target = called.uri or segment if isinstance(called, Instruction) else called.reference
     return Tool(name, "process" if process else "activity", target, arguments, output, tuple(given.arguments))
 
 
@@ -175,11 +186,11 @@ def _named(written: Written) -> Written:
     return written
 
 
-def _described(ev: Evaluator, called: Instruction, at: Span) -> tuple[dict[str, Json], Json, bool] | None:
+def _described(ev: Evaluator, called: Instruction, at: Span, place: Place) -> tuple[dict[str, Json], Json, bool] | None:
     """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
     schema = ev.flat(called, at)
     if called.kind == "server":
-        return _arguments(ev, called, schema, at), _output(schema), False
+        return _arguments(ev, called, schema, at, place), _output(schema), False
     if called.kind != "model" or called.uri is None:
         return None
     try:
@@ -195,11 +206,11 @@ def _described(ev: Evaluator, called: Instruction, at: Span) -> tuple[dict[str, 
     return {"type": "object", "properties": properties, "required": list(properties)}, {}, True
 
 
-def _arguments(ev: Evaluator, called: Instruction, schema: Json, at: Span) -> dict[str, Json]:
+def _arguments(ev: Evaluator, called: Instruction, schema: Json, at: Span, place: Place) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
     if ev.library.named(called.stem):
-        preparation = ev.names.instruction(Name(called.stem, at), ev.names.root)
-        if preparation is not None and preparation.kind == "model":
+        preparation = place.names.program.instruction(Name(called.stem, at), place.names)
+        if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
                 return _without(made, "output")

@@ -49,6 +49,8 @@ class Problem:
 
     at: Span | None = None
     """The smallest place that shows the mistake; `None` where there is no text, as in library use."""
+    calls: tuple[Span, ...] = ()
+    """The calls of programs that led to it, the innermost first."""
 
     @property
     def message(self) -> str:

@@ -77,6 +77,9 @@ def frame(problem: Problem) -> Iterator[list[Piece]]:
     for label in problem.labels:
         yield [Piece("  "), Piece(place(label.span), "path"), Piece(f": {_sentence(label.text)}")]
         yield from _snippet(label.span, "mark")
+    for call in problem.calls:
+        yield [Piece("  "), Piece(place(call), "path"), Piece(": the program is called here")]
+        yield from _snippet(call, "mark")
     if problem.hint is not None:
         yield [Piece("  hint: ", "hint"), Piece(_sentence(problem.hint))]
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from instrc import resources
@@ -20,12 +21,23 @@ from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.vibes.refusals import forbidden, invalid_vibe, unknown_version, unresolved
-from instrc.vibes.roots import Entry, LeadsOutsideError, Root, newest, read_name
+from instrc.vibes.roots import PROGRAM_ENDING, Entry, LeadsOutsideError, Root, newest, read_name
 from instrc.vibes.uri import SCHEME, AugUri, Version, parse, version_of
 from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
+
+
+class ProgramFile(NamedTuple):
+    """A program that lies in a root."""
+
+    uri: str
+    """The canonical reference to it."""
+    segment: str
+    path: str
+    """As it is shown."""
+    data: bytes
 
 
 class Registry:
@@ -67,6 +79,50 @@ class Registry:
             if found := root.named(key):
                 return found
         return ()
+
+    @cached_property
+    def _programs(self) -> tuple[Root, ...]:
+        """The same roots with the programs in them."""
+        found = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in self.roots)
+        for root in found:
+            root.within = self._holds
+        return found
+
+    def lookup_program(self, name: str) -> tuple[str, ...]:
+        """Return evergreen references of the programs with a name, of the earliest root that has any."""
+        key = plain(name)
+        return next((found for root in self._programs if (found := root.named(key))), ())
+
+    def has(self, uri: str) -> bool:
+        """Tell whether a reference leads to a vibe, or to a folder entry that should be one."""
+        try:
+            written = parse(uri)
+            return any(root.versions(written) for root in self.roots if root.shared or not written.shared)
+        except (CompileError, LeadsOutsideError):
+            return True  # what is wrong with it is said when it is loaded
+
+    def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
+        """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
+        written = parse(uri, at)
+        for root in self._programs:
+            if written.shared and not root.shared:
+                continue
+            try:
+                entry = _choose(root.versions(written), written)
+            except LeadsOutsideError:
+                raise _outside(uri, at) from None
+            if entry is None:
+                continue
+            path = root.file(entry)
+            if not self._holds(os.path.realpath(path)):
+                raise _outside(uri, at)
+            try:
+                data = read_regular(os.path.realpath(path), self.max_bytes + 1)
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or "its path is not one"
+                raise invalid_vibe([(Source(path.as_posix(), "").whole(), reason.lower())], at) from None
+            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data)
+        return None
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every vibe, as spelled, earlier roots first."""

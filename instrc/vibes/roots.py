@@ -17,6 +17,7 @@ from instrc.problems.suggest import plain
 from instrc.vibes.uri import AugUri, Version, version_of
 
 ENDING = ".vibe.json"
+PROGRAM_ENDING = ".aug"
 
 
 class Entry(NamedTuple):
@@ -42,9 +43,9 @@ class Listing:
     """By segment, then by version."""
 
 
-def read_name(file: str) -> tuple[str, Version] | None:
+def read_name(file: str, ending: str = ENDING) -> tuple[str, Version] | None:
     """Return the segment and the version that a file's name says, or `None` if it is no vibe's."""
-    stem = file.removesuffix(ENDING)
+    stem = file.removesuffix(ending)
     if stem == file or not stem or file.startswith("."):
         return None
     name, mark, written = stem.rpartition("@")
@@ -64,8 +65,9 @@ class LeadsOutsideError(Exception):
 class Root:
     """A folder of vibes; listings are made when they are first needed and kept."""
 
-    def __init__(self, path: Path, *, shared: bool) -> None:
+    def __init__(self, path: Path, *, shared: bool, ending: str = ENDING) -> None:
         self.path = path
+        self.ending = ending
         self.shared = shared
         self.real = os.path.realpath(path)
         self.within: Callable[[str], bool] = self.holds
@@ -159,14 +161,14 @@ class Root:
         try:
             with os.scandir(where) as entries:
                 for entry in entries:
-                    if entry.name.endswith(ENDING):
+                    if entry.name.endswith(self.ending):
                         vibes.append(entry.name)
                     elif not entry.name.startswith(".") and _is_folder(entry):
                         folders.append((entry.name, entry.is_symlink()))
         except OSError:  # not there, or not ours to read: it holds nothing
             return listing
         for file in sorted(vibes):
-            if said := read_name(file):
+            if said := read_name(file, self.ending):
                 segment, version = said
                 listing.vibes.setdefault(segment, {}).setdefault(version, Entry(folder, file, segment, version))
         for file, is_link in sorted(folders):

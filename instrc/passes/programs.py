@@ -1,0 +1,176 @@
+"""Programs as instructions: what a program exports stands in place of the call, and its inputs are the arguments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from instrc import problems
+from instrc.ir.graph import Path
+from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
+from instrc.ir.surface import Program as Parsed
+from instrc.jsonvalue import Json
+from instrc.passes.filling import is_data
+from instrc.passes.names import Names, Program
+from instrc.passes.scopes import Scope
+from instrc.passes.survey import mentioned
+from instrc.passes.trampoline import Task
+from instrc.passes.values import Data, Place, Result, Value
+from instrc.problems.report import Report
+from instrc.problems.suggest import nearest
+from instrc.source import Span
+from instrc.syntax.intake import take_in
+from instrc.syntax.parse import parse
+
+if TYPE_CHECKING:
+    from instrc.passes.evaluate import Evaluator
+
+_SUFFIXES = ("_Mixin", "_Activity", "_User", "_Human")
+
+
+def call(ev: Evaluator, program: Program, written: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
+    """Come to the value of a call of a program: that of what it exports, with its inputs given."""
+    uri = program.file.uri
+    calls = place.names.program.calls
+    if uri in calls:
+        ev.report.add(problems.programs.CircularProgram(at=span, uris=(*calls[calls.index(uri) :], uri)))
+        return None
+    names = _names(ev, program, span, place)
+    if names is None:
+        return None
+    expression = _export(ev, program, names, span)
+    given = yield _given(ev, names, program, written, span, place)
+    if given is None or expression is None:
+        return None
+    ev.scopes += 1
+    scope = Scope(
+        ev.scopes,
+        names.locals,
+        {},
+        names,
+        given=given,
+        region=place.region,
+        level=place.names.level,
+        piped=given["prompt"],
+    )
+    inside = replace(place, names=scope, piped=given["prompt"], own=False, keys=None, placing=place.placing)
+    before = len(ev.report.problems)
+    value = yield ev.value(expression, inside)
+    ev.report.problems[before:] = [
+        each if each.at is None or each.at.source is span.source else replace(each, calls=(*each.calls, span))
+        for each in ev.report.problems[before:]
+    ]
+    return value
+
+
+def inputs_of(ev: Evaluator, program: Program, span: Span, place: Place) -> dict[str, Json] | None:
+    """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
+    names = _names(ev, program, span, place)
+    if names is None or _export(ev, program, names, span) is None:
+        return None
+    schemas = names.schemas()
+    return {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
+
+
+def _names(ev: Evaluator, program: Program, span: Span, place: Place) -> Names | None:
+    """Read a program; what is wrong with it is shown in it, with the call that led there."""
+    file = program.file
+    if file.segment.endswith(_SUFFIXES):
+        ev.report.add(problems.programs.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
+        return None
+    mine = Report()
+    source = take_in(file.path, file.data, mine)
+    parsed = None if source is None else parse(source, mine)
+    names = None if parsed is None or mine.failed else Names(parsed, ev.library, mine)
+    ev.report.problems.extend(each if each.at is None else replace(each, calls=(span,)) for each in mine.once())
+    if names is None or mine.failed:
+        return None
+    names.report = ev.report
+    names.calls = (*place.names.program.calls, file.uri)
+    return names
+
+
+def _export(ev: Evaluator, program: Program, names: Names, span: Span) -> Expression | None:
+    """Return what a program exports; of several, the one that is named."""
+    exports = exports_of(names.parsed)
+    if program.export is not None:
+        if program.export in exports:
+            return exports[program.export]
+        near = nearest(program.export, tuple(exports))
+        ev.report.add(problems.programs.UnknownExport(at=span, word=program.export, known=tuple(exports), nearest=near))
+        return None
+    if len(exports) != 1:
+        ev.report.add(problems.programs.SeveralExports(at=span, known=tuple(exports)))
+        return None
+    return next(iter(exports.values()))
+
+
+def exports_of(parsed: Parsed) -> dict[str, Expression]:
+    """Return what a program exports, by name; an expression that stands alone goes by its place."""
+    found: dict[str, Expression] = {}
+    for number, statement in enumerate(parsed.statements, start=1):
+        if isinstance(statement, Anonymous):
+            found[f"({number})"] = statement.value
+        elif isinstance(statement, Binding) and statement.exported:
+            found[statement.name.text] = statement.value
+    if not found:
+        read = mentioned(parsed)
+        bindings = (each for each in parsed.statements if isinstance(each, Binding))
+        found = {each.name.text: each.value for each in bindings if each.name.text not in read}
+    return found
+
+
+def _given(
+    ev: Evaluator, names: Names, program: Program, written: tuple[Argument, ...], span: Span, place: Place
+) -> Task[dict[str, Value] | None]:
+    """Evaluate the arguments of a call of a program, by the names of its inputs."""
+    inputs = tuple(names.inputs)
+    found: dict[str, Value] = {}
+    places: dict[str, Span] = {}
+    complete = True
+    callee = program.file.segment
+    for label, at, expression, braced in _arguments(written):
+        name = label or "prompt"
+        if braced and not is_data(expression) and not ev.is_reference(expression, place):
+            ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=callee))
+            complete = False
+            continue
+        if name in places:
+            if label is None:
+                ev.report.add(problems.calls.TooManyArguments(at=at, mixin=callee, first=places[name]))
+            else:
+                ev.report.add(problems.names.RepeatedName(at=at, word=name, first=places[name]))
+            complete = False
+            continue
+        places[name] = at
+        if name not in inputs:
+            near = nearest(name, inputs)
+            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
+            complete = False
+            continue
+        value: Value | None = Data(ev.data(expression)) if is_data(expression) else (yield ev.value(expression, place.inside()))
+        if value is None:
+            complete = False
+        else:
+            found[name] = value
+    if "prompt" not in found:
+        ev.reads_pipe(place)
+        found["prompt"] = place.piped if place.piped is not None else Result(Path("prompt"))
+    for name in inputs:
+        if name not in found and name not in places:
+            ev.report.add(problems.plans.MissingArgument(at=span, pointer="", callee=callee, argument=name))
+            complete = False
+    return {name: found[name] for name in inputs} if complete else None
+
+
+def _arguments(written: tuple[Argument, ...]) -> list[tuple[str | None, Span, Expression, bool]]:
+    """Return what a call is given, with the names in its braces as labels, and whether it stands in braces."""
+    found: list[tuple[str | None, Span, Expression, bool]] = []
+    for each in written:
+        if each.label is None and isinstance(each.value, Object):
+            fields: tuple[Field, ...] = each.value.fields
+            named = ((field, field.value or Name(field.key, field.key_span)) for field in fields)
+            found += [(field.key, field.key_span, value, True) for field, value in named]
+        else:
+            found.append((each.label, each.label_span or each.value.span, each.value, False))
+    return found

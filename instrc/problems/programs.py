@@ -1,0 +1,155 @@
+"""Problems with programs that call programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircularProgram(Problem):
+    """A program calls itself, directly or through others.
+
+    What a program exports stands in place of its call, so a program that calls itself would never end.
+
+    ```aug letter.aug
+    Polish(prompt)
+    ```
+
+    ```aug schemas/polish.aug
+    Polish(prompt)
+    ```
+
+    To do something again until it is good, write `repeat { … } until …`.
+    """
+
+    name: ClassVar[str] = "circular-program"
+
+    uris: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a program calls itself: " + " calls ".join(f"`{uri}`" for uri in self.uris)
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "to do something again until it is good, write `repeat { … } until …`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralExports(Problem):
+    """A program that is called exports several things, or nothing.
+
+    What a program exports stands in place of its call; of several exports, the reference says which one: `aug:letters#Formal`.
+
+    ```aug letter.aug
+    Letters(prompt)
+    ```
+
+    ```aug schemas/letters.aug
+    tool Formal = Write(prompt) @ "Be formal.";
+    tool Friendly = Write(prompt) @ "Be friendly.";
+    ```
+
+    ```json schemas/write.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Name the export: `aug:letters#Formal(prompt)`.
+    """
+
+    name: ClassVar[str] = "several-exports"
+
+    known: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return (
+            f"this program has {len(self.known)} exports, and a call needs one" if self.known else "this program exports nothing"
+        )
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        names = [name for name in self.known if not name.startswith("(")]
+        return f"name one behind the reference: {', '.join(f'`#{name}`' for name in names)}" if names else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownExport(Problem):
+    """A reference names an export that the program does not have.
+
+    ```aug letter.aug
+    aug:letters#Formel(prompt)
+    ```
+
+    ```aug schemas/letters.aug
+    tool Formal = Write(prompt) @ "Be formal.";
+    tool Friendly = Write(prompt) @ "Be friendly.";
+    ```
+
+    ```json schemas/write.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write one of the names after `tool`: `aug:letters#Formal`.
+    """
+
+    name: ClassVar[str] = "unknown-export"
+
+    word: str
+    known: tuple[str, ...]
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the program exports nothing called `{self.word}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest or tuple(name for name in self.known if not name.startswith("("))[:5])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramWithSuffix(Problem):
+    """The name of a program ends like that of an instruction with an executor.
+
+    `_Mixin`, `_Activity`, `_User` and `_Human` say who carries an instruction out; a program has no executor of its own.
+
+    ```aug letter.aug
+    Send_Activity(prompt)
+    ```
+
+    ```aug schemas/send_Activity.aug
+    Write(prompt)
+    ```
+
+    ```json schemas/write.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Rename the file: `schemas/send.aug`.
+    """
+
+    name: ClassVar[str] = "program-with-suffix"
+
+    word: str
+    path: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is a program, and a program has no executor of its own"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"rename `{self.path}`: a name that ends so is that of an instruction"
