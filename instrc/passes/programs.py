@@ -100,7 +100,7 @@ def _export(ev: Evaluator, program: Program, names: Names, span: Span) -> Expres
         ev.report.add(problems.programs.UnknownExport(at=span, word=program.export, known=tuple(exports), nearest=near))
         return None
     if len(exports) != 1:
-        ev.report.add(problems.programs.SeveralExports(at=span, known=tuple(exports)))
+        ev.report.add(problems.programs.UnchosenExport(at=span, known=tuple(exports)))
         return None
     return next(iter(exports.values()))
 

@@ -42,7 +42,7 @@ class CircularProgram(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeveralExports(Problem):
+class UnchosenExport(Problem):
     """A program that is called exports several things, or nothing.
 
     What a program exports stands in place of its call; of several exports, the reference says which one: `aug:letters#Formal`.
@@ -63,7 +63,7 @@ class SeveralExports(Problem):
     Name the export: `aug:letters#Formal(prompt)`.
     """
 
-    name: ClassVar[str] = "several-exports"
+    name: ClassVar[str] = "unchosen-export"
 
     known: tuple[str, ...]
 
