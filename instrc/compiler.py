@@ -31,14 +31,19 @@ from instrc.vibes.registry import ProgramFile, Registry
 from instrc.vibes.vibe import Vibe
 
 
-def compile_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
-    """Return the artefacts of a program, one an export; `CompileError` if a stage fails."""
+def compile_source(
+    source: Source, registry: Registry, options: Options, report: Report, *, stem: str, launching: frozenset[str] = frozenset()
+) -> tuple[Artefact, ...]:
+    """Return the artefacts of a program, one an export; `CompileError` if a stage fails.
+
+    `launching` are the programs that are being compiled because they are launched, by reference.
+    """
     program = parse(source, report)
     name_habits(program, report)
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
     library = Library(registry, report, sketch=options.sketch, limit=options.limit)
-    library.compiled = partial(_launched, registry, options)
+    library.compiled = partial(_launched, registry, options, launching)
     graphs = bind(program, library, report, stem=stem)
     review_used(library.uris(), registry, report)
     report.stop_if_failed()
@@ -52,10 +57,16 @@ def compile_source(source: Source, registry: Registry, options: Options, report:
     return tuple(emit(plan, batch=options.batch, hint=options.hint if options.hints else None) for plan in plans if plan)
 
 
-def _launched(registry: Registry, options: Options, file: ProgramFile, export: str | None) -> Json | None:
-    """Return the entry of a program that is compiled by itself; `None` if it is no process."""
+def _launched(
+    registry: Registry, options: Options, launching: frozenset[str], file: ProgramFile, export: str | None
+) -> Json | None:
+    """Return the entry of a program that is compiled by itself; `None` if it is no process, or launches itself."""
+    if file.uri in launching:
+        return None
     source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
-    made = compile_source(source, registry, replace(options, batch=1), Report(), stem=file.segment)
+    made = compile_source(
+        source, registry, replace(options, batch=1), Report(), stem=file.segment, launching=launching | {file.uri}
+    )
     chosen = [each for each in made if export in (None, each.name) and "process" in each.documents]
     entry = chosen[0].documents["tool"] if chosen else None
     return {key: value for key, value in entry.items() if key not in {"$schema", "title"}} if isinstance(entry, dict) else None
