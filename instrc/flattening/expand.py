@@ -30,13 +30,18 @@ def expand(
     found = Expansion()
     conjuncts, written = found.conjuncts, found.written
     seen: set[tuple[int, int]] = set()
+    entered: set[tuple[int, int]] = set()
+    """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
     calm = not fold and not store.unevaluated
-    # (schema, scope, depth, way here) or (place of a conjunct, its keywords)
+    # (schema, scope, depth, way here), (place of a conjunct, its keywords) or (what has been followed to its end)
     stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
     while stack:
         entry = stack.pop()
         if len(entry) == 2:
             written.append(entry)
+            continue
+        if len(entry) == 1:
+            entered.discard(entry[0])
             continue
         node, scope, depth, way = entry
         key = id(node)
@@ -65,7 +70,7 @@ def expand(
                 return None
             mark = (id(node), id(scope))
         if mark in seen:
-            if way is not None:
+            if mark in entered:
                 _tell_circle(flattener, mark, way)
             continue
         seen.add(mark)
@@ -88,6 +93,8 @@ def expand(
                 written.append((len(conjuncts), view))
                 conjuncts.append(Conjunct(node, view, scope, depth, mark))
             continue
+        entered.add(mark)
+        stack.append((mark,))
         place = len(conjuncts)
         parts: list[tuple[Json, ...]] = []
         keywords: list[str] = []

@@ -54,6 +54,8 @@ class Flattener:
         self.open: dict[frozenset[object], Frame] = {}
         self.definitions = Definitions()
         self.frames = 0
+        self.terms = 0
+        """Terms of all conjunctions together: a thousand closed branches have a million."""
         self.may_simplify = False
         """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
         self.shared = False
@@ -110,6 +112,9 @@ class Flattener:
     def begin(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
         written = terms
+        self.terms += len(terms)
+        if self.terms > self.options.limit:
+            raise too_large(self.options.limit)
         alone: tuple[int, int] | None = None
         if len(terms) == 1:
             if terms[0].__class__ is Applied:

@@ -43,7 +43,10 @@ class Lost:
 
 
 def join(left: Group, right: Group, lost: list[Lost]) -> bool:
-    """Make `left` mean both groups; if there is no exact way, change nothing and return false."""
+    """Make `left` mean both groups; if there is no exact way, change nothing and return false.
+
+    The lists of terms in `left` grow in place: a conjunction of a thousand closed branches adds a thousand times to each.
+    """
     if left.extra is None and right.extra is None:
         _unite(left.properties, right.properties)
         _unite(left.patterns, right.patterns)
@@ -53,7 +56,7 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
     dropped = _patterns_lost(left, right) | _patterns_lost(right, left)
     properties: dict[str, Terms] = {}
     for name, terms in left.properties.items():
-        kept = list(terms) if name in right.properties else _seen_by(right, name, terms, lost)
+        kept = terms if name in right.properties else _seen_by(right, name, terms, lost)
         if kept is not None:
             properties[name] = kept
     for name, terms in right.properties.items():
@@ -69,13 +72,13 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
             if regex in dropped:
                 for name in other.properties:
                     if name in properties and matches(regex, name):
-                        properties[name] = properties[name] + terms
+                        properties[name] += terms
             elif regex in patterns:
-                patterns[regex] = patterns[regex] + terms
-            elif regex in other.patterns or other.extra is None:
-                patterns[regex] = list(terms)
+                patterns[regex] += terms
             else:
-                patterns[regex] = terms + other.extra
+                patterns[regex] = terms
+                if regex not in other.patterns:
+                    terms.extend(other.extra or ())
     if right.closed and not left.closed:
         left.origin = right.origin
     left.properties = properties
@@ -88,7 +91,7 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
 def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
     for name, terms in more.items():
         if name in into:
-            into[name] = into[name] + terms
+            into[name] += terms
         else:
             into[name] = terms
 
@@ -124,11 +127,12 @@ def _patterns_lost(closing: Group, other: Group) -> set[str]:
 def _seen_by(other: Group, name: str, terms: Terms, lost: list[Lost]) -> Terms | None:
     """Return what a property must be when a group that does not list it has its say too; `None` if it is forbidden."""
     if other.extra is None or any(matches(regex, name) for regex in other.patterns):
-        return list(terms)
+        return terms
     if other.closed:
         lost.append(Lost(name, other.origin, terms))
         return None
-    return terms + other.extra
+    terms += other.extra
+    return terms
 
 
 _PLAIN_NAME = re.compile(r"[ -~]{0,200}")
