@@ -52,6 +52,7 @@ def properties(merger: Merger) -> None:
             else:
                 found.extra = [(extra, scope)]
                 found.closed = extra is False
+        objects.without_idle_patterns(found)
         objects_of.append(found)
         if "unevaluatedProperties" in view:
             value = view["unevaluatedProperties"]

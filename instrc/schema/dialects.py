@@ -14,7 +14,16 @@ from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.laws import TYPES
-from instrc.schema.vocabulary import ANNOTATIONS, HOLDERS, KEYWORDS, of_group, unknown_before
+from instrc.schema.vocabulary import (
+    ANNOTATIONS,
+    HOLDERS,
+    IDENTIFIERS,
+    KEYWORDS,
+    NO_ASSERTIONS,
+    SPEAKS_OF,
+    of_group,
+    unknown_before,
+)
 
 LATEST_URI: Final = "https://json-schema.org/draft/2020-12/schema"
 RECURSIVE = "$recursiveAnchor"
@@ -187,24 +196,34 @@ def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
 
 
 def _nullable(node: dict[str, Json]) -> dict[str, Json]:
-    """Read `nullable: true` as the type `null`, which it adds to a `type` beside it and to nothing else.
+    """Read `nullable: true` as: this schema, or null.
 
-    Where `enum` or `const` stands beside it, null is let in there too, since that is what it is written for.
+    A `type`, an `enum` and a `const` beside it let null in.  Where other keywords may refuse null (`anyOf`, `$ref`, …) and there
+    is no `type`, the schema becomes an alternative beside `null`, as OpenAPI 3.0.0 has it; 3.0.3 gives it no meaning there.
     """
-    wanted = node["nullable"] is True
+    rest = {key: value for key, value in node.items() if key != "nullable"}
+    if node["nullable"] is not True:
+        return rest
+    if "type" not in node and not _LETS_NULL_IN.issuperset(node):
+        words = {key: value for key, value in rest.items() if key in ANNOTATIONS}
+        body = {key: value for key, value in rest.items() if key not in NO_ASSERTIONS}
+        names = {key: value for key, value in rest.items() if key in IDENTIFIERS}
+        if body.keys() == {"anyOf"} and body["anyOf"].__class__ is list:
+            return {**names, **words, "anyOf": [*body["anyOf"], {"type": "null"}]}
+        return {**names, **words, "anyOf": [body, {"type": "null"}]}
     out: dict[str, Json] = {}
-    for key, value in node.items():
-        if key == "nullable":
-            continue
+    for key, value in rest.items():
         out[key] = value
-        if not wanted or "type" not in node:
-            continue
         if key == "type":
-            names = [value] if value.__class__ is str else list(value) if value.__class__ is list else []
-            if names and all(name in TYPES for name in names if name.__class__ is str):
-                out[key] = names if "null" in names else [*names, "null"]
+            names_of = [value] if value.__class__ is str else list(value) if value.__class__ is list else []
+            if names_of and all(name in TYPES for name in names_of if name.__class__ is str):
+                out[key] = names_of if "null" in names_of else [*names_of, "null"]
         elif key == "enum" and value.__class__ is list:
             out[key] = value if None in value else [*value, None]
-    if wanted and "type" in node and out.get("const") is not None:
+    if out.get("const") is not None:
         out = {("enum" if key == "const" else key): ([value, None] if key == "const" else value) for key, value in out.items()}
     return out
+
+
+_LETS_NULL_IN = NO_ASSERTIONS | {"nullable", "type", "enum", "const", "format"} | SPEAKS_OF.keys()
+"""Keywords that allow null, or are changed so that they do."""

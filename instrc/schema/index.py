@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
-from instrc.schema.dialects import RECURSIVE, known, modern
+from instrc.schema.dialects import LATEST, RECURSIVE, known, modern
 from instrc.schema.resources import Resource
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
@@ -100,8 +100,6 @@ def identify(store: SchemaStore, node: dict[str, Json], within: Resource, *, is_
     own = node.get("$id") if year != 4 else node.get("id")
     if year == 4 and own is None and named is not None and not is_root:
         own = node.get("$id")
-    if named is not None and own is None and not is_root and node.get("id").__class__ is str and known(named) is not None:
-        own = node.get("id") if known(named).year == 4 else None  # type: ignore[union-attr]  # asked for just before
     resource = within
     if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
         if own.startswith("#"):
@@ -121,6 +119,10 @@ def identify(store: SchemaStore, node: dict[str, Json], within: Resource, *, is_
                 store.nested[id(node)] = resource
             if fragment and year < 2019:
                 resource.anchors.setdefault(fragment, node)
+    if resource is within and named is not None and not is_root:
+        spoken = known(named)
+        if spoken is not None and spoken is not within.dialect and (spoken.old or within.dialect.year < LATEST.year):
+            resource = store.nested[id(node)] = within.in_dialect(spoken)
     year = resource.dialect.year
     if year >= 2019:
         anchor = node.get("$anchor")

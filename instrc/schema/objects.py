@@ -88,6 +88,20 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
     return True
 
 
+def without_idle_patterns(group: Group) -> None:
+    """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists."""
+    for regex, terms in list(group.patterns.items()):
+        if not group.closed or not any(schema is False for schema, _ in terms):
+            continue
+        found = {name: matches(regex, name) for name in group.properties}
+        if None in found.values():
+            continue
+        del group.patterns[regex]
+        for name, match in found.items():
+            if match:
+                group.properties[name] += terms
+
+
 def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
     for name, terms in more.items():
         if name in into:

@@ -11,7 +11,7 @@ from instrc.schema.dialects import Dialect
 class Resource:
     """A part of a document that has a base URI: its root, or a schema with `$id`."""
 
-    __slots__ = ("anchors", "dialect", "document", "dynamic", "root", "scopes", "uri")
+    __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
 
     def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
         self.uri = uri
@@ -22,6 +22,14 @@ class Resource:
         self.dynamic: dict[str, Json] = {}
         self.scopes: dict[int, Scope] = {}
         """The scopes that this resource has been entered in, by the dynamic scope they have."""
+        self.holder: Resource | None = None
+        """The resource whose base and anchors this part shares, if it differs from that in its dialect only."""
+
+    def in_dialect(self, dialect: Dialect) -> Resource:
+        """Return a part of this resource that is written in another dialect, and has no base of its own."""
+        part = Resource(self.uri, self.root, self.document, dialect)
+        part.anchors, part.dynamic, part.holder = self.anchors, self.dynamic, self.holder or self
+        return part
 
 
 class Document:

@@ -119,7 +119,17 @@ class SchemaStore:
         if found is None:
             found = modern(node, dialect)
             self.originals[id(node)] = found
+            if dialect.nullable and "nullable" in node:
+                self._note_alternative(found)
         return found
+
+    def _note_alternative(self, view: dict[str, Json]) -> None:
+        """Note the schema that `nullable` has made an alternative beside null: it was made here, and nobody has read it."""
+        branches = view.get("anyOf")
+        made = branches[0] if branches.__class__ is list and len(branches) == 2 else None
+        if made.__class__ is dict and id(made) not in self.indexed:
+            self.indexed.add(id(made))
+            self.needs_flattening.add(id(made))
 
     def references(self, view: dict[str, Json], scope: Scope) -> list[Target]:
         """Return what the references of one schema lead to, in written order."""
@@ -192,6 +202,7 @@ class SchemaStore:
             uri = base if reference.startswith("aug:") else join(resource.uri, base)
             found = self.resources.get(uri)
             resource = found if found is not None else self.load(uri, reference, resource, holder)
+        resource = resource.holder or resource
         if not fragment:
             return resource.root, resource
         if fragment.startswith(("/", "%2F", "%2f")):

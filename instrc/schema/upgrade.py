@@ -50,7 +50,7 @@ class _Upgrade:
                 continue
             below = self.store.below(node, scope)
             if below is not scope:
-                scope, path = below, ()
+                scope, path = below, path if below.resource.holder is not None else ()
             self.places[id(node)] = (scope.resource, path)
             order.append((node, scope))
             view = self.renamed[id(node)] = self.named_anew(self.store.view(node, scope), node, scope)

@@ -359,3 +359,73 @@ def test_what_each_draft_lets_stand_for_anything(draft: str, known: tuple[str, .
         "minimum": 1,
         **{word if word in known else f"x-{word}": value for word, value in words.items()},
     }
+
+
+DRAFT_4_URI = "http://json-schema.org/draft-04/schema#"
+LEMON: dict[str, Any] = {
+    "definitions": {
+        "a": {"type": "integer"},
+        "lemon": {
+            "$schema": DRAFT_4_URI,
+            "id": "schemata/lemon",
+            "definitions": {"a": {"type": "string"}},
+            "properties": {"x": {"$ref": "#/definitions/a"}},
+        },
+    },
+    "properties": {"l": {"$ref": "#/definitions/lemon"}},
+}
+
+
+def test_the_id_of_an_older_draft_inside_a_newer_schema_begins_no_resource() -> None:
+    assert flatten(LEMON) == {"properties": {"l": {"properties": {"x": {"type": "integer"}}}}}
+    judge = jsonschema_rs.Draft202012Validator(LEMON)
+    assert judge.is_valid({"l": {"x": 3}})
+    assert not judge.is_valid({"l": {"x": "3"}})
+
+
+def test_a_schema_that_names_an_older_draft_is_read_by_its_words_wherever_it_stands() -> None:
+    old = {
+        "$schema": DRAFT_4_URI,
+        "const": 3,
+        "minimum": 3,
+        "exclusiveMinimum": True,
+        "items": [{"type": "null"}],
+        "properties": {"new": {"$ref": "#/$defs/new"}, "self": {"$ref": "#/properties/a/items/0"}},
+    }
+    schema = {"properties": {"a": old}, "$defs": {"new": {"const": 4, "prefixItems": [{}]}}}
+    read = {"exclusiveMinimum": 3, "prefixItems": [{"type": "null"}]}
+    new = {"const": 4, "prefixItems": [{}]}
+    assert flatten(schema) == {"properties": {"a": {**read, "properties": {"new": new, "self": {"type": "null"}}}}}
+    upgraded = upgrade(schema)
+    assert upgraded["properties"]["a"]["properties"]["self"] == {"$ref": "#/properties/a/prefixItems/0"}
+    assert flatten(upgraded) == flatten(schema)
+
+
+def test_a_schema_that_names_todays_draft_inside_an_older_one_is_read_by_todays_words() -> None:
+    inner = {"$schema": "https://json-schema.org/draft/2020-12/schema", "const": 3}
+    outer = {"$schema": DRAFT_4_URI, "properties": {"a": inner, "b": {"const": 3}}}
+    assert flatten(outer)["properties"] == {"a": {"const": 3}, "b": {}}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"enum": ["a"]}, {"enum": ["a", None]}),
+        ({"const": "a"}, {"enum": ["a", None]}),
+        ({"const": None}, {"const": None}),
+        ({"anyOf": [{"minimum": 1}], "title": "t"}, {"title": "t", "anyOf": [{"minimum": 1}, {"type": "null"}]}),
+        ({"$ref": "#/$defs/a"}, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"allOf": [{"$ref": "#/$defs/a"}], "title": "t"}, {"title": "t", "anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ({"not": {"const": None}}, {"anyOf": [{"not": {"const": None}}, {"type": "null"}]}),
+        ({"minLength": 3, "title": "t"}, {"minLength": 3, "title": "t"}),
+    ],
+)
+def test_nullable_without_a_type_lets_null_in(written: Any, read: Any) -> None:
+    schema = {
+        "properties": {"p": {**written, "nullable": True}, "q": {**written, "nullable": False}},
+        "$defs": {"a": {"type": "string"}},
+    }
+    flat = flatten(schema, nullable=True)
+    assert flat["properties"]["p"] == read
+    assert jsonschema_rs.Draft202012Validator(flat).is_valid({"p": None})
+    assert flat["properties"]["q"] == flatten({**written, "$defs": schema["$defs"]})

@@ -117,3 +117,12 @@ def test_what_an_older_meta_schema_cannot_judge_remains_unsaid() -> None:
     for _ in range(3000):
         schema = {"not": schema}
     assert problems_of({"$schema": D7, **schema}) == ()
+
+
+def test_patterns_that_a_closed_schema_forbids_keep_nothing_apart() -> None:
+    closed = {"properties": {"a": {}, "x-a": {}}, "patternProperties": {"^x-": False}, "additionalProperties": False}
+    other = {"properties": {"a": {"type": "string"}, "x-b": {}}, "additionalProperties": False}
+    flat = flatten({"allOf": [closed, other]})
+    assert flat == {"properties": {"a": {"type": "string"}}, "additionalProperties": False}
+    unsure = {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": False}, "additionalProperties": False}
+    assert "allOf" in flatten({"allOf": [unsure, other]})
