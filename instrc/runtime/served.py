@@ -1,17 +1,105 @@
-"""Activities that need no code: tables under `[tool.instrc.activities]`."""
+"""Activities that need no code: tables under `[tool.instrc.activities]`.
+
+`url` makes one of an HTTP service, `mcp` one of a tool of an MCP server; `schema` and `retry` go with either.
+A text in a table may hold `${NAME}`: a variable of the environment, whose value is a secret from then on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from instrc import problems
 from instrc.problems.problem import CompileError
-from instrc.runtime.activities import Activity
+from instrc.runtime.activities import Activity, Handler
+from instrc.runtime.retrying import Retry
+from instrc.runtime.secrets import secret
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_POLICY = tuple(each.name for each in fields(Retry))
 
 
-def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:  # noqa: ARG001  -- files of a table lie in the folder
-    """Return the activity that a table of the settings describes."""
-    known = ", ".join(f"`{key}`" for key in table) or "nothing"
-    raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=f"its table has {known}")])
+class UnusableTableError(ValueError):
+    """What is wrong with a table, in words; `served` says whose it is."""
+
+
+def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
+    """Return the activity that a table of the settings describes; files and commands are looked up from the folder."""
+    try:
+        kind, make = _maker(table)
+        rest = {key: value for key, value in table.items() if key not in {"retry", "input"}}
+        handler = make(name, with_variables(rest), folder)
+        schema = table.get("input", True)
+        if not isinstance(schema, dict | bool):
+            _refuse("`input` is a JSON Schema")
+        return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
+    except UnusableTableError as error:
+        raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
+    except ImportError:
+        feature = f"the activity `{name}`"
+        package = {"url": "httpx", "mcp": "mcp"}[kind]
+        extra = {"url": "http", "mcp": "mcp"}[kind]
+        raise CompileError([problems.schemas.MissingExtra(feature=feature, extra=extra, package=package)]) from None
+
+
+def _maker(table: Mapping[str, Any]) -> tuple[str, Callable[[str, Any, Path], Handler]]:
+    kinds = [kind for kind in ("url", "mcp") if kind in table]
+    match kinds:
+        case ["url"]:
+            from instrc.runtime.http_activities import http_handler  # its library is an extra
+
+            return "url", http_handler
+        case ["mcp"]:
+            from instrc.runtime.mcp_activities import mcp_handler  # its library is an extra
+
+            return "mcp", mcp_handler
+        case _:
+            known = ", ".join(f"`{key}`" for key in table) or "nothing"
+            _refuse(f"its table has {known}; it needs one of `url` and `mcp`")
+
+
+def with_variables(value: Any) -> Any:
+    """Put the variables of the environment into all texts of a table."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _variable(found[1]), value)
+    if isinstance(value, Mapping):
+        return {key: with_variables(item) for key, item in value.items()}
+    return [with_variables(item) for item in value] if isinstance(value, list) else value
+
+
+def checked(table: Mapping[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
+    """Refuse keys that nobody reads and values of another kind."""
+    for key, value in table.items():
+        if key not in kinds:
+            _refuse(f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}")
+        if not isinstance(value, kinds[key]) or isinstance(value, bool):
+            _refuse(f"`{key}` cannot be {type(value).__name__}")
+
+
+def _variable(name: str) -> str:
+    value = secret(name)
+    if value is None:
+        _refuse(f"the environment variable `{name}` is not set")
+    return value
+
+
+def _policy(table: Any) -> Retry:
+    if not isinstance(table, Mapping) or not set(table) <= set(_POLICY):
+        _refuse(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
+    given = dict(table)
+    codes = given.pop("codes", None)
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value:  # noqa: PLR0124  -- NaN
+            _refuse(f"`retry.{name}` is a number that is not negative")
+    if not isinstance(given.get("attempts", 1), int):
+        _refuse("`retry.attempts` is a whole number")
+    if codes is not None and not (isinstance(codes, list) and all(isinstance(code, str) for code in codes)):
+        _refuse("`retry.codes` is a list of texts")
+    return Retry(**given, codes=frozenset(codes) if codes is not None else None)
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise UnusableTableError(reason)

@@ -1,0 +1,253 @@
+"""Activities that tables of the settings describe: HTTP services and tools of MCP servers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activity, ActivityError, Call
+from instrc.runtime.effects import attempted
+from instrc.runtime.secrets import MASK, redacted
+from instrc.runtime.served import served
+
+GIVEN: dict[str, Json] = {"query": "тёплые шапки", "limit": 2, "person": {"mail": "a/b@c"}}
+
+
+class Service:
+    """An HTTP service on this machine that answers what it is told to, and keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.answer: tuple[int, str, bytes] = (200, "application/json", b'{"data": {"items": [1, 2]}}')
+        self.seen: list[tuple[str, str, dict[str, str], bytes]] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                outer.seen.append((self.command, self.path, headers, body))
+                status, kind, sent = outer.answer
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(sent)))
+                if 300 <= status < 400:
+                    self.send_header("location", "http://127.0.0.1:9/elsewhere")
+                self.end_headers()
+                self.wfile.write(sent)
+
+            do_GET = do_DELETE = do_PUT = do_POST  # noqa: N815  -- the names of the library
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    made = Service()
+    yield made
+    made.close()
+
+
+def made(table: dict[str, Any]) -> Activity:
+    return served("Search_Activity", table, Path())
+
+
+def call(activity: Activity, given: Json = GIVEN) -> Json:
+    return asyncio.run(attempted(activity, given, Call("run 1/step2_search", activity.name, 1)))
+
+
+def reason(table: dict[str, Any]) -> str:
+    with pytest.raises(CompileError) as raised:
+        made(table)
+    return raised.value.problems[0].message
+
+
+def test_what_is_given_is_posted_as_json_with_its_key(service: Service) -> None:
+    assert call(made({"url": f"{service.url}/search"})) == {"data": {"items": [1, 2]}}
+    [(method, path, headers, body)] = service.seen
+    assert (method, path) == ("POST", "/search")
+    assert json.loads(body) == GIVEN
+    assert headers["idempotency-key"] == "run%201/step2_search"
+
+
+def test_a_get_sends_as_query_what_the_url_does_not_name(service: Service) -> None:
+    activity = made({"url": f"{service.url}/of/{{person.mail}}", "method": "get", "result": "/data/items/1"})
+    assert call(activity) == 2
+    [(method, path, headers, body)] = service.seen
+    assert (method, body) == ("GET", b"")
+    assert path.startswith("/of/a%2Fb%40c?query=")
+    assert path.endswith("&limit=2")
+    assert "idempotency-key" not in headers
+
+
+def test_a_template_says_what_is_sent(service: Service) -> None:
+    table = {
+        "url": f"{service.url}/v1",
+        "body": {"q": "{query}", "top": "{limit}", "note": "for {person.mail}", "all": "{}"},
+        "headers": {"X-Top": "{limit}"},
+        "query": {"lang": "ru", "q": ["{query}", "{limit}"]},
+    }
+    call(made(table))
+    [(_, path, headers, body)] = service.seen
+    assert json.loads(body) == {"q": "тёплые шапки", "top": 2, "note": "for a/b@c", "all": GIVEN}
+    assert headers["x-top"] == "2"
+    assert path.count("q=") == 2
+
+
+def test_secrets_come_from_the_environment_and_are_masked(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEARCH_PASS", "open sesame 7")
+    call(made({"url": f"{service.url}/", "headers": {"Authorization": "Bearer ${SEARCH_PASS}"}}))
+    assert service.seen[0][2]["authorization"] == "Bearer open sesame 7"
+    assert redacted("it was open sesame 7") == f"it was {MASK}"
+
+
+@pytest.mark.parametrize(("status", "retry"), [(500, True), (503, True), (429, True), (404, False), (302, False)])
+def test_an_error_has_its_status_as_code(service: Service, status: int, *, retry: bool) -> None:
+    service.answer = (status, "application/json", b'{"error": "no"}')
+    with pytest.raises(ActivityError) as raised:
+        call(made({"url": f"{service.url}/"}))
+    assert (raised.value.code, raised.value.retry) == (str(status), retry)
+    assert len(service.seen) == 1  # a redirect is not followed
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ((200, "application/json", b"{"), "no-json"),
+        ((200, "application/json", b'{"data": 1}'), "no-result"),
+        ((200, "application/json", b" " * (10 * 1024 * 1024 + 1)), "too-large"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_no_result(service: Service, answer: tuple[int, str, bytes], code: str) -> None:
+    service.answer = answer
+    with pytest.raises(ActivityError) as raised:
+        call(made({"url": f"{service.url}/", "result": "/data/items"}))
+    assert raised.value.code == code
+
+
+def test_a_text_is_a_text_and_nothing_is_null(service: Service) -> None:
+    service.answer = (200, "text/plain; charset=utf-8", "да".encode())
+    assert call(made({"url": f"{service.url}/"})) == "да"
+    service.answer = (204, "application/json", b"")
+    assert call(made({"url": f"{service.url}/"})) is None
+
+
+def test_a_missing_member_and_a_broken_header_are_told(service: Service) -> None:
+    with pytest.raises(ActivityError, match=r"person\.phone"):
+        call(made({"url": f"{service.url}/{{person.phone}}"}))
+    with pytest.raises(ActivityError, match="one line"):
+        call(made({"url": f"{service.url}/", "headers": {"X": "{query}"}}), {"query": "a\r\nX-Evil: 1"})
+    assert service.seen == []
+
+
+def test_a_service_that_is_not_there_is_worth_another_try() -> None:
+    with pytest.raises(ActivityError) as raised:
+        call(made({"url": "http://127.0.0.1:9/"}))
+    assert (raised.value.code, raised.value.retry) == ("unreachable", True)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "`url` and `mcp`"),
+        ({"url": "http://a", "mcp": "b"}, "`url` and `mcp`"),
+        ({"url": "file:///etc/passwd"}, "`http://`"),
+        ({"url": "http://{person.mail}/"}, "host"),
+        ({"url": "http://a/", "method": "TRACE"}, "`method`"),
+        ({"url": "http://a/", "methd": "GET"}, "`methd`"),
+        ({"url": 5}, "`url`"),
+        ({"url": "http://a/", "result": "data"}, "`result`"),
+        ({"url": "http://a/", "headers": {"A": "${NOT_THERE_AT_ALL}"}}, "`NOT_THERE_AT_ALL`"),
+        ({"url": "http://a/", "retry": {"tries": 3}}, "`retry`"),
+        ({"url": "http://a/", "retry": {"attempts": -1}}, "`retry.attempts`"),
+        ({"url": "http://a/", "retry": {"codes": "no"}}, "`retry.codes`"),
+        ({"url": "http://a/", "input": 5}, "`input`"),
+        ({"mcp": "server 'unclosed"}, "`mcp`"),
+        ({"mcp": ""}, "`mcp`"),
+    ],
+)
+def test_a_table_that_cannot_be_read_says_what_is_wrong(table: dict[str, Any], said: str) -> None:
+    assert said in reason(table)
+
+
+SERVER = """
+import sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("small")
+
+@server.tool()
+def search(query: str, limit: int) -> dict[str, object]:
+    "Search."
+    return {"found": [query] * limit}
+
+@server.tool()
+def shout(text: str) -> str:
+    "Shout."
+    if not text:
+        raise ValueError("nothing to shout")
+    return text.upper()
+
+server.run()
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    pytest.importorskip("mcp")
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    return f"{sys.executable} {tmp_path / 'server.py'}"
+
+
+def test_a_tool_of_a_server_is_an_activity(command: str) -> None:
+    async def calls() -> list[Json]:
+        search = served("Search_Activity", {"mcp": command, "tool": "search"}, Path())
+        shout = served("Shout", {"mcp": command}, Path())
+        asked = [
+            attempted(search, {"query": "a", "limit": 2}, Call("r/a", "Search", 1)),
+            attempted(shout, {"text": "да"}, Call("r/b", "Shout", 1)),
+        ]
+        return list(await asyncio.gather(*asked))
+
+    found, shouted = asyncio.run(calls())
+    assert found == {"found": ["a", "a"]}
+    assert shouted in ("ДА", {"result": "ДА"})
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "code"),
+    [("shout", {"text": ""}, "tool"), ("nothing", {}, None), (None, {}, "unknown-tool"), ("search", "text", "invalid-input")],
+)
+def test_an_error_of_a_tool_is_one_of_the_activity(command: str, tool: str | None, given: Json, code: str | None) -> None:
+    table = {"mcp": command} | ({"tool": tool} if tool else {})
+    with pytest.raises(ActivityError) as raised:
+        call(served("Elsewhere_Activity", table, Path()), given)
+    assert raised.value.retry is False
+    assert code is None or raised.value.code == code
+
+
+def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
+    pytest.importorskip("mcp")
+    with pytest.raises(ActivityError) as raised:
+        call(served("A", {"mcp": f"{tmp_path}/not-there"}, tmp_path), {})
+    assert raised.value.code == "unreachable"
