@@ -29,7 +29,7 @@ class UnusableTableError(ValueError):
 def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
     """Return the activity that a table of the settings describes; files and commands are looked up from the folder."""
     try:
-        kind, make = _maker(table)
+        make = _maker(table)
         rest = {key: value for key, value in table.items() if key not in {"retry", "input"}}
         handler = make(name, with_variables(rest), folder)
         schema = table.get("input", True)
@@ -40,25 +40,22 @@ def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
         raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
     except ImportError:
         feature = f"the activity `{name}`"
-        package = {"url": "httpx", "mcp": "mcp"}[kind]
-        extra = {"url": "http", "mcp": "mcp"}[kind]
+        extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
         raise CompileError([problems.schemas.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
-def _maker(table: Mapping[str, Any]) -> tuple[str, Callable[[str, Any, Path], Handler]]:
+def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:
     kinds = [kind for kind in ("url", "mcp") if kind in table]
-    match kinds:
-        case ["url"]:
-            from instrc.runtime.http_activities import http_handler  # its library is an extra
+    if len(kinds) != 1:
+        known = ", ".join(f"`{key}`" for key in table) or "nothing"
+        _refuse(f"its table has {known}; it needs one of `url` and `mcp`")
+    if kinds == ["url"]:
+        from instrc.runtime.http_activities import http_handler  # its library is an extra
 
-            return "url", http_handler
-        case ["mcp"]:
-            from instrc.runtime.mcp_activities import mcp_handler  # its library is an extra
+        return http_handler
+    from instrc.runtime.mcp_activities import mcp_handler  # its library is an extra
 
-            return "mcp", mcp_handler
-        case _:
-            known = ", ".join(f"`{key}`" for key in table) or "nothing"
-            _refuse(f"its table has {known}; it needs one of `url` and `mcp`")
+    return mcp_handler
 
 
 def with_variables(value: Any) -> Any:
