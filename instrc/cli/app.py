@@ -30,6 +30,7 @@ COMMANDS = {
     "runs": "runs",
     "show": "show_run",
     "answer": "answer",
+    "trace": "trace",
     "cancel": "cancel",
     "resume": "resume",
     "explain": "explain",

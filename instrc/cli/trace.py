@@ -1,0 +1,76 @@
+"""`instrc trace`: what has happened in a run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc.cli.running import EngineName, RunId, Store, carried_out, engine, told
+from instrc.cli.show import FINE, Format, refuse
+from instrc.cli.terminal import write
+from instrc.files import reason
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError
+
+
+class Shape(StrEnum):
+    """How a trace is shown."""
+
+    TEXT = "text"
+    HTML = "html"
+    JSON = "json"
+
+
+def command(
+    run: RunId,
+    shape: Annotated[
+        Shape, typer.Option("--format", help="How it is shown: text, one HTML page, or the events as JSON lines.")
+    ] = Shape.TEXT,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
+    store: Store = None,
+    engine_name: EngineName = None,
+) -> None:
+    """Show what has happened in a run: what was sent, what came back, thoughts, metrics, retries."""
+    try:
+        kept = engine(store, engine_name)
+        report = carried_out(kept.show(run))
+    except CompileError as error:
+        raise told(error, Format.TEXT) from None
+    events = kept.trace(run)
+    if shape is Shape.JSON:
+        text = "".join(f"{dumps(event, indent=False)}\n" for event in events)
+    elif shape is Shape.HTML:
+        from instrc.runtime.page import page_of
+        from instrc.runtime.timeline import spans_of
+
+        text = page_of(report.run, report.status, spans_of(events))
+    else:
+        text = _text(events)
+    if output is None:
+        write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise typer.Exit(refuse(str(output), reason(error))) from None
+    raise typer.Exit(FINE)
+
+
+def _text(events: list[Json]) -> str:
+    from instrc.runtime.timeline import spans_of
+
+    lines: list[str] = []
+    for span in spans_of(events):
+        took = "open" if span.ended is None else f"{span.ended - span.began:.2f} s"
+        lines.append(f"{span.began:8.2f}  {span.lane:<7} {span.id}  {span.label}  ({span.state}, {took})")
+        for name in ("sent", "input", "show", "answer", "output", "thoughts", "metrics", "complaints", "error"):
+            value = span.facts.get(name)
+            if value is not None and value not in ({}, [], ""):
+                shown = value if isinstance(value, str) else dumps(value)
+                lines.append(f"          {name}:")
+                lines += [f"            {line}" for line in shown.rstrip("\n").split("\n")]
+        lines += [f"          tried again after: {error}" for error in span.retries]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,132 @@
+"""A run as one page that needs nothing else: a timeline in lanes, and below it all that was sent and came back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from instrc.jsonvalue import Json, dumps
+from instrc.runtime.timeline import Lane, Span
+
+_LANES: tuple[Lane, ...] = ("model", "server", "process", "person")
+_TITLES = {
+    "sent": "What was sent",
+    "schema": "The schema beside it",
+    "answer": "What came back",
+    "input": "What it was given",
+    "output": "What came back",
+    "show": "What was shown",
+    "thoughts": "Thoughts",
+    "metrics": "Metrics",
+    "complaints": "Why it was not accepted",
+    "error": "Error",
+    "repairs": "Repairs",
+}
+_OPEN = frozenset({"sent", "answer", "output", "error", "input", "show", "complaints"})
+_ROW = 26
+"""Pixels of a row of bars."""
+_LABEL = 44
+"""Characters of a label."""
+_LETTER = 0.75
+"""Percent of the width that a letter of a label takes, at most."""
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --failed: #d0443e;
+  --model: #4f7cff; --server: #1a9c6b; --process: #8a5cd6; --person: #d98a1f; }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; }
+h1 { font-size: 1.4rem; margin-bottom: .2rem; } .sub { opacity: .7; margin-top: 0; }
+.lanes { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; margin: 1.2rem 0; }
+.lane { display: grid; grid-template-columns: 6rem 1fr; border-top: 1px solid var(--line); } .lane:first-child { border-top: 0; }
+.lane > b { padding: .5rem .7rem; background: var(--soft); font-weight: 600; }
+.bars { position: relative; margin: 5px 10px; }
+.bar { position: absolute; height: 20px; min-width: 4px; border-radius: 4px; color: inherit; text-decoration: none;
+  font-size: 12px; line-height: 20px; white-space: nowrap; border-left: 3px solid var(--c);
+  background: color-mix(in srgb, var(--c) 30%, transparent); }
+.bar span { position: absolute; left: 5px; } .bar.late span { left: auto; right: 100%; padding-right: 6px; }
+.bar:hover { z-index: 2; outline: 1px solid var(--c); }
+.model { --c: var(--model); } .server { --c: var(--server); } .process { --c: var(--process); } .person { --c: var(--person); }
+.failed, .rejected { --c: var(--failed); } .open { border-right: 2px dashed var(--c); }
+.axis { display: flex; justify-content: space-between; padding: .2rem 10px .2rem 6.6rem; font-size: 12px; opacity: .7; }
+details { border: 1px solid var(--line); border-left: 4px solid var(--c); border-radius: 6px; margin: .5rem 0;
+  padding: .45rem .8rem; }
+details:target { box-shadow: 0 0 0 2px var(--c); } summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
+summary code { font-weight: 600; } summary .facts { opacity: .7; margin-left: auto; }
+h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity: .7; margin: .8rem 0 .2rem; }
+pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
+"""
+
+
+def page_of(title: str, status: str, spans: Sequence[Span]) -> str:
+    """Return the page, as HTML without scripts and without anything that is loaded."""
+    whole = max([*(span.ended or span.began for span in spans), 0.001])
+    numbered = list(enumerate(spans))
+    lanes = "".join(_lane(lane, [each for each in numbered if each[1].lane == lane], whole) for lane in _LANES)
+    tokens = sum(_tokens(span) for span in spans)
+    about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
+    ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
+    details = "".join(_details(number, span) for number, span in numbered)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
+        f'<h1>{escape(title)}</h1><p class="sub">{escape(about)}</p>'
+        f'<div class="lanes">{lanes}<div class="axis">{ticks}</div></div>{details}</body></html>\n'
+    )
+
+
+def _lane(lane: Lane, spans: list[tuple[int, Span]], whole: float) -> str:
+    """Return a lane; spans that overlap stand in rows of their own."""
+    if not spans:
+        return ""
+    ends: list[float] = []
+    bars = []
+    for number, span in spans:
+        end = whole if span.ended is None else span.ended
+        left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
+        label = span.label if len(span.label) <= _LABEL else f"{span.label[: _LABEL - 1]}…"
+        room = len(label) * _LETTER
+        late = left + room > 100
+        row = next((row for row, free in enumerate(ends) if free <= left - room * late), len(ends))
+        ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
+        ends[row] = left + max(width, 0 if late else room)
+        hint = escape(f"{span.id}: {span.label}", quote=True)
+        bars.append(
+            f'<a class="bar {lane} {span.state}{" late" * late}" title="{hint}" href="#s{number}" '
+            f'style="left:{left:.2f}%;width:{width:.2f}%;top:{row * _ROW}px"><span>{escape(label)}</span></a>'
+        )
+    return f'<div class="lane"><b>{lane}</b><div class="bars" style="height:{len(ends) * _ROW}px">{"".join(bars)}</div></div>'
+
+
+def _details(number: int, span: Span) -> str:
+    parts = []
+    for name, title in _TITLES.items():
+        value = span.facts.get(name)
+        if value is None or value in ({}, [], ""):
+            continue
+        text = value if isinstance(value, str) else dumps(value)
+        inside = f"<pre>{escape(text)}</pre>"
+        parts.append(f"<h3>{title}</h3>{inside}" if name in _OPEN else f"<details><summary>{title}</summary>{inside}</details>")
+    if span.retries:
+        tried = "\n".join(span.retries)
+        parts.append(f"<h3>Tried again after</h3><pre>{escape(tried)}</pre>")
+    took = "open" if span.ended is None else _seconds(span.ended - span.began)
+    tokens = _tokens(span)
+    facts = [
+        took,
+        span.state,
+        *([f"{tokens:,} tokens"] if tokens else []),
+        *([str(span.facts["model"])] if span.facts.get("model") else []),
+    ]
+    return (
+        f'<details id="s{number}" class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
+        f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(facts))}</span></summary>'
+        f"{''.join(parts)}</details>"
+    )
+
+
+def _tokens(span: Span) -> int:
+    usage: Json = span.facts.get("usage")
+    return sum(count for count in usage.values() if isinstance(count, int)) if isinstance(usage, dict) else 0
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:.1f} min"

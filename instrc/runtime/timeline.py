@@ -1,0 +1,66 @@
+"""Events as spans: what was done from when to when, by whom, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from instrc.jsonvalue import Json
+
+Lane: TypeAlias = Literal["model", "server", "process", "person"]
+State: TypeAlias = Literal["done", "failed", "open", "rejected"]
+_BEGINS: dict[str, Lane] = {"asked": "model", "called": "server", "launched": "process", "question": "person", "told": "person"}
+_ENDS = frozenset({"answered", "returned", "failed", "told"})
+_NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
+
+
+@dataclass(slots=True)
+class Span:
+    """One command of a run, or of a child of it."""
+
+    id: str
+    lane: Lane
+    began: float
+    """Seconds since the run began."""
+    ended: float | None = None
+    state: State = "open"
+    retries: list[str] = field(default_factory=list)
+    """The errors after which it was tried again."""
+    facts: dict[str, Json] = field(default_factory=dict)
+    """What the events say, by their own words."""
+
+    @property
+    def label(self) -> str:
+        """What is done, in a few words."""
+        steps = self.facts.get("steps")
+        if steps:
+            return ", ".join(map(str, steps))
+        return str(self.facts.get("activity") or self.facts.get("child") or self.id)
+
+
+def spans_of(events: Iterable[Json]) -> list[Span]:
+    """Return the spans of a run, in the order in which they began."""
+    found: dict[str, Span] = {}
+    start: float | None = None
+    for event in events:
+        start = event["at"] if start is None else start
+        if "id" not in event:
+            continue
+        child = event["run"].partition("/")[2]
+        key = f"{child}/{event['id']}" if child else event["id"]
+        kind = event["event"]
+        span = found.get(key)
+        if span is None or (kind == "asked" and span.ended is not None):
+            span = found[key] = Span(key, _BEGINS.get(kind, "server"), event["at"] - start)
+        elif kind == "launched":
+            span.lane = "process"
+        if kind == "retried":
+            span.retries.append(str(event["error"]))
+            continue
+        span.facts |= {name: value for name, value in event.items() if name not in _NOT_SHOWN}
+        if kind in _ENDS:
+            span.ended = event["at"] - start
+            rejected = kind == "answered" and event["complaints"]
+            span.state = "failed" if kind == "failed" or "error" in event else "rejected" if rejected else "done"
+    return list(found.values())

@@ -1,0 +1,62 @@
+"""A trace as a page: everything is on it, and nothing on it can act."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from written import DECISION, call, chunk, process, step
+
+import instrc
+from instrc.runtime.page import page_of
+from instrc.runtime.timeline import spans_of
+
+WICKED = '<script>alert("x")</script>'
+
+
+def _run() -> instrc.Run:
+    attempts = iter([RuntimeError("busy"), {"text": WICKED}])
+
+    def work(_given: Any) -> Any:
+        made = next(attempts)
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+    document = process(
+        llmContext1=chunk(
+            step1_a=step(
+                {"type": "object", "properties": {"_why": {"type": "string"}, "text": {"type": "string"}, "$score": {}}}, "prompt"
+            )
+        ),
+        serverContext1=chunk(step2_b=call("Work", "step1_a.text")),
+        userContext1=chunk(step3_ok=step(DECISION, "step2_b")),
+    )
+    answers = [{"step1_a": {"text": 1}}, {"step1_a": {"_why": "because", "text": WICKED, "$score": 7}}]
+    activities = instrc.Activities()
+    activities.add("Work", work, retry=instrc.Retry(attempts=2, pause=0))
+    run = instrc.run(document, WICKED, model=instrc.Scripted(answers), activities=activities, id="r")
+    return run.answer("ok", {"decision": "Approve"})
+
+
+def test_spans_tell_who_did_what_and_what_came_of_it() -> None:
+    run = _run()
+    spans = {span.id: span for span in spans_of(run.trace)}
+    assert [(span.id, span.lane, span.state) for span in spans.values()] == [
+        ("llmContext1", "model", "rejected"),
+        ("llmContext1#2", "model", "done"),
+        ("serverContext1.step2_b", "server", "done"),
+        ("userContext1", "person", "done"),
+    ]
+    assert spans["serverContext1.step2_b"].retries == ["RuntimeError: busy"]
+    assert spans["llmContext1#2"].facts["thoughts"] == {"step1_a._why": "because"}
+    assert run.metrics == {"llmContext1#2.step1_a.$score": 7}
+
+
+def test_the_page_holds_everything_and_loads_nothing() -> None:
+    page = page_of("r", "done", spans_of(_run().trace))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
+    for text in ("What was sent", "Thoughts", "because", "RuntimeError: busy", "Why it was not accepted", "Metrics"):
+        assert text in page
