@@ -111,6 +111,9 @@ class Row:
                 self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
                 return f"{self.id}  answered{_cost(event)}"
+            case "rejected":
+                self.state = "failed"
+                return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"
             case "called":
                 self.about = f"calls {event['activity']}"
                 return f"{self.id}  calls {event['activity']}"

@@ -60,6 +60,8 @@ class Effects:
         text = message(command)
         name = steps[0] if len(steps) == 1 else command["chunk"]
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
+        if command["complaints"]:
+            self.tell("rejected", _before(command["id"]), complaints=cast("Json", command["complaints"]))
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
         attempt = 1
@@ -172,6 +174,12 @@ class Effects:
         kind = "timeout" if code == "timeout" else "failed"
         self.tell("failed", command, error=text, code=code, attempt=attempt, seconds=monotonic() - began)
         return {"error": {"kind": kind, "code": code, "message": text}}
+
+
+def _before(command: str) -> str:
+    """Return the command whose answer was not accepted: `llmContext1` for `llmContext1#2`."""
+    base, _, number = command.rpartition("#")
+    return f"{base}#{int(number) - 1}" if int(number) > 2 else base
 
 
 async def attempted(activity: Activity, given: Json, call: Call) -> Json:

@@ -103,8 +103,9 @@ class Run:
     def metrics(self) -> dict[str, Json]:
         """The metrics of all answers, by command and path; those of an answer that was not accepted are not among them."""
         found: dict[str, Json] = {}
+        rejected = {(event["run"], event["id"]) for event in self.trace if event["event"] == "rejected"}
         for event in self.trace:
-            if event["event"] == "answered":
+            if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
                 found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
         return found
 

@@ -58,9 +58,10 @@ def spans_of(events: Iterable[Json]) -> list[Span]:
         if kind == "retried":
             span.retries.append(str(event["error"]))
             continue
+        if kind == "rejected":
+            span.state = "rejected"
         span.facts |= {name: value for name, value in event.items() if name not in _NOT_SHOWN}
         if kind in _ENDS:
             span.ended = event["at"] - start
-            rejected = kind == "answered" and event["complaints"]
-            span.state = "failed" if kind == "failed" or "error" in event else "rejected" if rejected else "done"
+            span.state = "failed" if kind == "failed" or "error" in event else "done"
     return list(found.values())
