@@ -100,13 +100,36 @@ def outline(document: Json, kind: str) -> str:
             lines.append(f"{context}{_about(chunk)}")
             lines += ["  " + line for line in _steps(chunk)]
     elif kind == "process":
-        for context, reference in document["properties"].items():
-            name = reference["$ref"].rpartition("/")[2]
-            lines.append(f"{context} {name}{_about(document['$defs'][name])}")
-            lines += ["  " + line for line in _steps(document["$defs"][name])]
+        lines += _contexts(document["properties"], document["$defs"])
     else:
         lines += _steps(document)
     return "\n".join(lines)
+
+
+def _contexts(properties: Json, definitions: Json) -> list[str]:
+    """Return the lines of contexts; a block says its engine property, its branches are marked by `-`."""
+    lines: list[str] = []
+    for context, reference in properties.items():
+        if context == "branch":
+            continue
+        name = reference["$ref"].rpartition("/")[2]
+        schema = definitions[name]
+        kind = context.partition("Context")[0]
+        if kind in {"llm", "server", "user"}:
+            lines.append(f"{context} {name}{_about(schema)}")
+            lines += ["  " + line for line in _steps(schema)]
+            continue
+        bounds = "".join(f" {word} {schema[word]}" for word in ("minItems", "maxItems") if word in schema)
+        said = f" {dumps(schema[kind], indent=False)}" if kind in schema else ""
+        lines.append(f"{context} {name}{_about(schema)}{bounds}{said}")
+        for part in schema.get("anyOf", [schema.get("items", schema)]):
+            if part == {"type": "null"}:
+                lines.append("  - null")
+                continue
+            if "anyOf" in schema:
+                lines.append(f"  - {dumps(part[kind], indent=False)}")
+            lines += ["    " + line for line in _contexts(part["properties"], definitions)]
+    return lines
 
 
 def _about(schema: Json) -> str:
