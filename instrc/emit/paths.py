@@ -85,11 +85,16 @@ class Paths:
             case number:
                 return 2, self._order.get(number, 0), 0
 
-    def arguments(self, given: tuple[Argument, ...], item: int | None) -> Json:
+    def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Json:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
-        values = [
-            {"const": each.value.value} if isinstance(each.value, Constant) else self.text(each.value, item) for each in given
-        ]
+        values: list[Json] = []
+        for each in given:
+            if isinstance(each.value, Constant):
+                values.append({"const": each.value.value})
+            elif (step, each.label) in self.plan.flat.optional:
+                values.append({"path": self.text(each.value, item), "optional": True})
+            else:
+                values.append(self.text(each.value, item))
         if all(each.label is None for each in given):
             return values[0] if len(values) == 1 else values
         named: dict[str, Json] = {}

@@ -191,7 +191,7 @@ class Renderer:
         if references:
             schema["references"] = references
         if step.arguments:
-            schema["arguments"] = self.paths.arguments(step.arguments, item)
+            schema["arguments"] = self.paths.arguments(step.arguments, item, number)
         return schema
 
     def _with_choices(self, step: Step, schema: dict[str, Json], item: int | None) -> dict[str, Json]:

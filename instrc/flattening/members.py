@@ -22,6 +22,8 @@ class Found(NamedTuple):
     """The members there are, where this one is not among them."""
     is_list: bool = False
     """It was looked for in a list."""
+    optional: bool = False
+    """It may be missing, as far as the schema says."""
 
 
 def member(schema: Json, name: str) -> Found:
@@ -32,6 +34,7 @@ def member(schema: Json, name: str) -> Found:
     found: list[Json] = []
     known: dict[str, None] = {}
     lists = others = 0
+    optional = False
     for node in _alternatives(schema):
         if node is None or node is True:
             return Found(ANYTHING)
@@ -49,8 +52,9 @@ def member(schema: Json, name: str) -> Found:
             known.update(dict.fromkeys(node.get("properties", {})))
         else:
             found.append(_whole(here, schema))
+            optional = optional or name not in node.get("required", ())
     if found:
-        return Found(either(found))
+        return Found(either(found), optional=optional or bool(others - len(found)))
     return Found(None, tuple(known), is_list=bool(lists) and not others)
 
 

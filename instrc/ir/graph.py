@@ -290,6 +290,17 @@ def regions_of(content: Content) -> tuple[Region, ...]:
             return ()
 
 
+def tests_of(content: Content) -> tuple[Test, ...]:
+    """Return the tests of a block's conditions, in order."""
+    match content:
+        case When(branches):
+            return tuple(test for branch in branches for test in branch.condition)
+        case Repeat():
+            return content.until
+        case _:
+            return ()
+
+
 def word_of(block: Block) -> Word:
     """Return the word that a block begins with."""
     match block:
@@ -415,3 +426,5 @@ class FlatGraph:
     """The composed schema of each group's mixin, by the `id` of the application."""
     around: dict[int, tuple[Placed, ...]]
     """Blocks inside the mixins of groups, by the `id` of the application."""
+    optional: frozenset[tuple[int, str]] = frozenset()
+    """Named arguments that are left out where they are `null`, by step."""

@@ -26,6 +26,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.loops import bound_loops
+from instrc.passes.nulls import optional_arguments
 from instrc.passes.objects import admits_objects
 from instrc.passes.outcomes import Outcomes
 from instrc.passes.planned import RUN_PLAN
@@ -87,8 +88,11 @@ class _Composer:
         self.demand_object(graph, schemas)
         if self.failed:
             return None
-        schemas |= Outcomes(graph, schemas).blocks
-        return FlatGraph(graph, schemas, placed, mixins, around)
+        if not graph.has_flow:
+            return FlatGraph(graph, schemas, placed, mixins, around)
+        outcomes = Outcomes(graph, schemas)
+        schemas |= outcomes.blocks
+        return FlatGraph(graph, schemas, placed, mixins, around, optional_arguments(graph, outcomes))
 
     def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
         """Report a step that is to be a tool by itself but is no object."""

@@ -24,6 +24,7 @@ from instrc.ir.graph import (
     regions_of,
 )
 from instrc.jsonvalue import Json
+from instrc.schema.evaluation import satisfies
 
 ERROR: Json = {
     "type": "object",
@@ -89,8 +90,16 @@ class Outcomes:
         for name in tail:
             if found.schema is None:
                 return found
+            optional = found.optional
             found = member(found.schema, name)
+            found = found._replace(optional=found.optional or optional)
         return found
+
+    def may_be_null(self, path: Path) -> bool:
+        """Tell whether a path may lead to `null`, or nowhere, as far as the schemas say so in words."""
+        found = self.find(path)
+        schema = found.schema
+        return schema is not None and (found.optional or (schema not in (True, ANYTHING) and satisfies(None, schema) is True))
 
     def path(self, path: Path) -> Json:
         """Return the schema of what a path leads to; of one that leads nowhere nothing is said."""

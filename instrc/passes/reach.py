@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.graph import Each, FlatGraph, Path, Reached, Repeat
+from instrc.ir.graph import Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
 from instrc.jsonvalue import Json
+from instrc.passes.holding import numbers
+from instrc.passes.nulls import excluding
 from instrc.passes.outcomes import Outcomes
 from instrc.passes.planned import RUN_PLAN, tools_of
+from instrc.passes.unread import unread_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
+from instrc.schema.relations import disjoint, implies
 from instrc.source import Span
 
 
@@ -25,6 +29,9 @@ def check_reach(graphs: Sequence[FlatGraph], report: Report) -> None:
 
 def _check(flat: FlatGraph, report: Report) -> None:
     graph = flat.graph
+    for step, shown in unread_results(flat):
+        other = None if shown is step else shown.span
+        report.add(problems.flow.UnreadResult(at=step.span, word=shown.key or shown.stem, other=other))
     if not graph.has_flow:
         return
     outcomes = Outcomes(graph, flat.schemas)
@@ -36,6 +43,38 @@ def _check(flat: FlatGraph, report: Report) -> None:
             report.add(problems.plans.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
+    _check_conditions(graph, outcomes, report)
+    _check_nulls(flat, outcomes, report)
+
+
+def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
+    for step in graph.steps.values():
+        for test in tests_of(step.content):
+            schema = outcomes.path(test.path)
+            if schema in (True, {}):
+                continue
+            if disjoint(schema, test.schema):
+                report.add(problems.flow.NeverTrue(at=test.span))
+            elif not outcomes.find(test.path).optional and implies(schema, test.schema):
+                report.add(problems.flow.AlwaysTrue(at=test.span))
+        if isinstance(step.content, Repeat):
+            inside = _numbers_in(graph, step.content.body)
+            for test in step.content.until:
+                origin = test.path.origin
+                if origin not in inside and not isinstance(origin, Local):
+                    report.add(problems.flow.UnchangingCondition(at=test.span))
+
+
+def _numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
+    """Return the steps of a body, those inside others included."""
+    found: set[int | str | Local] = set(numbers(body.units))
+    return found | {inner for number in numbers(body.units) for inner in graph.inner.get(number, ())}
+
+
+def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
+    for step, label, required in excluding(flat.graph, outcomes):
+        if required:
+            report.add(problems.flow.MayBeNull(at=step.span, word=step.activity or step.stem, argument=label))
 
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:

@@ -1,0 +1,37 @@
+"""Values that may be `null` where an argument excludes it: an optional one is left out, a required one is a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.ir.graph import Fusion, Graph, Path, Step
+from instrc.jsonvalue import Json
+from instrc.passes.outcomes import Outcomes
+from instrc.schema.evaluation import satisfies
+
+
+def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
+    """Return the named arguments that are left out where they are `null`, by step."""
+    found = (each for each in excluding(graph, outcomes) if not each[2])
+    return frozenset((step.number, label) for step, label, _ in found)
+
+
+def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, bool]]:
+    """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
+    for step in graph.steps.values():
+        properties, required = _inputs(step, outcomes.schemas.get(step.number))
+        for label, value in step.arguments:
+            schema = properties.get(label) if label is not None else None
+            if label is None or schema is None or not isinstance(value, Path):
+                continue
+            if satisfies(None, schema) is False and outcomes.may_be_null(value):
+                yield step, label, label in required
+
+
+def _inputs(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]]:
+    """Return what an activity that is called directly takes: its own properties beside `output`."""
+    called = step.executor == "server" and step.output and isinstance(step.content, Fusion)
+    if not called or not isinstance(schema, dict):
+        return {}, []
+    properties = {name: each for name, each in schema.get("properties", {}).items() if name != "output"}
+    return properties, schema.get("required", [])

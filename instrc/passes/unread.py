@@ -1,0 +1,94 @@
+"""Results that reach nobody although a later step would be expected to have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.ir.graph import FlatGraph, Graph, Path, Repeat, Step, reading_paths, regions_of, tests_of
+from instrc.jsonvalue import Json
+
+
+def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
+    """Yield steps that get less than they need, each with the step whose result is not handed on to it.
+
+    Either a statement of a block is read by nobody, and the step is its own;
+    or an activity is given only what a person has decided, and what the person was shown is not handed on.
+    """
+    graph = flat.graph
+    readers = _readers(graph)
+    inside = _in_blocks(graph)
+    for step in graph.steps.values():
+        if step.executor == "model" and not step.output and step.number in inside and not readers.get(step.number):
+            yield step, step
+        if step.executor != "server" or step.fail:
+            continue
+        origins = _given(graph, step)
+        if len(origins) != 1:
+            continue
+        (person,) = origins
+        if person.executor != "user" or not _only_decides(flat.schemas.get(person.number)):
+            continue
+        for path in person.reads:
+            shown = graph.steps.get(path.origin) if isinstance(path.origin, int) else None
+            if shown is not None and shown.executor == "model" and readers.get(shown.number) == {person.number}:
+                yield step, shown
+                break
+
+
+def _in_blocks(graph: Graph) -> set[int]:
+    return {
+        unit
+        for step in graph.steps.values()
+        for region in regions_of(step.content)
+        for unit in region.units
+        if isinstance(unit, int)
+    }
+
+
+def _given(graph: Graph, step: Step) -> list[Step]:
+    """Return the steps that a step reads; its preparation stands for what that reads."""
+    origins = [path.origin for path in step.reads]
+    if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].stem == step.stem:
+        origins = [path.origin for path in graph.steps[origins[0]].reads]
+    found = [graph.steps[origin] for origin in origins if isinstance(origin, int)]
+    return found if len(found) == len(origins) else []
+
+
+def _readers(graph: Graph) -> dict[int, set[int]]:
+    """Return who reads each step: steps by number, `-1` for the export, the value of a body and a condition."""
+    found: dict[int, set[int]] = {}
+
+    def note(paths: list[Path], reader: int) -> None:
+        for path in paths:
+            if isinstance(path.origin, int):
+                found.setdefault(path.origin, set()).add(reader)
+
+    if graph.value is not None:
+        note(reading_paths(graph.value), -1)
+    for step in graph.steps.values():
+        note([*step.reads, *step.needs], step.number)
+        note([test.path for test in tests_of(step.content)], -1)
+        for region in regions_of(step.content):
+            note(reading_paths(region.value), -1)
+        if isinstance(step.content, Repeat) and step.content.handed:
+            note([path for _, reading in step.content.names for path in reading_paths(reading)], -1)
+    return found
+
+
+def _only_decides(schema: Json | None) -> bool:
+    """Tell whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        return False
+    decisions = [each for each in properties.values() if isinstance(each, dict) and _is_decision(each)]
+    others = [each for each in properties.values() if not (isinstance(each, dict) and _is_decision(each))]
+    return bool(decisions) and all(isinstance(each, dict) and "string" in _types(each) for each in others) and len(others) <= 1
+
+
+def _is_decision(schema: dict[str, Json]) -> bool:
+    return "enum" in schema or "const" in schema or "boolean" in _types(schema)
+
+
+def _types(schema: dict[str, Json]) -> list[str]:
+    types = schema.get("type", [])
+    return [types] if isinstance(types, str) else types
