@@ -1,10 +1,23 @@
-// The same process as nested calls: read it from the inside out.
-"Schedule a meeting" | SendInvitation_Activity(
-  ConfirmInvitation_User(
-    DraftInvitation(
-      Introspect_Mixin(FindCommonSlot(
-        FetchAvailability_Activity(IdentifyParticipants(prompt))
-      ))
-    )
-  )
-)
+// The same process with as few names as it takes: a name for what is read by a path or in a block.
+people = IdentifyParticipants(prompt);
+draft = DraftInvitation(
+  people,
+  Introspect_Mixin(FindCommonSlot(FetchAvailability_Activity(people))),
+);
+answer = ConfirmInvitation_User(
+  draft: draft,
+  slot: Introspect_Mixin(FindCommonSlot(FetchAvailability_Activity(people))),
+);
+
+"Schedule a meeting"
+  | when answer.decision is "Approve" {
+      each person in people.attendees {
+        try {
+          SendInvitation_Activity({ person, draft })
+        } else {
+          NoteFailure_Activity({ person, error })
+        }
+      }
+    } else {
+      ThankForTheirTime(answer.comment)
+    };
