@@ -36,7 +36,10 @@ from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
 from instrc.workspace import Wishes, Workspace
 
-ENGINES = {"memory": "instrc.runtime.folder:FolderEngine"}
+ENGINES = {
+    "memory": "instrc.runtime.folder:FolderEngine",
+    "durable": "instrc.runtime.drivers.dbos.engine:DurableEngine",
+}
 """What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
 STORE = ".instrc"
 """The folder that runs are kept in."""
@@ -252,7 +255,12 @@ def engine_of(name: str, store: Path | None, *, people: People | None = None, wa
         reason = f"engines are {_listed(ENGINES)}"
         raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
     module, _, maker = ENGINES[name].partition(":")
-    made: Engine = getattr(import_module(module), maker)(store, equip, people=people, watch=watch, **more)
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
+        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, **more)
     return made
 
 

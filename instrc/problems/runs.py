@@ -237,3 +237,72 @@ class SeveralExports(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"`--export` takes {' or '.join(f'`{name}`' for name in self.names)}" if self.names else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableStore(Problem):
+    """The store of runs cannot be read or written: the disk is full, it may not be written, or it is damaged.
+
+    Nothing that was recorded is lost by this.
+    A run goes on with `instrc resume` when the store can be used again.
+    """
+
+    name: ClassVar[str] = "unusable-store"
+
+    store: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the store `{self.store}` cannot be used: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "what was recorded is kept; `instrc resume` goes on with a run when the store can be used again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreInUse(Problem):
+    """A process is to carry the runs of a store, and another one does so.
+
+    Two of them would carry out the same steps twice.
+    `instrc run`, `answer`, `cancel`, `runs` and `show` work beside it.
+    """
+
+    name: ClassVar[str] = "store-in-use"
+
+    store: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"another process carries the runs of `{self.store}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "end that one first, or use another store"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunExists(Problem):
+    """A run is to begin under the id of another one that began with something else.
+
+    To begin the same again, with the same program and input, is no problem: it is the same run.
+    """
+
+    name: ClassVar[str] = "run-exists"
+
+    run: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is another run `{self.run}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "give another id, or none"

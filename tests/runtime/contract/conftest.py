@@ -11,6 +11,7 @@ import pytest
 
 from instrc.jsonvalue import Json
 from instrc.runtime.activities import Activities
+from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.effects import Effects, Event
 from instrc.runtime.engine import Engine, Launch, Report
 from instrc.runtime.folder import FolderEngine
@@ -18,7 +19,7 @@ from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retrying import Retry
 
-ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine}
+ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine, "durable": DurableEngine}
 """A driver that is added here has to pass every test beside this file."""
 QUICK = Retry(attempts=3, pause=0.001)
 SETTLED = {"done", "failed", "stopped", "cancelled", "waiting"}

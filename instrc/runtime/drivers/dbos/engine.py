@@ -1,0 +1,259 @@
+"""The engine `durable`: runs survive the process that carries them, and nothing that is recorded is done again.
+
+One process carries the runs of a store, the first that holds its lock.  Others begin runs, answer and cancel through the store;
+when that process ends, whoever waits for a run takes it over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+import sqlalchemy as sa
+from dbos import DBOSClient, WorkflowStatus
+
+from instrc import problems
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.runtime.drivers.dbos import mail, store
+from instrc.runtime.drivers.dbos.lock import acquired
+from instrc.runtime.drivers.dbos.reports import launch_of, report_of
+from instrc.runtime.drivers.dbos.runner import POLL, QUEUE, WORKFLOW, Runner, launch_json
+from instrc.runtime.drivers.memory import People
+from instrc.runtime.effects import Effects, Event, Sink
+from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.interpreter import versions
+from instrc.runtime.run import chosen
+from instrc.runtime.traces import read_trace, written_to
+
+_T = TypeVar("_T")
+_ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+
+class DurableEngine:
+    """Runs in a store that outlives this process."""
+
+    def __init__(
+        self, where: Path | str | None, equip: Equip, *, people: People | None = None, watch: Sink | None = None
+    ) -> None:
+        self.place = store.place_of(where)
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+        self._engine: sa.Engine | None = None
+        self._runner: Runner | None = None
+
+    async def start(self, launch: Launch) -> Report:
+        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        runner = await self._carrier()
+        begun = launch_json(launch)
+        row = await self._find(launch.run)
+        if row is not None:
+            if any(launch_of(row)[key] != begun[key] for key in ("plan", "inputs")):
+                raise CompileError([problems.runs.RunExists(run=launch.run)])
+            return await self.resume(launch.run)
+        if runner is not None:
+            with store.trouble(self.place):
+                await runner.away(_settled(runner, runner.begin(begun)))
+            return await self.show(launch.run)
+        options = {"workflow_name": WORKFLOW, "queue_name": QUEUE, "workflow_id": launch.run, "app_version": store.APPLICATION}
+        await self._ask(lambda client: client.enqueue(options, begun))  # type: ignore[arg-type]  # a `TypedDict` of theirs
+        return await self._attend(launch.run)
+
+    async def runs(self) -> list[Report]:
+        """Return all runs that are kept, the latest first."""
+        if not store.is_there(self.place):
+            return []
+        rows = await self._ask(lambda client: client.list_workflows(name=WORKFLOW, sort_desc=True))
+        return [await self._ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]
+
+    async def show(self, run: str) -> Report:
+        """Return how a run stands, with what the processes wait for that serve its activities."""
+        row = await self._row(run)
+        below = (
+            [] if row.status in _ENDED else await self._ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+        )
+        return await self._ask(lambda client: report_of(client, row, children=below, whole=True))
+
+    async def answer(self, run: str, step: str, data: Json) -> Report:
+        """Answer a question of a run; this process goes on with it if no other carries the runs of this store."""
+        report = await self.show(run)
+        question = chosen(list(report.questions), step, run)
+        child, slash, asked = question.id.rpartition("/")
+        owner = f"{run}/{child}" if slash else run
+        await self._refuse_wrong(owner, asked, step, data)
+        letter = mail.Letter(token_hex(16), owner, {"answer": asked, "data": data})
+        runner = await self._carrier()
+        if runner is None:
+            with store.trouble(self.place):
+                await asyncio.to_thread(mail.send, self._db(), letter)
+            taken = await self._delivered(letter)
+        else:
+            taken = await runner.away(_answered(runner, letter, run.partition("/")[0]))
+        if not taken:
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
+        return await self.show(run)
+
+    async def cancel(self, run: str) -> Report:
+        """End a run, and what it has begun; one that has ended stays as it is."""
+        row = await self._row(run)
+        if row.status not in _ENDED:
+            runner = self._runner_here()
+            below = await self._ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+            for each in (row, *below):
+                if each.status not in _ENDED:
+                    await self._ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]
+            if runner is not None:
+                await runner.away(runner.cancel(run))
+            else:
+                with store.trouble(self.place):
+                    await asyncio.to_thread(mail.send, self._db(), mail.Letter(token_hex(16), run, {"cancel": True}))
+        return await self.show(run)
+
+    async def resume(self, run: str) -> Report:
+        """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
+        row = await self._row(run)
+        if row.status == "CANCELLED":
+            raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
+        if row.status not in _ENDED:
+            runner = await self._carrier()
+            if runner is None:
+                return await self._attend(run)
+            with store.trouble(self.place):
+                await runner.away(_settled(runner, runner.resume(run.partition("/")[0])))
+        return await self.show(run)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what has happened in a run, in order."""
+        return read_trace(self.place.folder, run)
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem."""
+        runner = await self._carrier()
+        if runner is None:
+            raise CompileError([problems.runs.StoreInUse(store=self.place.shown)])
+        rows = await self._ask(lambda client: client.list_workflows(name=WORKFLOW, status=["PENDING", "ENQUEUED"]))
+        roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
+        for run in roots:
+            await runner.away(runner.resume(run))
+        await stop.wait()
+        self.close()
+        return len(roots)
+
+    def close(self) -> None:
+        """Leave the runs as they are, and give the store free."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = self._engine = None
+        elif self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    # --- the store ------------------------------------------------------------------------------------------------------------
+
+    def _db(self) -> sa.Engine:
+        if self._engine is None:
+            self._engine = store.opened(self.place)
+        return self._engine
+
+    async def _ask(self, question: Callable[[DBOSClient], _T]) -> _T:
+        """Ask the store something, in a thread."""
+        with store.trouble(self.place):
+            client = store.client_of(self._db())
+            return await asyncio.to_thread(question, client)
+
+    async def _find(self, run: str) -> WorkflowStatus | None:
+        if not store.is_there(self.place):
+            return None
+        rows = await self._ask(lambda client: client.list_workflows(workflow_ids=[run]))
+        return next((row for row in rows if row.name == WORKFLOW), None)
+
+    async def _row(self, run: str) -> WorkflowStatus:
+        row = await self._find(run)
+        if row is None:
+            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.place.shown)])
+        return row
+
+    async def _refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
+        from instrc.runtime.drivers.dbos.reports import state_of
+
+        row = await self._row(run)
+        state, _ = await self._ask(lambda client: state_of(client, row))
+        wrong = versions.faults(launch_of(row)["plan"], state, question, data)
+        if wrong is None or wrong:
+            at = wrong[0]["pointer"] if wrong else ""
+            reason = wrong[0]["message"] if wrong else "it is not asked any more"
+            raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+
+    # --- who carries ----------------------------------------------------------------------------------------------------------
+
+    def _runner_here(self) -> Runner | None:
+        return self._runner if self._runner is not None and not self._runner.closing else None
+
+    async def _carrier(self) -> Runner | None:
+        """Return what carries the runs in this process; `None` if another process does."""
+        if (runner := self._runner_here()) is None:
+            runner = self._runner = await asyncio.to_thread(self._open)
+        return runner
+
+    def _open(self) -> Runner | None:
+        if (other := Runner.current) is not None:
+            if other.live:
+                raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
+            other.close()
+        lock = acquired(self.place, self._db())
+        if lock is None:
+            return None
+        runner = Runner(self.place, self._db(), lock, self._making, self.people)
+        try:
+            runner.open()
+        except BaseException:
+            runner.close()
+            self._engine = None
+            raise
+        return runner
+
+    def _making(self, run: str, plan: Json, how: dict[str, Json]) -> Effects:
+        write = written_to(self.place.folder)
+
+        def tell(event: Event) -> None:
+            write(event)
+            if self.watch is not None:
+                self.watch(event)
+
+        return self.equip(run, plan, how, tell)
+
+    async def _attend(self, run: str) -> Report:
+        """Wait until a run that another process carries ends or waits; take it over when that process ends."""
+        while True:
+            row = await self._row(run)
+            if row.status in _ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
+                return await self.show(run)
+            if await self._carrier() is not None:
+                return await self.resume(run)
+            await asyncio.sleep(POLL)
+
+    async def _delivered(self, letter: mail.Letter) -> bool:
+        """Wait until a letter was read; take the run over when the process that should read it ends."""
+        while True:
+            with store.trouble(self.place):
+                verdict = await asyncio.to_thread(mail.verdict_of, self._db(), letter.id)
+            if verdict != "open":
+                return verdict == "taken"
+            await self._carrier()  # which reads the mail, if there is no other
+            await asyncio.sleep(POLL)
+
+
+async def _settled(runner: Runner, beginning: object) -> None:
+    await runner.settled(await beginning)  # type: ignore[misc]  # a coroutine, awaited in the loop of the runner
+
+
+async def _answered(runner: Runner, letter: mail.Letter, root: str) -> bool:
+    live = await runner.resume(root)
+    taken = await runner.take(letter.run, letter.body["answer"], letter.body["data"], letter.id)
+    if taken:
+        await runner.settled(live)
+    return taken

@@ -1,0 +1,65 @@
+"""What is recorded of a run, and how its state is made from that: a pure function of launch and entries.
+
+An entry is one step of DBOS, so that results which come at the same time are one write:
+`results` as pairs of command and result, in the order in which they were applied; `due`, when timers end; `later`, commands that
+somebody answers later; `fired`, commands whose result nobody waits for; `letters`, what was read of the mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.commands import FireCommand, Result
+
+STEP = "instrc"
+"""The name of the steps."""
+
+
+class Entry(TypedDict, total=False):
+    """One step."""
+
+    results: list[tuple[str, Result]]
+    due: dict[str, float]
+    later: list[str]
+    fired: list[str]
+    letters: list[str]
+
+
+@dataclass(slots=True)
+class Journal:
+    """How far a run has come."""
+
+    state: Json
+    due: dict[str, float] = field(default_factory=dict)
+    later: set[str] = field(default_factory=set)
+    letters: set[str] = field(default_factory=set)
+    unfired: dict[str, FireCommand] = field(default_factory=dict)
+    """Commands to fire that were perhaps not carried out."""
+
+
+def entries_of(steps: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    """Return the entries among the steps that DBOS has recorded, in order."""
+    return [step["output"] for step in steps if step["function_name"] == STEP]
+
+
+def rebuilt(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:
+    """Return how far a run has come; what became runnable last is not issued."""
+    journal = Journal(versions.begin(plan, inputs))
+    for entry in entries:
+        for command in versions.issue(plan, journal.state):
+            if command["kind"] == "fire":
+                journal.unfired[command["id"]] = command
+        for command_id, result in entry.get("results", ()):
+            versions.apply(plan, journal.state, command_id, result)
+            journal.due.pop(command_id, None)
+            journal.later.discard(command_id)
+        journal.due |= entry.get("due", {})
+        journal.later |= set(entry.get("later", ()))
+        journal.letters |= set(entry.get("letters", ()))
+        for command_id in entry.get("fired", ()):
+            journal.unfired.pop(command_id, None)
+    return journal

@@ -1,0 +1,47 @@
+"""The lock that lets one process carry the runs of a store: of a file, or an advisory one of PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import sqlalchemy as sa
+from filelock import FileLock, Timeout
+
+from instrc.runtime.drivers.dbos.store import Place, trouble
+
+FILE = "runner.lock"
+_NUMBER = 0x696E73747263
+"""`instrc` as a number."""
+
+
+class Lock(Protocol):
+    """A lock that is held."""
+
+    def release(self) -> None:
+        """Give it free."""
+
+
+class _Advisory:
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+
+    def release(self) -> None:
+        self.connection.close()
+
+
+def acquired(place: Place, engine: sa.Engine) -> Lock | None:
+    """Return the lock of a store; `None` if another process holds it. It ends with the process that holds it."""
+    with trouble(place):
+        if place.url.get_backend_name() == "sqlite":
+            lock = FileLock(place.folder / FILE, timeout=0, thread_local=False)
+            try:
+                lock.acquire()
+            except Timeout:
+                return None
+            return lock
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        if connection.execute(sa.text(f"SELECT pg_try_advisory_lock({_NUMBER})")).scalar():
+            connection.detach()
+            return _Advisory(connection)
+        connection.close()
+        return None

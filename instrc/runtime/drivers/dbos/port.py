@@ -1,0 +1,102 @@
+"""The port of a durable run: commands as tasks of asyncio, and nothing is told to the loop that is not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import time
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.runtime.drive import Cancellable
+from instrc.runtime.drivers.dbos.journal import Entry, Journal
+from instrc.runtime.drivers.memory import MemoryPort, People
+from instrc.runtime.durations import seconds
+from instrc.runtime.effects import Effects
+from instrc.runtime.interpreter.commands import Command, FireCommand, Result
+from instrc.runtime.secrets import redacted
+
+Record: TypeAlias = Callable[[Entry], Awaitable[None]]
+
+
+class DurablePort(MemoryPort):
+    """Records results before the loop applies them; those that come at the same time as one entry."""
+
+    def __init__(
+        self, effects: Effects, people: People | None, journal: Journal, record: Record, rest: Callable[[bool], None]
+    ) -> None:
+        """`rest` is told whether all that is open waits for people."""
+        super().__init__(effects, people, patient=True, due=journal.due, later=journal.later)
+        self.record = record
+        self.rest = rest
+        self.resting = 0
+        """Children that wait for people."""
+        self._known_due = set(journal.due)
+        self._known_later = set(journal.later)
+        self._letters: dict[str, str] = {}
+        self._fired_now: list[str] = []
+        self._calls: set[str] = set()
+
+    def start(self, command: Command) -> Cancellable:
+        """Begin a command; a timer ends at a moment that is fixed now."""
+        if command["kind"] == "timer":
+            self.due.setdefault(command["id"], time() + seconds(command["after"]))
+        elif command["kind"] == "activity":
+            self._calls.add(command["id"])
+        return super().start(command)
+
+    def take(self, command: str, data: Json, letter: str) -> bool:
+        """Deliver what somebody answers; `False` if nobody asks."""
+        if command not in self.later:
+            return False
+        self._letters[command] = letter
+        self.rest(False)  # noqa: FBT003  -- it is the word of the callback
+        self.give(command, {"ok": data})
+        return True
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+        """Wait for results and record them."""
+        if self.due.keys() - self._known_due:
+            await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
+        results = [(name, plain(result)) for name, result in await super().wait_first(tasks)]
+        await self._keep({"results": results} if results else {})
+        return results
+
+    def want_handoff(self) -> bool:
+        """Go on as long as this process lives; say when only people are waited for."""
+        if not self.busy and (self.later or self.resting) and self._done.empty():
+            self.rest(True)  # noqa: FBT003
+        return False
+
+    async def drain(self) -> None:
+        """Wait for what was fired, and record that it was."""
+        await super().drain()
+        await self._keep({})
+
+    async def _keep(self, entry: Entry) -> None:
+        """Record an entry, with what else is to be known of the run after a restart."""
+        self._known_due |= self.due.keys()
+        later = sorted((self.later & self._calls) - self._known_later)
+        self._known_later |= set(later)
+        answered = [command for command, _ in entry.get("results", ()) if command in self._letters]
+        if later:
+            entry["later"] = later
+        if answered:
+            entry["letters"] = [self._letters.pop(command) for command in answered]
+        if self._fired_now:
+            entry["fired"], self._fired_now = self._fired_now, []
+        if entry:
+            await self.record(entry)
+
+    async def _fire(self, command: FireCommand) -> None:
+        await super()._fire(command)
+        self._fired_now.append(command["id"])
+
+
+def plain(result: Result) -> Result:
+    """Return a result as it is read back from a store: pure JSON, without secrets."""
+    try:
+        made: Result = redacted(loads(dumps(result, indent=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"the result is no JSON: {error}"
+        return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}
+    return made

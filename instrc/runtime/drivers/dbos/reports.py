@@ -1,0 +1,63 @@
+"""How the runs of a store stand, from what is recorded of them; nothing is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbos import DBOSClient, WorkflowStatus
+
+from instrc.jsonvalue import Json
+from instrc.runtime.drivers.dbos.journal import entries_of, rebuilt
+from instrc.runtime.engine import Report
+from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.commands import Command
+from instrc.runtime.run import Question, Status, question_of
+
+_ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
+
+
+def launch_of(row: WorkflowStatus) -> dict[str, Json]:
+    """Return what a run began with."""
+    assert row.input is not None
+    launch: dict[str, Json] = row.input["args"][0]
+    return launch
+
+
+def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[Json, list[Question]]:
+    """Return the state of a run, and what it waits for."""
+    launch = launch_of(row)
+    steps = client.list_workflow_steps(row.workflow_id)
+    plan = launch["plan"]
+    journal = rebuilt(plan, launch["inputs"], entries_of(steps))
+    if row.status in _ENDED or versions.outcome(plan, journal.state) is not None:
+        return journal.state, []
+    versions.issue(plan, journal.state)
+    open_: list[Command] = versions.pending(plan, journal.state)
+    return journal.state, [
+        question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in journal.later
+    ]
+
+
+def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> Report:
+    """Return how a run stands; with its record if the `whole` is asked for."""
+    launch = launch_of(row)
+    outcome: Json = row.output if row.status == "SUCCESS" else None
+    state: Any = None
+    questions: list[Question] = []
+    if whole or outcome is None:
+        state, questions = state_of(client, row)
+        outcome = versions.outcome(launch["plan"], state) if row.status not in _ENDED else None
+        for child in children or ():
+            below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
+            if row.status not in _ENDED and child.status not in _ENDED | {"SUCCESS"}:
+                for asked in state_of(client, child)[1]:
+                    questions.append(Question(f"{below}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by))
+    status: Status
+    if row.status in _ENDED:
+        status = "cancelled"
+    else:
+        status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
+    record = versions.record(launch["plan"], state) if whole else None
+    ended = row.completed_at / 1000 if row.completed_at else None
+    began = row.created_at / 1000 if row.created_at else None
+    return Report(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)

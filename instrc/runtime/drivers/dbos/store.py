@@ -1,0 +1,102 @@
+"""The store of durable runs: an SQLite file in a folder, or a PostgreSQL database; what is wrong with it is one clear problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOSClient, DBOSPortableJSONSerializer
+
+from instrc import problems
+from instrc.problems.problem import CompileError
+
+FILE = "runs.sqlite"
+LOCAL = ".instrc"
+"""Where traces are written if the store is a database."""
+APPLICATION = "instrc"
+SERIALIZER = DBOSPortableJSONSerializer()
+_BUSY = 30_000
+"""Milliseconds to wait for another process that writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where runs are kept."""
+
+    folder: Path
+    """Of traces and of the lock."""
+    url: sa.URL
+
+    @property
+    def shown(self) -> str:
+        """As a person is told; a password is left out."""
+        if self.url.get_backend_name() == "sqlite":
+            return self.folder.as_posix()
+        return self.url.render_as_string(hide_password=True)
+
+
+def place_of(store: Path | str | None) -> Place:
+    """Return the place of a folder, or of a URL as `postgresql://…` (a `Path` has only one slash left of it)."""
+    text = str(store or LOCAL)
+    if text.startswith(("postgres:", "postgresql:", "postgresql+")):
+        scheme, _, rest = text.partition(":")
+        url = sa.make_url(f"postgresql+psycopg://{rest.lstrip('/')}" if "+" not in scheme else f"{scheme}://{rest.lstrip('/')}")
+        return Place(Path(LOCAL), url)
+    folder = Path(text)
+    return Place(folder, sa.URL.create("sqlite", database=(folder / FILE).absolute().as_posix()))
+
+
+def opened(place: Place) -> sa.Engine:
+    """Return the engine of a store, with the settings without which runs are lost or blocked."""
+    if place.url.get_backend_name() != "sqlite":
+        return sa.create_engine(place.url, pool_size=20, pool_pre_ping=True)
+    with trouble(place):
+        place.folder.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(place.url, pool_size=10, connect_args={"check_same_thread": False})
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    return engine
+
+
+def is_there(place: Place) -> bool:
+    """Tell whether anything was ever kept here."""
+    return place.url.get_backend_name() != "sqlite" or (place.folder / FILE).exists()
+
+
+def client_of(engine: sa.Engine) -> DBOSClient:
+    """Return what reads and writes the store without running anything."""
+    return DBOSClient(
+        system_database_engine=engine,
+        serializer=SERIALIZER,
+        application_name=APPLICATION,
+        lazy=True,
+        retry_connection_errors=False,
+    )
+
+
+@contextmanager
+def trouble(place: Place) -> Iterator[None]:
+    """Turn what a database or a disk complains of into a problem."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        raise CompileError([problems.runs.UnusableStore(store=place.shown, reason=reason_of(error))]) from None
+
+
+def reason_of(error: BaseException) -> str:
+    """Say in a few words what a database complains of."""
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    said = str(getattr(error, "orig", None) or error).strip().splitlines()
+    return said[0] if said else type(error).__name__
