@@ -19,6 +19,7 @@ from instrc.vibes.discover import Surroundings
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
     from instrc.ir.options import Options
+    from instrc.vibes.lock import Lock
     from instrc.vibes.registry import Registry
 
 VIBE_ENDING = ".json"
@@ -43,8 +44,19 @@ class Workspace:
     `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
     """
 
-    def __init__(self, roots: Iterable[str] = (), shared: Iterable[str] = ()) -> None:
-        self._surroundings = Surroundings([Path(root) for root in roots], [Path(root) for root in shared])
+    def __init__(self, roots: Iterable[str] = (), shared: Iterable[str] = (), *, locked: bool = False) -> None:
+        """With `locked`, references mean what the project's `aug.lock` says, or are a problem."""
+        self._surroundings = Surroundings([Path(root) for root in roots], [Path(root) for root in shared], locked=locked)
+
+    def lock(self, place: Path) -> Lock:
+        """Return the lock for all that has been looked up so far, as a file at a place."""
+        from instrc.vibes.lock import lock_of
+
+        return lock_of(place, (each for registry in self._surroundings.registries() for each in registry.resolved()))
+
+    def lock_place(self, path: str) -> Path:
+        """Return where the lock of a program is."""
+        return self._surroundings.lock_place(None if path == STDIN else Path(path))
 
     def registry(self, path: str) -> Registry:
         """Return the registry that a file, or the standard input, sees."""

@@ -16,6 +16,8 @@ COMMANDS = {
     "new": "new",
     "compile": "compile",
     "check": "check",
+    "lock": "lock",
+    "diff": "diff",
     "preview": "preview",
     "graph": "graph",
     "flatten": "flatten",

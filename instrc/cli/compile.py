@@ -64,6 +64,7 @@ def command(
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,
+    locked: Annotated[bool, typer.Option("--locked", help="Take the vibes of aug.lock, or none; see `instrc lock`.")] = False,
     strict: Strict = False,
     root: Roots = None,
     shared: Shared = None,
@@ -75,7 +76,7 @@ def command(
     unwanted = None if strip is None else kinds_to_strip(strip)
     report = Report()
     wishes = Wishes(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
-    compiled = list(exports(_compile(files, root, shared, wishes, report), unwanted))
+    compiled = list(exports(_compile(files, root, shared, wishes, report, locked=locked), unwanted))
     output = Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
@@ -150,11 +151,11 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
 
 
 def _compile(
-    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: Wishes, report: Report
+    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: Wishes, report: Report, *, locked: bool
 ) -> list[tuple[str, Artefact]]:
     compiled = []
     try:
-        workspace = Workspace(root or (), shared or ())
+        workspace = Workspace(root or (), shared or (), locked=locked)
         for file in watched(files, "Compiling"):
             compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
     except CompileError as error:  # a root that is no folder

@@ -11,8 +11,9 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import LATEST, problems_of
-from instrc.vibes.registry import Registry, evergreen_of
+from instrc.vibes.registry import Registry
 from instrc.vibes.roots import ENDING
+from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
 
 
@@ -50,7 +51,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:
         if vibe.uri in {evergreen, f"{evergreen}:{version}"}:
-            at = registry.load(f"{evergreen}:{version}").source.whole()
+            at = registry.peek(f"{evergreen}:{version}").source.whole()
             yield HiddenVersion(at=at, version=version, found=evergreen)
 
 

@@ -9,8 +9,8 @@ from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.uris import join
 from instrc.schema.walk import walk
-from instrc.vibes.registry import Registry, evergreen_of
-from instrc.vibes.uri import SCHEME
+from instrc.vibes.registry import Registry
+from instrc.vibes.uri import SCHEME, evergreen_of
 from instrc.vibes.vibe import Vibe
 
 

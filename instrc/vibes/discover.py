@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from instrc.problems.problem import CompileError
+from instrc.regular import read_regular
 from instrc.source import Source
+from instrc.vibes.lock import NAME, Lock, read_lock
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import Settings, read_settings, shown
 from instrc.vibes.vibe import MAX_BYTES
 
 
@@ -23,7 +25,8 @@ class Surroundings:
     `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
     """
 
-    def __init__(self, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> None:
+    def __init__(self, roots: Sequence[Path] = (), shared: Sequence[Path] = (), *, locked: bool = False) -> None:
+        self._locked = locked
         self._roots = tuple(roots)
         self._shared = tuple(shared)
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
@@ -35,7 +38,7 @@ class Surroundings:
                 for folder in missing
             )
         self._settings: dict[Path, Settings] = {}
-        self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int], Registry] = {}
+        self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
 
     def settings(self, source: Path | None) -> Settings:
         """Return the settings that hold for a source file; for none, those of the working folder."""
@@ -50,15 +53,35 @@ class Surroundings:
         workspace = (*self._roots, *_beside(source), *settings.roots)
         shared = (*self._shared, *settings.shared)
         max_bytes = settings.limits.get("vibe", MAX_BYTES)
-        key = (workspace, shared, max_bytes)
+        place = self.lock_place(source) if self._locked else None
+        key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
-            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes)
+            lock = None if place is None else _lock(place)
+            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes, lock=lock)
         return self._registries[key]
+
+    def lock_place(self, source: Path | None) -> Path:
+        """Return where the lock of a source file is: beside the settings of its project, else in the working folder."""
+        file = self.settings(source).file
+        return shown(file.parent / NAME) if file is not None else Path(NAME)
+
+    def registries(self) -> tuple[Registry, ...]:
+        """Return all registries that have been asked for."""
+        return tuple(self._registries.values())
 
 
 def discover(source: Path | None, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> Registry:
     """Return the registry of one source file; `None` for a program from the standard input."""
     return Surroundings(roots, shared).registry(source)
+
+
+def _lock(place: Path) -> Lock:
+    """Return the lock at a place; an empty one if there is none, in which nothing is locked."""
+    try:
+        data = read_regular(place.as_posix(), MAX_BYTES * 16)
+    except (OSError, ValueError):
+        return Lock(place, ())
+    return read_lock(place, data.decode("utf-8", "replace"))
 
 
 def _beside(source: Path | None) -> list[Path]:

@@ -20,9 +20,10 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Source, Span
-from instrc.vibes.refusals import forbidden, invalid_vibe, unknown_version, unresolved
+from instrc.vibes.lock import Lock, digest_of, place_of
+from instrc.vibes.refusals import forbidden, invalid_vibe, short, unknown_version, unresolved
 from instrc.vibes.roots import PROGRAM_ENDING, Entry, LeadsOutsideError, Root, newest, read_name
-from instrc.vibes.uri import SCHEME, AugUri, Version, parse, version_of
+from instrc.vibes.uri import SCHEME, AugUri, Version, evergreen_of, parse, version_of
 from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
@@ -54,12 +55,15 @@ class Registry:
         *,
         library: Path | None = None,
         max_bytes: int = MAX_BYTES,
+        lock: Lock | None = None,
     ) -> None:
         built_in = resources.folder("schemas") if library is None else library
         self.roots = tuple(_distinct(workspace, [*shared, built_in]))
         for root in self.roots:
             root.within = self._holds
         self.max_bytes = max_bytes
+        self.lock = lock
+        """What references have to mean; `None` for whatever they mean now."""
         self.documents: Mapping[str, Json] = Documents(self)
         """Bare schemas by reference without fragment, in any spelling; the same object for the same vibe."""
         self._by_uri: dict[str, Vibe] = {}
@@ -145,10 +149,40 @@ class Registry:
         known = self._by_uri.get(uri)
         if known is None:
             with self._lock:
-                root, entry = self._find(parse(uri, at), uri, at)
-                known = self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
+                known = self.peek(uri, at) if self.lock is None else self._locked(self.lock, uri, at)
                 self._by_uri[uri] = known
         return known
+
+    def peek(self, uri: str, at: Span | None = None) -> Vibe:
+        """Return the vibe that a reference means now, and leave no trace among what was asked for."""
+        root, entry = self._find(parse(uri, at), uri, at)
+        return self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
+
+    def resolved(self) -> tuple[tuple[str, Vibe], ...]:
+        """Return every reference, without fragment, that has been asked for so far, and what it means."""
+        return tuple((uri.partition("#")[0], vibe) for uri, vibe in self._by_uri.items())
+
+    def _locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
+        """Return the vibe that a reference meant when it was locked; `CompileError` if that is not there as it was."""
+        from instrc.problems.locks import NotLocked, StaleLock  # as in `refusals`
+
+        reference = uri.partition("#")[0]
+        meant = lock.meant(reference)
+        if not meant:
+            raise CompileError([NotLocked(at=at, reference=short(reference), lock=lock.path.as_posix())])
+        reason = "its vibe is not there"
+        for entry in meant:
+            try:
+                vibe = self.peek(entry.address, at)
+            except CompileError:
+                continue
+            if place_of(vibe, lock.path.parent) == entry.file:
+                if digest_of(vibe) == entry.sha256:
+                    return vibe
+                reason = f"`{entry.file}` has changed"
+            elif reason == "its vibe is not there":
+                reason = f"it leads to `{place_of(vibe, lock.path.parent)}`"
+        raise CompileError([StaleLock(at=at, reference=short(reference), reason=reason)])
 
     def open(self, path: Path) -> Vibe:
         """Return the vibe in a file given by its path, wherever it lies; `CompileError` if it cannot be one."""
@@ -271,12 +305,6 @@ class Documents(Mapping[str, Json]):
             return self._registry.load(uri)
         except CompileError:
             return None
-
-
-def evergreen_of(uri: str) -> str:
-    """Return a reference without its version."""
-    head, colon, last = uri.rpartition(":")
-    return head if colon and head != SCHEME[:-1] and version_of(last) is not None else uri
 
 
 def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:

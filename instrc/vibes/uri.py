@@ -89,6 +89,12 @@ def parse(text: str, at: Span | None = None) -> AugUri:
     )
 
 
+def evergreen_of(uri: str) -> str:
+    """Return a reference without its version."""
+    head, colon, last = uri.rpartition(":")
+    return head if colon and head != SCHEME[:-1] and version_of(last) is not None else uri
+
+
 def version_of(text: str) -> Version | None:
     """Return the numbers of a version as it is written, or `None` if it is not written as one."""
     return tuple(map(int, text.split("."))) if _VERSION.fullmatch(text) else None

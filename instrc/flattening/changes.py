@@ -1,0 +1,152 @@
+"""What has changed between two flat schemas, for those who write instances and for those who read them.
+
+A change breaks a writer if something that was accepted no longer is; it breaks a reader if something comes that could not come.
+`yes` is proven; `no` is shown by an instance; where neither is found the answer is `unknown`, and nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from instrc.flattening.instances import instances
+from instrc.jsonvalue import Json, equal, pointer
+from instrc.schema.relations import implies
+from instrc.schema.validation import is_valid
+from instrc.schema.walk import refers
+
+Verdict: TypeAlias = Literal["yes", "no", "unknown"]
+What: TypeAlias = Literal["added", "removed", "narrowed", "widened", "changed", "reordered", "required", "optional", "described"]
+_WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
+_DEEPEST = 60
+_MOST_TRIED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, at the JSON Pointer of a property."""
+
+    pointer: str
+    what: What
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences, and whether one schema accepts what the other does."""
+
+    changes: tuple[Change, ...]
+    writers: Verdict
+    """Whether all that the old schema accepts is accepted by the new one."""
+    readers: Verdict
+    """Whether all that the new schema accepts is accepted by the old one."""
+    refused: Json = None
+    """With `no` for writers: an instance that was accepted."""
+    surprising: Json = None
+    """With `no` for readers: an instance that could not come before."""
+
+
+def compare(old: Json, new: Json) -> Comparison:
+    """Return what has changed from one flat schema to another."""
+    changes = tuple(_changes(old, new, (), 0))
+    writers, refused = accepts(new, old)
+    readers, surprising = accepts(old, new)
+    return Comparison(changes, writers, readers, refused, surprising)
+
+
+def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
+    """Tell whether a schema accepts all that another does, with an instance if it does not."""
+    if equal(_plain(wide), _plain(narrow)) or (_comparable(wide, narrow) and implies(narrow, wide)):
+        return "yes", None
+    for instance in islice(instances(narrow, wide), _MOST_TRIED):
+        if is_valid(instance, narrow, unsure=False) and not is_valid(instance, wide, unsure=True):
+            return "no", instance
+    return "unknown", None
+
+
+def _comparable(left: Json, right: Json) -> bool:
+    """Tell whether a reference in one schema means what the same reference in the other means."""
+    if not refers(left) and not refers(right):
+        return True
+    return isinstance(left, dict) and isinstance(right, dict) and equal(left.get("$defs", {}), right.get("$defs", {}))
+
+
+def _plain(schema: Json) -> Json:
+    """Return a schema without the words that say nothing about instances, at its top."""
+    return {key: value for key, value in schema.items() if key not in _WORDS} if isinstance(schema, dict) else schema
+
+
+def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+    if equal(old, new) and list(_properties(old)) == list(_properties(new)) and depth:
+        return
+    here = pointer(path)
+    before, after = _properties(old), _properties(new)
+    old_names, new_names = _required(old), _required(new)
+    for name in before:
+        if name not in after:
+            yield Change(pointer((*path, name)), "removed")
+    for name in after:
+        if name not in before:
+            yield Change(pointer((*path, name)), "added", "required" if name in new_names else "optional")
+        elif (name in old_names) != (name in new_names):
+            yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
+    shared = [name for name in before if name in after]
+    if shared != [name for name in after if name in before]:
+        yield Change(here, "reordered", ", ".join(name for name in after if name in before))
+    if depth < _DEEPEST:
+        for name in shared:
+            yield from _changes(before[name], after[name], (*path, name), depth + 1)
+        old_items, new_items = _items(old), _items(new)
+        if old_items is not None and new_items is not None:
+            yield from _changes(old_items, new_items, (*path, "*"), depth + 1)
+    bare_old, bare_new = _own(old), _own(new)
+    if not equal(bare_old, bare_new):
+        yield Change(here, _direction(bare_old, bare_new), _keywords(bare_old, bare_new))
+    if _said(old) != _said(new):
+        yield Change(here, "described")
+
+
+def _direction(old: Json, new: Json) -> What:
+    """Say what became of a schema by itself, its properties aside."""
+    narrower, wider = accepts(old, new)[0], accepts(new, old)[0]
+    if narrower == "yes" and wider != "yes":
+        return "narrowed"
+    if wider == "yes" and narrower != "yes":
+        return "widened"
+    return "changed"
+
+
+def _keywords(old: Json, new: Json) -> str:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return ""
+    names = [name for name in (*old, *(name for name in new if name not in old)) if not equal(old.get(name), new.get(name))]
+    return ", ".join(names)
+
+
+def _own(schema: Json) -> Json:
+    """Return what a schema says by itself: without its properties, its items if they are compared, and its words."""
+    if not isinstance(schema, dict):
+        return schema
+    left_out = _WORDS | {"properties", "required", "$defs", *(["items"] if isinstance(schema.get("items"), dict) else [])}
+    return {keyword: value for keyword, value in schema.items() if keyword not in left_out}
+
+
+def _items(schema: Json) -> Json:
+    items = schema.get("items") if isinstance(schema, dict) else None
+    return items if isinstance(items, dict) else None
+
+
+def _said(schema: Json) -> tuple[Json, Json]:
+    return (schema.get("title"), schema.get("description")) if isinstance(schema, dict) else (None, None)
+
+
+def _properties(schema: Json) -> dict[str, Json]:
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _required(schema: Json) -> frozenset[str]:
+    found = schema.get("required") if isinstance(schema, dict) else None
+    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()

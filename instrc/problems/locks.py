@@ -1,0 +1,120 @@
+"""Problems with `aug.lock`: what is not in it, what has changed since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+_RELOCK = "`instrc lock` writes it anew; look at the difference before you commit it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidLock(Problem):
+    """`aug.lock` cannot be read.
+
+    ```aug letter.aug
+    @{ type: "object" }
+    ```
+    ```toml aug.lock
+    version = 99
+    ```
+    ```console
+    $ instrc compile letter.aug --locked
+    ```
+
+    It is written by `instrc lock`, not by hand.
+    """
+
+    name: ClassVar[str] = "invalid-lock"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the lock cannot be read: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return _RELOCK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotLocked(Problem):
+    """`--locked` was asked for, and a reference is not in `aug.lock`, or there is no lock.
+
+    ```aug letter.aug
+    Draft
+    ```
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+    ```console
+    $ instrc compile letter.aug --locked
+    ```
+
+    `instrc lock` writes the lock anew.
+    """
+
+    name: ClassVar[str] = "not-locked"
+
+    reference: str
+    lock: str
+    """Where the lock is, or should be."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.reference}` is not in `{self.lock}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return _RELOCK
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleLock(Problem):
+    """A reference means something else than `aug.lock` says.
+
+    Its vibe has changed, has gone, or a reference without a version finds another one now.
+
+    ```aug letter.aug
+    Draft
+    ```
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+    ```toml aug.lock
+    version = 1
+
+    [[vibe]]
+    reference = "aug:draft"
+    version = ""
+    file = "schemas/draft.vibe.json"
+    sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
+    ```
+    ```console
+    $ instrc compile letter.aug --locked
+    ```
+
+    Restore the vibe, or write the lock anew with `instrc lock`.
+    """
+
+    name: ClassVar[str] = "stale-lock"
+
+    reference: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.reference}` is not what the lock says: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return _RELOCK

@@ -1,0 +1,121 @@
+"""The lock: which vibe each reference meant when it was written, with a digest of what the vibe says.
+
+`aug.lock` is TOML and sorted, so that two people who lock the same project write the same bytes.
+The digest is that of the compact JSON of the vibe: spaces do not count, order does, because order is meaning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from instrc import resources
+from instrc.jsonvalue import dumps
+from instrc.problems.problem import CompileError
+from instrc.source import Source
+from instrc.vibes.uri import evergreen_of
+from instrc.vibes.vibe import Vibe
+
+NAME = "aug.lock"
+FORMAT = 1
+_HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
+_FIELDS = ("reference", "version", "file", "sha256")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Locked:
+    """One reference without fragment, and the vibe that it meant."""
+
+    reference: str
+    version: str
+    """Empty for a file without a version."""
+    file: str
+    """Below the folder of the lock, or `built-in/…`."""
+    sha256: str
+
+    @property
+    def address(self) -> str:
+        """The reference with exactly this version."""
+        evergreen = evergreen_of(self.reference.partition("?")[0])
+        return f"{evergreen}:{self.version}" if self.version else evergreen
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A whole lock: its place, and its entries in order."""
+
+    path: Path
+    entries: tuple[Locked, ...]
+
+    def meant(self, reference: str) -> tuple[Locked, ...]:
+        """Return the entries for a reference: as it was written, or as the address of what another was written for."""
+        return tuple(entry for entry in self.entries if reference in (entry.reference, entry.address))
+
+    def find(self, reference: str, file: str) -> Locked | None:
+        """Return the entry for a reference that leads to a file."""
+        return next((entry for entry in self.entries if (entry.reference, entry.file) == (reference, file)), None)
+
+    def text(self) -> str:
+        """Return the lock as it is written."""
+        tables = [
+            "\n[[vibe]]\n" + "".join(f"{name} = {_quoted(getattr(entry, name))}\n" for name in _FIELDS) for entry in self.entries
+        ]
+        return f"{_HEAD}version = {FORMAT}\n{''.join(tables)}"
+
+
+def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
+    """Return the entry for what a reference means now; `folder` is that of the lock."""
+    return Locked(reference, _version(vibe.uri), place_of(vibe, folder), digest_of(vibe))
+
+
+def digest_of(vibe: Vibe) -> str:
+    """Return the digest of what a vibe file says."""
+    return sha256(dumps(vibe.document, indent=False).encode()).hexdigest()
+
+
+def place_of(vibe: Vibe, folder: Path) -> str:
+    """Return where a vibe lies, as a lock says it: the same on every machine."""
+    real = os.path.realpath(vibe.source.name)
+    built_in = os.path.realpath(resources.folder("schemas"))
+    if real.startswith(built_in + os.sep):
+        return "built-in/" + os.path.relpath(real, built_in).replace(os.sep, "/")
+    return os.path.relpath(real, os.path.realpath(folder)).replace(os.sep, "/")
+
+
+def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
+    """Return the lock for references and what they mean now; a vibe's own address is left out where another leads to it."""
+    asked = list(resolved)
+    others = {vibe.uri for reference, vibe in asked if reference != vibe.uri}
+    kept = [(reference, vibe) for reference, vibe in asked if reference != vibe.uri or vibe.uri not in others]
+    return Lock(path, tuple(sorted({locked(reference, vibe, path.parent) for reference, vibe in kept})))
+
+
+def read_lock(path: Path, text: str) -> Lock:
+    """Read a lock; a `CompileError` says what is wrong with it."""
+    import tomllib  # only where a lock is used
+
+    try:
+        document: dict[str, Any] = tomllib.loads(text)
+        if document.get("version") != FORMAT:
+            raise ValueError(f"its version is {document.get('version')!r}, not {FORMAT}")  # noqa: EM102, TRY003, TRY301
+        tables = document.get("vibe", [])
+        entries = [Locked(*(str(table[name]) for name in _FIELDS)) for table in tables]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        from instrc.problems.locks import InvalidLock
+
+        reason = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)[:200]
+        raise CompileError([InvalidLock(at=Source(path.as_posix(), text).whole(), reason=reason)]) from None
+    return Lock(path, tuple(sorted(entries)))
+
+
+def _version(uri: str) -> str:
+    return uri[len(evergreen_of(uri)) + 1 :]
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a basic string of TOML, which JSON's is."""
+    return dumps(text, indent=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,101 @@
+"""`instrc diff` says what has changed, for whom it breaks, and claims nothing that it has not seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Instrc
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.flattening.changes import compare
+from instrc.schema.validation import is_valid
+
+TEXT = {"type": "string"}
+
+
+def obj(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes", "writers", "readers"),
+    [
+        (obj(["a"], a=TEXT), obj(["a"], a=TEXT), [], "yes", "yes"),
+        (obj(["a"], a=TEXT), obj(["a"], a=TEXT, b=TEXT), [("/b", "added")], "no", "yes"),
+        (obj(["a"], a=TEXT), obj(["a", "b"], a=TEXT, b=TEXT), [("/b", "added")], "no", "yes"),
+        (obj(["a"], a=TEXT), obj([], a=TEXT), [("/a", "optional")], "yes", "no"),
+        (obj(["a"], a=TEXT), obj(["a"], a={**TEXT, "maxLength": 3}), [("/a", "narrowed")], "no", "yes"),
+        (obj(["a"], a={**TEXT, "maxLength": 3}), obj(["a"], a=TEXT), [("/a", "widened")], "yes", "no"),
+        (obj(["a"], a=TEXT), obj(["a"], a={"type": "integer"}), [("/a", "changed")], "no", "no"),
+        (obj(["a"], a=TEXT, b=TEXT), obj(["a"], b=TEXT, a=TEXT), [("", "reordered")], "yes", "yes"),
+        (obj(["a"], a=TEXT), obj(["a"], a={**TEXT, "description": "x"}), [("/a", "described")], "yes", "yes"),
+        (
+            obj([], a={"type": "array", "items": TEXT}),
+            obj([], a={"type": "array", "items": {}}),
+            [("/a/*", "widened")],
+            "yes",
+            "no",
+        ),
+    ],
+)
+def test_changes_are_told_for_writers_and_readers(old: Any, new: Any, changes: Any, writers: str, readers: str) -> None:
+    found = compare(old, new)
+    assert [(change.pointer, change.what) for change in found.changes] == changes
+    assert (found.writers, found.readers) == (writers, readers)
+
+
+SCHEMAS = st.recursive(
+    st.sampled_from(
+        [TEXT, {"type": "integer"}, {"maximum": 3}, {"const": 1}, {"enum": ["a", 1]}, {}, {"pattern": "^a"}, {"minLength": 2}]
+    ),
+    lambda inner: st.builds(obj, st.just([]), a=inner, b=inner) | st.builds(lambda x: {"type": "array", "items": x}, inner),
+    max_leaves=4,
+)
+VALUES = st.recursive(
+    st.sampled_from(["", "a", "ab", 0, 1, 9, None]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", "b"]), inner),
+)
+
+
+@given(SCHEMAS, SCHEMAS, VALUES)
+def test_what_is_claimed_is_so(old: Any, new: Any, value: Any) -> None:
+    found = compare(old, new)
+    if found.writers == "yes":
+        assert not is_valid(value, old) or is_valid(value, new)
+    if found.readers == "yes":
+        assert not is_valid(value, new) or is_valid(value, old)
+    if found.writers == "no":
+        assert is_valid(found.refused, old)
+        assert not is_valid(found.refused, new)
+
+
+def test_references_with_other_definitions_prove_nothing() -> None:
+    old = {"$ref": "#/$defs/x", "$defs": {"x": TEXT}}
+    new = {"$ref": "#/$defs/x", "$defs": {"x": {"type": "integer"}}}
+    assert compare(old, new).writers != "yes"
+
+
+def test_versions_and_programs_are_compared(instrc: Instrc, folder: Path) -> None:
+    for version, schema in (("1", obj(["a"], a=TEXT)), ("2", obj(["a"], a={**TEXT, "maxLength": 3}))):
+        (folder / "schemas" / f"note@{version}.vibe.json").write_text(json.dumps(schema))
+    done = instrc("diff", "aug:note:1", "aug:note:2")
+    assert (done.code, done.err) == (0, "")
+    assert "  /a  narrowed (maxLength)\n" in done.out
+    assert "who writes by the old schema: breaks" in done.out
+    assert "who reads by the old schema: safe" in done.out
+    assert instrc("diff", "aug:note:1", "aug:note:2", "--check").code == 1
+    assert instrc("diff", "aug:note:1", "aug:note:1", "--check").code == 0
+    (folder / "old.aug").write_text("const N = aug:note:1; tool it = N; tool gone = N")
+    (folder / "new.aug").write_text("const N = aug:note:2; tool it = N")
+    found = json.loads(instrc("diff", "old.aug", "new.aug", "--format", "json").out)
+    assert [(each["name"], each.get("export")) for each in found] == [("it", None), ("gone", "removed")]
+
+
+def test_what_cannot_be_read_is_told(instrc: Instrc) -> None:
+    done = instrc("diff", "nothing.json", "aug:nothing")
+    assert (done.code, done.out) == (1, "")
+    assert "[unreadable-file]" in done.err

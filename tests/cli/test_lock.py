@@ -1,0 +1,88 @@
+"""`instrc lock` writes down what references mean, and `--locked` takes nothing else."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Instrc, Run
+
+DRAFT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+
+
+@pytest.fixture(autouse=True)
+def project(folder: Path) -> None:
+    for file in (folder / "schemas").glob("*.json"):
+        file.unlink()
+    (folder / "pyproject.toml").write_text("")
+    (folder / "it.aug").write_text("tool it = Introspect_Mixin(Draft)")
+    vibe(folder, "draft@1", DRAFT)
+
+
+def problem_names(done: Run) -> list[str]:
+    return [problem["name"] for problem in json.loads(done.err)]
+
+
+def vibe(folder: Path, name: str, schema: Any) -> None:
+    (folder / "schemas").mkdir(exist_ok=True)
+    (folder / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
+
+
+def test_a_lock_lists_every_vibe_in_use_and_is_written_alike(instrc: Instrc, folder: Path) -> None:
+    assert instrc("lock") == (0, "", "wrote aug.lock\n")
+    first = (folder / "aug.lock").read_text()
+    entries = tomllib.loads(first)["vibe"]
+    assert [(entry["reference"], entry["version"], entry["file"]) for entry in entries] == [
+        ("aug:/vibes/macros/Introspect_Mixin", "1", "built-in/vibes/macros/Introspect_Mixin@1.vibe.json"),
+        ("aug:draft", "1", "schemas/draft@1.vibe.json"),
+    ]
+    instrc("lock")
+    assert (folder / "aug.lock").read_text() == first
+    assert instrc("lock", "--check") == (0, "", "")
+
+
+def test_a_newer_version_is_not_taken_when_locked(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    before = instrc("compile", "it.aug", "--locked").out
+    vibe(folder, "draft@2", {**DRAFT, "title": "New"})
+    assert instrc("compile", "it.aug", "--locked") == (0, before, "")
+    assert instrc("compile", "it.aug").out != before
+    assert problem_names(instrc("lock", "--check", "--format", "json")) == ["stale-lock", "stale-lock"]
+
+
+def test_spaces_do_not_count_but_order_does(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    (folder / "schemas" / "draft@1.vibe.json").write_text(json.dumps(DRAFT, indent=4))
+    assert instrc("compile", "it.aug", "--locked").code == 0
+    vibe(folder, "draft@1", dict(reversed(DRAFT.items())))
+    done = instrc("compile", "it.aug", "--locked")
+    assert (done.code, done.out) == (1, "")
+    assert "`schemas/draft@1.vibe.json` has changed" in done.err
+
+
+def test_what_is_not_locked_is_a_problem_at_the_place_that_asks(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    vibe(folder, "reply", DRAFT)
+    (folder / "it.aug").write_text("tool it = Draft | Reply")
+    done = instrc("compile", "it.aug", "--locked")
+    assert "it.aug:1:19: error: `aug:reply` is not in `aug.lock` [not-locked]" in done.err
+    (folder / "aug.lock").unlink()
+    assert "[not-locked]" in instrc("compile", "it.aug", "--locked").err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "version = 2", "version = 1\nvibe = 5", "version = 1\n[[vibe]]\nreference = 1", "\x00", "[" * 5000]
+)
+def test_a_damaged_lock_is_told(instrc: Instrc, folder: Path, text: str) -> None:
+    (folder / "aug.lock").write_text(text)
+    assert problem_names(instrc("compile", "it.aug", "--locked", "--format", "json")) == ["invalid-lock"]
+
+
+def test_a_project_with_mistakes_is_not_locked(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text("Nothing")
+    done = instrc("lock")
+    assert done.code == 1
+    assert not (folder / "aug.lock").exists()
