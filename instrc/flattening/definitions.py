@@ -61,10 +61,10 @@ class Definitions:
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        return _free(name, self.schemas, self.counts)
+        return free_name(name, self.schemas, self.counts)
 
 
-def _free(name: str, taken: dict[str, Json], counts: dict[str, int]) -> str:
+def free_name(name: str, taken: dict[str, Json], counts: dict[str, int]) -> str:
     """Return a name that is not taken; `counts` says for each name up to which number it has been tried."""
     free = name
     while free in taken:
@@ -153,7 +153,7 @@ class Gathering:
 
     def free(self, name: str) -> str:
         """Return a name that is not taken."""
-        return _free(name, self.schemas, self.counts)
+        return free_name(name, self.schemas, self.counts)
 
     def give(self, body: Json) -> Json:
         """Return a schema with the definitions that have been kept."""

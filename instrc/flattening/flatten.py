@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import problems
 from instrc.flattening.flattener import Flattener, Options, too_large
+from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import Json, equal
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, known
 from instrc.schema.resources import Scope
 from instrc.schema.store import Locate, SchemaStore, kind_of
-from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import held
 
 if TYPE_CHECKING:
     from instrc.flattening.provenance import Flat
@@ -33,6 +32,7 @@ def flatten(
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
+    share: bool = True,
 ) -> Json: ...
 
 
@@ -48,6 +48,7 @@ def flatten(
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
+    share: bool = True,
 ) -> Flat: ...
 
 
@@ -62,12 +63,15 @@ def flatten(
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
+    share: bool = True,
 ) -> Json:
     """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
 
     `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
     `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
     result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
+    A result that would grow to more than five times its input, and over 2,000 schemas, keeps the parts that stand in several
+    places under `$defs`, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
     A schema that has nothing to resolve and nothing to fold is returned as it is, the same object.
@@ -82,8 +86,9 @@ def flatten(
     scope = store.add(base, schema)
     if not store.to_fold and not (nullable and id(schema) in store.needs_flattening):
         return _traced(schema, schema, Flattener(store, Options())) if trace else schema
-    flattener = Flattener(store, Options(distribute=distribute, limit=limit, report=report, trace=trace))
-    result = _folded(schema, flattener, scope)
+    flattener = Flattener(store, Options(distribute=distribute, limit=limit, report=report, trace=trace, share=share))
+    count = store.count
+    result = _folded(schema, flattener, scope, count)
     flat = _traced(result, schema, flattener) if trace else None
     for _ in range(_MOST_PASSES if flattener.may_simplify and store.count + flattener.frames < _LARGE else 0):
         # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
@@ -91,8 +96,8 @@ def flatten(
         scope = store.add("", result)
         if not store.to_fold:
             break
-        flattener = Flattener(store, Options(distribute=distribute, limit=limit, trace=trace))
-        again = _folded(result, flattener, scope)
+        flattener = Flattener(store, Options(distribute=distribute, limit=limit, trace=trace, share=share))
+        again = _folded(result, flattener, scope, count)
         if equal(again, result):
             break
         if flat is not None:
@@ -104,15 +109,28 @@ def flatten(
 _MOST_PASSES = 3
 _LARGE = 20_000
 """Schemas over which one pass has to do."""
+_TIMES = 5
+"""How many times its input a result may grow before what stands in several places of it is shared."""
+_SMALL = 2000
+"""Schemas up to which nothing is shared."""
 
 
-def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope) -> Json:
-    """Return the result of one pass."""
+def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: int) -> Json:
+    """Return the result of one pass; `count` is the number of schemas that were given at first."""
     result = flattener.run([(schema, scope)])
     modern = not scope.resource.dialect.old and ("$schema" not in schema or known(schema["$schema"]) is not None)
     result = _with_head(schema, result, flattener, modern=modern)
-    if not _fits(result, flattener, flattener.options.limit):
-        raise too_large(flattener.options.limit)
+    limit = flattener.options.limit
+    if result.__class__ is not dict or not (
+        flattener.shared or flattener.store.aliased or flattener.store.count + flattener.frames > limit
+    ):
+        return result  # each part is there once
+    written = sizes(result)[id(result)]
+    if written > max(_SMALL, _TIMES * count) and flattener.options.share:
+        result = share(result, flattener.note_copy)
+        written = sizes(result)[id(result)]
+    if written > limit:
+        raise too_large(limit)
     return result
 
 
@@ -147,40 +165,3 @@ def _with_head(schema: dict[str, Json], result: Json, flattener: Flattener, *, m
     if definitions:
         out["$defs"] = definitions
     return out
-
-
-def size(schema: Json) -> int:
-    """Return how many schemas a result has when it is written out, shared ones counted each time."""
-    sizes: dict[int, int] = {}
-    stack: list[Json] = [schema]
-    pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
-    while stack:
-        node = stack[-1]
-        if id(node) in sizes:
-            pop()
-            continue
-        count, waiting = 1, False
-        for keyword, value in node.items():
-            if keyword not in HOLDERS:
-                continue
-            for child in held(keyword, value):
-                if child.__class__ is not dict or holds_none(child):
-                    count += 1
-                elif (known := sizes.get(id(child))) is not None:
-                    count += known
-                else:
-                    waiting = True
-                    push(child)
-        if not waiting:
-            pop()
-            sizes[id(node)] = count
-    return sizes[id(schema)]
-
-
-def _fits(result: Json, flattener: Flattener, limit: int) -> bool:
-    """Tell whether a result is within the limit, counting only if something in it may be there several times."""
-    if result.__class__ is not dict:
-        return True
-    if not (flattener.shared or flattener.store.aliased) and flattener.store.count + flattener.frames <= limit:
-        return True
-    return size(result) <= limit

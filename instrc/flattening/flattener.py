@@ -41,6 +41,8 @@ class Options:
     limit: int = 1_000_000
     report: Report | None = None
     trace: bool = False
+    share: bool = True
+    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
 
 
 class Flattener:
@@ -255,6 +257,13 @@ class Flattener:
                     for keyword in branch
                 }
                 self.origins[id(branch)] = (branch, own)
+
+    def note_copy(self, copy: Json, original: Json) -> None:
+        """Take down, for `trace`, that a schema is a copy of another one with the same keywords."""
+        if self.options.trace and copy.__class__ is dict:
+            _, known = self.origins.get(id(original), (None, None))
+            conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))
+            self.origins[id(copy)] = (copy, known or {keyword: [(conjunct, keyword)] for keyword in original})
 
     def alone(self, conjunct: Conjunct) -> Frame:
         """Return the frame of a conjunction of one conjunct: only what stands below it changes."""

@@ -79,7 +79,7 @@ def lower(
     from instrc.flattening.flatten import flatten
 
     readable, losses = read(schema)
-    flat = flatten(readable, documents)
+    flat = flatten(readable, documents, share=False)  # a target shares in its own way
     result = _lowered(flat, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)

@@ -113,6 +113,7 @@ class Library:
             base=base,
             nullable=True,
             limit=self.limit,
+            share=False,  # what is composed further is looked into
             report=found,
             locate=self.registry.locate,
         )

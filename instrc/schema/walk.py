@@ -7,7 +7,7 @@ All walks keep their own stack: depth costs memory, never a crash.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
@@ -87,12 +87,12 @@ def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] =
             stack.extend(reversed(children))
             continue
         stack.pop()
-        done[id(node)] = change(_replace(node, done, into))
+        done[id(node)] = change(with_parts(node, done, into))
     return done[id(schema)]
 
 
-def _replace(node: Json, done: dict[int, Json], into: frozenset[str]) -> Json:
-    """Return a node with the schemas below it replaced by what they became."""
+def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
+    """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
     changes: dict[str, Json] = {}
     for path, child in subschemas(node, into):
         new = done.get(id(child), child) if child.__class__ is dict else child

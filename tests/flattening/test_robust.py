@@ -17,7 +17,8 @@ import orjson
 import pytest
 from making import Maker
 
-from instrc.flattening.flatten import flatten, size
+from instrc.flattening.flatten import flatten
+from instrc.flattening.sharing import sizes
 from instrc.flattening.split import split
 from instrc.flattening.strip import strip
 from instrc.jsonvalue import dumps
@@ -90,9 +91,16 @@ BOMBS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", BOMBS)
-def test_what_would_blow_up_is_too_large(what: str) -> None:
+def test_what_would_blow_up_keeps_its_parts_once(what: str) -> None:
+    flat = flatten(BOMBS[what])
+    assert len(dumps(flat)) < 20_000
+    assert flatten(flat) == flat
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_what_blows_up_when_it_is_written_out_is_too_large(what: str) -> None:
     with pytest.raises(CompileError) as error:
-        flatten(BOMBS[what])
+        flatten(BOMBS[what], share=False)
     (problem,) = error.value.problems
     assert problem.name == "too-large"
     assert "1,000,000" in problem.message
@@ -100,7 +108,8 @@ def test_what_would_blow_up_is_too_large(what: str) -> None:
 
 def test_the_limit_is_adjustable_and_counts_schemas() -> None:
     small = chain(4, lambda n: {"properties": {"a": to(n), "b": to(n)}})
-    assert size(flatten(small)) == 31
+    flat = flatten(small)
+    assert sizes(flat)[id(flat)] == 31
     assert flatten(small, limit=31)
     with pytest.raises(CompileError):
         flatten(small, limit=30)

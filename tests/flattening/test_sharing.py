@@ -1,0 +1,96 @@
+"""A result that would grow far beyond its input keeps what stands in several places once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from instrc.flattening.flatten import flatten
+from instrc.jsonvalue import dumps
+
+CARD: dict[str, Any] = {
+    "title": "Business card",
+    "type": "object",
+    "properties": {f"p{number}": {"type": "string", "minLength": number} for number in range(40)},
+}
+
+
+def cards(count: int, **more: Any) -> dict[str, Any]:
+    properties = {f"c{number}": {"$ref": "#/$defs/card"} for number in range(count)}
+    return {"type": "object", "properties": properties, "$defs": {"card": CARD}, **more}
+
+
+def test_little_is_written_out() -> None:
+    flat = flatten(cards(20))
+    assert "$defs" not in flat
+    assert flat["properties"]["c19"] == CARD
+
+
+def test_much_is_written_once_under_its_title() -> None:
+    flat = flatten(cards(200))
+    assert flat["properties"]["c7"] == {"$ref": "#/$defs/Business_card"}
+    assert flat["$defs"] == {"Business_card": CARD}
+    assert list(flat) == ["type", "properties", "$defs"]
+    assert len(dumps(flat)) < 2 * len(dumps(cards(200)))
+
+
+def test_it_is_written_out_where_that_is_asked_for() -> None:
+    flat = flatten(cards(200), share=False)
+    assert "$defs" not in flat
+    assert flat["properties"]["c199"] == CARD
+
+
+def test_equal_parts_are_one_even_if_they_were_merged_apart() -> None:
+    schema = cards(0)
+    for number in range(200):
+        schema["properties"][f"c{number}"] = {"allOf": [{"$ref": "#/$defs/card"}, {"title": "Card", "minProperties": 1}]}
+    flat = flatten(schema)
+    assert list(flat["$defs"]) == ["Card"]
+    assert flat["properties"]["c7"] == {"$ref": "#/$defs/Card"}
+
+
+def test_parts_of_another_order_are_not_the_same() -> None:
+    other = {**CARD, "properties": dict(reversed(CARD["properties"].items()))}
+    schema = cards(100)
+    schema["properties"] |= {f"d{number}": {"$ref": "#/$defs/other"} for number in range(100)}
+    schema["$defs"]["other"] = other
+    flat = flatten(schema)
+    assert list(flat["$defs"]) == ["Business_card", "Business_card_2"]
+    assert next(iter(flat["$defs"]["Business_card_2"]["properties"])) == "p39"
+
+
+def test_recursive_definitions_keep_their_names() -> None:
+    tree = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}, "card": {"$ref": "#/$defs/card"}}}
+    schema = cards(200)
+    schema["properties"]["tree"] = {"$ref": "#/$defs/tree"}
+    schema["$defs"]["tree"] = tree
+    flat = flatten(schema)
+    assert list(flat["$defs"]) == ["tree", "Business_card"]
+    assert flat["$defs"]["tree"]["properties"] == {"next": {"$ref": "#/$defs/tree"}, "card": {"$ref": "#/$defs/Business_card"}}
+    judge = jsonschema_rs.Draft202012Validator(flat)
+    assert judge.is_valid({"tree": {"next": {"card": {"p1": "a"}}}})
+    assert not judge.is_valid({"tree": {"next": {"card": {"p1": ""}}}})
+
+
+def test_parts_without_a_name_of_their_own_have_one() -> None:
+    untitled = {key: value for key, value in CARD.items() if key != "title"}
+    schema = {"prefixItems": [{"$ref": "#/$defs/card"}] * 200, "$defs": {"card": untitled}}
+    assert list(flatten(schema)["$defs"]) == ["shared"]
+    assert list(flatten({"properties": {"тема": schema}, "$defs": {"card": untitled}})["$defs"]) == ["shared"]
+    assert list(flatten({**cards(200), "$defs": {"card": untitled}})["$defs"]) == ["c0"]
+
+
+def test_keywords_come_from_where_they_were_written() -> None:
+    found = flatten(cards(200), trace=True)
+    assert found.schema == flatten(cards(200))
+    assert [str(origin) for origin in found.origins["/$defs/Business_card/properties"]] == ["#/$defs/card/properties"]
+    assert [str(origin) for origin in found.origins["/properties"]] == ["#/properties"]
+    assert set(found.origins) >= {"/$defs/Business_card/properties/p7/minLength", "/properties/c7/$ref"}
+
+
+@pytest.mark.parametrize("value", [{"c1": {"p3": "abc"}}, {"c1": {"p3": "ab"}}, {"c199": 3}, {}])
+def test_it_accepts_the_same(value: Any) -> None:
+    judges = [jsonschema_rs.Draft202012Validator(flatten(cards(200), share=share)) for share in (True, False)]
+    assert judges[0].is_valid(value) is judges[1].is_valid(value)
