@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, deliver, engine, told, value_of
+from instrc.cli.running import EngineName, Output, ProblemShape, RunId, Store, carried_out, deliver, engine, told, value_of
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
 
@@ -16,6 +16,7 @@ def command(
     run: RunId,
     step: Annotated[str, typer.Argument(metavar="STEP", help="The question: its id, a step, or the name of a step.")],
     data: Annotated[str, typer.Option("--data", "-d", metavar="JSON", help="The answer; @FILE or - to read it.")],
+    output: Output = None,
     store: Store = None,
     engine_name: EngineName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
@@ -27,4 +28,4 @@ def command(
             report = carried_out(engine(store, engine_name, watch=sink).answer(run, step, value_of(data, data=True)))
     except CompileError as error:
         raise told(error, shape) from None
-    raise typer.Exit(deliver(report))
+    raise typer.Exit(deliver(report, quiet=quiet, output=output))

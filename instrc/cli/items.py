@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -18,12 +18,10 @@ from instrc.problems.problem import CompileError
 from instrc.problems.render import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from instrc.runtime.engine import Engine, Launch
 
 
-async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int) -> int:
+async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine, *, window: int, output: Path | None) -> int:
     """Run a program for every line of a file or of the standard input; return how many have failed."""
     from instrc.runtime.items import streamed
 
@@ -39,12 +37,28 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
         return {"item": number, **made}
 
     failed = 0
-    with counted("Running") as done:
+    with counted("Running") as done, _written(output) as say:
         async for result in streamed(_lines(path), work, window=window):
-            write(f"{dumps(result, indent=False)}\n")
+            say(f"{dumps(result, indent=False)}\n")
             failed += result["status"] == "failed"
             done()
     return failed
+
+
+@contextmanager
+def _written(output: Path | None) -> Iterator[Callable[[str], object]]:
+    """Give what lines are written with: to the standard output, or to a file."""
+    if output is None:
+        yield write
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        file = output.open("w", encoding="utf-8")
+    except OSError as error:
+        message = f"{str(output)!r} cannot be written: {error}"
+        raise typer.BadParameter(message) from None
+    with file:
+        yield file.write
 
 
 def _lines(path: str) -> Iterator[str]:

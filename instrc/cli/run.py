@@ -8,7 +8,7 @@ import typer
 
 from instrc.cli.live import Watcher
 from instrc.cli.options import Roots, Shared
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, deliver, engine, told, value_of
+from instrc.cli.running import EngineName, Output, ProblemShape, Store, carried_out, deliver, engine, told, value_of
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
 from instrc.jsonvalue import Json, dumps, loads
@@ -48,6 +48,7 @@ def command(
     ] = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    output: Output = None,
     store: Store = None,
     root: Roots = None,
     shared: Shared = None,
@@ -67,7 +68,13 @@ def command(
             name = run_id or new_id(prepared.name)
             many = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
             open_ = engine(store, engine_name, keep="open")
-            work = stream(items, lambda number, given: many.launch(given, f"{name}.{number}"), open_, window=batch * concurrency)
+            work = stream(
+                items,
+                lambda number, given: many.launch(given, f"{name}.{number}"),
+                open_,
+                window=batch * concurrency,
+                output=output,
+            )
             raise typer.Exit(PROBLEMS if carried_out(work) else FINE)
         begun = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(
             prompt, run_id
@@ -78,7 +85,7 @@ def command(
             report = carried_out(engine(store, engine_name, people=people, watch=sink).start(begun))
     except CompileError as error:
         raise told(error, shape) from None
-    raise typer.Exit(deliver(report, as_json=as_json))
+    raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
 
 
 class _asked:  # noqa: N801  -- reads as what it does: questions asked here

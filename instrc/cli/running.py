@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
-from instrc.cli.show import PROBLEMS, Format, show, verdict
+from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
 from instrc.cli.terminal import tell, write
+from instrc.files import reason
 from instrc.jsonvalue import Json, dumps, loads
 from instrc.problems.problem import CompileError
 
@@ -24,6 +25,9 @@ Store: TypeAlias = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The folder that runs are kept in; .instrc unless said otherwise.")
 ]
 EngineName: TypeAlias = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="What carries the run: memory.")]
+Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
+]
 RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of a run; `instrc runs` lists them.")]
 ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 
@@ -92,10 +96,18 @@ def shown(report: Report, *, record: bool = False) -> Json:
     return made
 
 
-def deliver(report: Report, *, as_json: bool = False) -> int:
-    """Print how a run stands, and what to do next if it waits; return the exit code."""
-    write(f"{dumps(shown(report), indent=not as_json)}\n")
-    if report.status == "waiting":
+def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
+    """Print or write how a run stands, and what to do next if it waits; return the exit code."""
+    text = f"{dumps(shown(report), indent=not as_json)}\n"
+    if output is None:
+        write(text)
+    else:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            return refuse(str(output), reason(error))
+    if report.status == "waiting" and not quiet:
         step = report.questions[0].steps[0] if report.questions[0].steps else report.questions[0].id
         tell(f"{report.run} waits for an answer: instrc answer {report.run} {step} --data …\n")
     return PROBLEMS if report.status == "failed" else 0

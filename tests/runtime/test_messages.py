@@ -50,7 +50,7 @@ def test_first_and_later_chunks(snapshot: SnapshotAssertion) -> None:
 
 
 def test_a_chunk_that_reads_nothing(snapshot: SnapshotAssertion) -> None:
-    assert sent(process(llmContext1=chunk(step1_a=TEXT)), {"step1_a": {"step1_a": {"text": "x"}}}) == snapshot
+    assert sent(process(llmContext1=chunk(step1_a=TEXT)), {"step1_a": {"text": "x"}}) == snapshot
 
 
 def test_a_tool(snapshot: SnapshotAssertion) -> None:

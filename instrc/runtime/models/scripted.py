@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.models.model import ModelError, Reply, Request
 
 
 class Scripted:
-    """Answers by command (`llmContext1`, `eachContext1[2].llmContext2`), by name of a step or chunk, or one after the other.
+    """Answers in order, or by name.
 
-    `answers` is a list, taken in order, or an object whose keys are commands, steps, or chunks.
+    `answers` is a list, taken in order, or an object.
+    Its keys are commands (`llmContext1`, `eachContext1[2].llmContext2`, `llmContext1#2` for the second attempt) or chunks, with
+    whole answers; or steps (`step1_draft`, or `draft` whatever its number), with what each step gives.
     A list among its values is taken in order, and its last answer stays.
     """
 
     def __init__(self, answers: Sequence[Json] | Mapping[str, Json]) -> None:
         self._list = list(answers) if not isinstance(answers, Mapping) else None
         self._named = dict(answers) if isinstance(answers, Mapping) else {}
+        self._bare = {bare_name(name): name for name in self._named}
         self._taken: dict[str, int] = {}
         self.sent: list[Request] = []
         """All requests, in order."""
@@ -35,17 +40,25 @@ class Scripted:
             self._taken[""] = at + 1
             return self._list[at]
         command = request.key.rpartition("/")[2]
-        for name in (command, command.partition("#")[0], request.name, command.partition("#")[0].rpartition(".")[2]):
+        whole = command.partition("#")[0]
+        for name in (command, whole, whole.rpartition(".")[2], whole.rpartition(".")[2].partition("@")[0]):
             if name in self._named:
-                found = self._named[name]
-                if not isinstance(found, list):
-                    return found
-                at = self._taken.get(name, 0)
-                self._taken[name] = at + 1
-                return found[min(at, len(found) - 1)]
-        return _no_answer(request)
+                return self._take(name)
+        steps = request.command["steps"] if request.command is not None else []
+        found = {step: self._bare[bare_name(step)] for step in steps if bare_name(step) in self._bare}
+        if not found:
+            _no_answer(request)
+        return {step: self._take(name) for step, name in found.items()}
+
+    def _take(self, name: str) -> Json:
+        found = self._named[name]
+        if not isinstance(found, list):
+            return found
+        at = self._taken.get(name, 0)
+        self._taken[name] = at + 1
+        return found[min(at, len(found) - 1)]
 
 
-def _no_answer(request: Request) -> Json:
+def _no_answer(request: Request) -> NoReturn:
     message = f"the script has no answer for `{request.key.rpartition('/')[2]}` (`{request.name}`)"
     raise ModelError(message, code="no-answer")
