@@ -32,6 +32,7 @@ from instrc.runtime.models.sampling import Sample, instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retrying import ONCE
 from instrc.runtime.served import served
+from instrc.runtime.telemetry import Telemetry, joined, listened, logged
 from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
 from instrc.workspace import Wishes, Workspace
@@ -43,6 +44,8 @@ ENGINES = {
 """What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
 STORE = ".instrc"
 """The folder that runs are kept in."""
+TELEMETRY = "INSTRC_TELEMETRY"
+"""The variable of the environment that turns OpenTelemetry on."""
 _ADDRESS = "aug:"
 
 
@@ -276,7 +279,8 @@ def equipped(
     made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
-    return Effects(run, model or Sample(), activities, sink, made, prepared.processes, others=others)
+    heard = joined(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
+    return Effects(run, model or Sample(), activities, heard, made, prepared.processes, others=others)
 
 
 def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.retrying import Retry
-from instrc.runtime.secrets import redacted
+from instrc.runtime.secrets import redacted, secrets
 from instrc.runtime.validation import complaints
 
 Event: TypeAlias = dict[str, Json]
@@ -43,6 +43,8 @@ class Effects:
     """The JSON of the processes that plans name, by their addresses."""
     child: Child | None = None
     model_retry: Retry = field(default_factory=Retry)
+    hidden: list[str] = field(default_factory=secrets, repr=False)
+    """What must not be written."""
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
 
@@ -52,7 +54,7 @@ class Effects:
             about: Event = {"event": event, "at": time(), "run": self.run}
             if command is not None:
                 about["id"] = command
-            self.sink(redacted({**about, **facts}))
+            self.sink(redacted({**about, **facts}, self.hidden))
 
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""

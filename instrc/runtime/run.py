@@ -195,6 +195,10 @@ def waited(work: Coroutine[Any, Any, _T]) -> _T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
+        inside = False
+    else:
+        inside = True
+    if not inside:
         return asyncio.run(work)
     work.close()
     message = "this is called from a running event loop: await the asynchronous form instead"

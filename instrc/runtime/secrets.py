@@ -28,9 +28,9 @@ def secrets() -> list[str]:
     return sorted(known | _told, key=len, reverse=True)
 
 
-def redacted(value: Json) -> Json:
-    """Return a value with secrets in its texts and keys masked."""
-    hidden = secrets()
+def redacted(value: Json, hidden: list[str] | None = None) -> Json:
+    """Return a value with secrets in its texts and keys masked: those that are known now, unless others are given."""
+    hidden = secrets() if hidden is None else hidden
     return _redacted(value, hidden) if hidden else value
 
 

@@ -1,0 +1,115 @@
+"""Events for others: as structured lines of a log, and as spans and metrics of OpenTelemetry. Nothing else knows of either.
+
+Names follow the conventions of OpenTelemetry for generative AI (as of 1.37), such as `gen_ai.usage.input_tokens`.
+Messages and answers are not among the attributes: they belong to the trace of the run, which stays where its store is.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from instrc.jsonvalue import Json
+from instrc.runtime.effects import Event, Sink
+
+LOGGER = logging.getLogger("instrc.run")
+LOGGER.addHandler(logging.NullHandler())  # a library writes nowhere unless it is told to
+_BEGINS = {"asked": "chat", "called": "execute_tool", "launched": "invoke_agent"}
+_ENDS = frozenset({"answered", "returned", "failed"})
+_LOUD = frozenset({"failed", "rejected", "retried"})
+_LONG = frozenset({"sent", "schema", "answer", "input", "output", "show", "thoughts", "metrics"})
+
+
+def logged(event: Event) -> None:
+    """Write an event to the log, with its step as prefix; the whole event is the record's `instrc`, for structured handlers."""
+    level = logging.WARNING if event["event"] in _LOUD else logging.INFO
+    if LOGGER.isEnabledFor(level):
+        facts = {name: value for name, value in event.items() if name not in _LONG | {"event", "at", "run", "id"}}
+        LOGGER.log(
+            level, "[%s/%s] %s %s", event["run"], event.get("id", ""), event["event"], facts, extra={"instrc": dict(event)}
+        )
+    for path, value in event.get("metrics", {}).items():
+        LOGGER.info(
+            "[%s/%s] metric %s = %s", event["run"], event["id"], path, value, extra={"instrc": {"metric": path, "value": value}}
+        )
+
+
+def listened() -> bool:
+    """Tell whether anybody reads the log."""
+    logger: logging.Logger | None = LOGGER
+    while logger is not None:
+        if any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers):
+            return True
+        logger = logger.parent if logger.propagate else None
+    return False
+
+
+class Telemetry:
+    """A sink that makes spans and metrics. It needs the extra `telemetry`, and shows nothing until an SDK is set up."""
+
+    def __init__(self) -> None:
+        from opentelemetry import metrics, trace  # the extra is loaded only where it is asked for
+
+        self._tracer = trace.get_tracer("instrc")
+        meter = metrics.get_meter("instrc")
+        self._values = meter.create_histogram("instrc.metric", description="What models note under names with `$`.")
+        self._tokens = meter.create_histogram("gen_ai.client.token.usage", unit="{token}")
+        self._took = meter.create_histogram("gen_ai.client.operation.duration", unit="s")
+        self._open: dict[tuple[str, str], Any] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take an event in."""
+        kind = event["event"]
+        key = (event["run"], event.get("id", ""))
+        nanoseconds = int(event["at"] * 1e9)
+        if kind in _BEGINS:
+            self._begin(key, _BEGINS[kind], event, nanoseconds)
+        elif kind in _ENDS:
+            self._end(key, event, nanoseconds)
+        elif kind == "retried" and key in self._open:
+            self._open[key].add_event("retry", {"error.message": str(event["error"]), "attempt": event["attempt"]}, nanoseconds)
+
+    def _begin(self, key: tuple[str, str], operation: str, event: Event, at: int) -> None:
+        what = event.get("activity") or event.get("child") or event.get("chunk")
+        span = self._open[key] = self._tracer.start_span(f"{operation} {what}", start_time=at)
+        span.set_attributes({"gen_ai.operation.name": operation, "instrc.run": key[0], "instrc.command": key[1]})
+        if operation == "execute_tool":
+            span.set_attributes({"gen_ai.tool.name": str(what), "gen_ai.tool.call.id": "/".join(key)})
+        if event.get("steps"):
+            span.set_attribute("instrc.steps", [str(step) for step in event["steps"]])
+
+    def _end(self, key: tuple[str, str], event: Event, at: int) -> None:
+        span = self._open.pop(key, None)
+        if span is None:
+            return
+        about: dict[str, Any] = {}
+        if event.get("model"):
+            about["gen_ai.response.model"] = event["model"]
+        usage: Json = event.get("usage") or {}
+        for name, count in usage.items():
+            span.set_attribute(f"gen_ai.usage.{name}", count)
+            self._tokens.record(count, {**about, "gen_ai.token.type": name.removesuffix("_tokens")})
+        for path, value in (event.get("metrics") or {}).items():
+            if isinstance(value, int | float):
+                step, _, metric = path.rpartition(".")
+                self._values.record(value, {"instrc.metric": metric, "instrc.step": step})
+        span.set_attributes(about)
+        if event["event"] == "failed" or "error" in event:
+            from opentelemetry.trace import Status, StatusCode  # as above
+
+            span.set_status(Status(StatusCode.ERROR, str(event["error"])))
+            span.set_attribute("error.type", str(event.get("code") or "failed"))
+        if "seconds" in event:
+            self._took.record(event["seconds"], about)
+        span.end(at)
+
+
+def joined(*sinks: Sink | None) -> Sink:
+    """Return one sink for several."""
+    known = [sink for sink in sinks if sink is not None]
+
+    def tell(event: Event) -> None:
+        for sink in known:
+            sink(event)
+
+    return tell
