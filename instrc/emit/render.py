@@ -16,6 +16,8 @@ from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
 from instrc.passes.planned import RUN_PLAN, choices_of, tools_of
 
+LEFT_NULL = "Leave it null: it is given later by somebody else."
+"""What the flat form says of what the model does not give."""
 Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
 Part: TypeAlias = Literal["tool", "process", "flat", "result"]
@@ -164,13 +166,14 @@ class Renderer:
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
-            schema = with_null_output(schema) if has_output(schema) else nullable(schema)
+            schema = self._left_null(with_null_output(schema) if has_output(schema) else nullable(schema))
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
             return schema
         references = self.paths.references(step.reads, item)
         block = isinstance(step.content, StepObject)  # the steps in it say for themselves what they read
-        if step.executor == "model" and self.hint is not None and references and not block:
-            schema = _described(schema, self.hint.replace("{paths}", ", ".join(references)))
+        hinted = self._hinted(step.reads, item)
+        if step.executor == "model" and self.hint is not None and hinted and not block:
+            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted)))
         elif schema is self.plan.flat.schemas[number]:
             schema = dict(schema)
         schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
@@ -220,9 +223,30 @@ class Renderer:
         found = {"within": step.timing.within, "delay": step.timing.delay}
         return {word: value for word, value in found.items() if value is not None}
 
+    def _hinted(self, reads: tuple[Path, ...], item: int | None) -> list[str]:
+        """Return the paths that a hint names: those to what is there in this document."""
+        shown = [path for path in reads if not self._is_absent(path)]
+        return self.paths.references(shown, item)
+
+    def _is_absent(self, path: Path) -> bool:
+        if self.part == "result":
+            return any(name.startswith(("_", "$")) for name in path.tail)
+        step = self.graph.steps.get(path.origin) if self.part == "flat" and isinstance(path.origin, int) else None
+        return step is not None and (step.executor in {"server", "user"} or step.output)
+
+    def _left_null(self, schema: Json) -> Json:
+        """Say of what somebody else gives that the model leaves it `null`."""
+        if self.hint is None or not isinstance(schema, dict):
+            return schema
+        if has_output(schema):
+            properties = schema["properties"]
+            said = _described(properties["output"], LEFT_NULL) if isinstance(properties["output"], dict) else properties["output"]
+            return {**schema, "properties": {**properties, "output": said}}
+        return _described(schema, LEFT_NULL)
+
     def _with_output(self, step: Step, schema: Json) -> Json:
         if self.part == "flat":
-            return with_null_output(schema)
+            return self._left_null(with_null_output(schema))
         if step.executor == "server":
             return answer_of(schema)
         return schema if self.part == "result" else inputs_of(schema)
@@ -248,9 +272,15 @@ class Renderer:
 
     def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
-        if not isinstance(schema, dict) or self.part != "process":
+        if not isinstance(schema, dict):
             return schema
-        return {**schema, "references": self.paths.references(reads, None)}
+        hinted = self._hinted(reads, None)
+        if self.hint is not None and hinted:
+            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted)))
+        if self.part != "process":
+            return schema
+        references = self.paths.references(reads, None)
+        return {**schema, "references": references, "arguments": references[0] if len(references) == 1 else references}
 
 
 def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:

@@ -23,6 +23,7 @@ from instrc.passes.holding import nested
 from instrc.passes.identity import Identities
 from instrc.passes.library import Library
 from instrc.passes.names import RESERVED, Names
+from instrc.passes.scopes import Definition
 from instrc.passes.scopes import goal as stated_goal
 from instrc.passes.survey import mentioned
 from instrc.passes.trampoline import run
@@ -58,6 +59,9 @@ def bind(program: Program, library: Library, report: Report, *, stem: str) -> tu
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in names.read:
             evaluator = Evaluator(library, mine, Identities())
+            if evaluator.ends.is_alias(Definition(binding, names.root)):
+                evaluator.alias(binding.name, names.root)
+                continue
             run(evaluator.value(binding.name, Place(names.root, placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))

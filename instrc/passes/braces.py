@@ -13,7 +13,7 @@ from instrc.passes import filling
 from instrc.passes.holding import Frame, numbers
 from instrc.passes.steps import Steps
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Keys, Members, Place, Result, Value
+from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value
 from instrc.source import Span
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
         value = yield ev.value(content, here)
         if value is None:
             complete = False
+            keys.fields.setdefault(field.key, Inner())  # so that what reads it says nothing more
             continue
         if isinstance(value, Data) and place.placing:
             ev.steps.add(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from instrc import problems
+from instrc.flattening.beside import write_beside
 from instrc.flattening.slots import splice
 from instrc.ir.graph import (
     Application,
@@ -34,6 +35,7 @@ from instrc.passes.tools import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.source import Span
 
 ABOUT = ("title", "description")
@@ -134,19 +136,19 @@ class _Composer:
                 return {"const": value}
             case StepObject(annotations=annotations):
                 self.placed.append(Placed(path, content))
-                return self.fold({"type": "object"}, annotations, content.span)
+                return self.annotated({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
                 schema = self.library.schema(instruction)
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span)
-                schema = self.fold(schema, annotations, span)
+                schema = self.annotated(schema, annotations, span)
                 for mixin in mixins:
                     if not admits_objects(schema):
                         raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
-                    schema = self.fold(spliced, mixin.annotations, mixin.span)
+                    schema = self.annotated(spliced, mixin.annotations, mixin.span)
                 return schema
             case _:
                 return {}  # a block is no content of a step
@@ -157,7 +159,7 @@ class _Composer:
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in ABOUT}
         schema = yield self.filled(schema, application.slots, path, application.span)
-        return self.fold(schema, application.annotations, application.span)
+        return self.annotated(schema, application.annotations, application.span)
 
     def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span) -> Task[Json]:
         """Compose slots into the properties of their names."""
@@ -173,6 +175,22 @@ class _Composer:
         if added:
             filling["required"] = added
         return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at)
+
+    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span) -> Json:
+        """Write annotations beside a schema, one after the other."""
+        for annotation in annotations:
+            self.warn_of_idle(schema, annotation, at)
+            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at))
+        return schema
+
+    def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
+        """Report keywords beside an object that speak of other values only, so that they do nothing there."""
+        if not isinstance(schema, dict) or not isinstance(annotation, dict) or schema.get("type") != "object":
+            return
+        for keyword in annotation:
+            if keyword in SPEAKS_OF and "object" not in SPEAKS_OF[keyword]:
+                loop = "_iteration" in schema.get("properties", {})
+                self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
 
     def fold(self, schema: Json, more: tuple[Json, ...], at: Span) -> Json:
         """Intersect a schema with others."""

@@ -97,8 +97,9 @@ class Library:
         flat = self._flat.get(instruction.uri)
         if flat is None:
             uri, _, fragment = instruction.uri.partition("#")
-            schema = {"$ref": instruction.uri} if fragment else self.registry.load(uri).schema
-            flat = self._flat[instruction.uri] = self.flatten(schema, uri)
+            part = {"$ref": instruction.uri}  # a document of its own, so that the fragment is looked for in the vibe
+            flat = self.flatten(part) if fragment else self.flatten(self.registry.load(uri).schema, uri)
+            self._flat[instruction.uri] = flat
         return flat
 
     def flatten(self, schema: Json, base: str = "", at: Span | None = None) -> Json:

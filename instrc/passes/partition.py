@@ -16,6 +16,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.holding import numbers
 from instrc.passes.number import number_steps
 from instrc.passes.sequence import sequence
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
@@ -50,14 +51,19 @@ class Piece:
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
-    pieces: dict[int, tuple[Piece, ...]] = {}
-    for step in graph.steps.values():
-        for region in regions_of(step.content):
-            pieces[region.number] = _cut(_nodes(graph, region.units))
+    regions = {region.number: region.units for step in graph.steps.values() for region in regions_of(step.content)}
+    nodes: dict[int, list[Node]] = {}
+    for number, units in (*regions.items(), (ROOT, graph.units)):
+        order = _topological(_all_needs(graph, units))
+        if order is None:
+            report.add(_circle(graph, units))
+            return None
+        nodes[number] = _nodes(graph, units, order)
+    pieces = {number: _cut(nodes[number]) for number in regions}
     if graph.contexts is None:
-        root = _cut(_nodes(graph, graph.units))
+        root = _cut(nodes[ROOT])
     else:
-        found = _by_hand(graph, _nodes(graph, graph.units), report)
+        found = _by_hand(graph, nodes[ROOT], report)
         if found is None:
             return None
         root = found
@@ -107,20 +113,41 @@ def _numbered(
     return whole.pop(ROOT), whole
 
 
-def _nodes(graph: Graph, units: tuple[Unit, ...]) -> list[Node]:
-    """Return the pieces to cut, each after those it reads."""
-    home: dict[int, int] = {}
-    for index, unit in enumerate(units):
-        for number in steps_in(graph, unit):
-            home[number] = index
+def _circle(graph: Graph, units: tuple[Unit, ...]) -> Problem:
+    """Return the problem of mixins that need what each other holds."""
+    needs = _all_needs(graph, units)
+    groups = [index for index, unit in enumerate(units) if isinstance(unit, Group)]
+    first, second = next(
+        ((one, other) for one in groups for other in groups if one < other and one in needs[other] and other in needs[one]),
+        (groups[0], groups[-1]),
+    )
+    spans = [each.application.span for each in (units[first], units[second]) if isinstance(each, Group)]
+    return problems.steps.EntangledMixins(at=spans[-1], other=spans[0])
+
+
+def _home(graph: Graph, units: tuple[Unit, ...]) -> dict[int, int]:
+    """Return where each step lies, those in slots and mixins included."""
+    return {number: index for index, unit in enumerate(units) for number in steps_in(graph, unit)}
+
+
+def _all_needs(graph: Graph, units: tuple[Unit, ...]) -> list[list[int]]:
+    """Return which units each unit needs."""
+    home = _home(graph, units)
     needs = [sorted(_needs(graph, unit, home) - {index}) for index, unit in enumerate(units)]
     fails = {index for index, unit in enumerate(units) if isinstance(unit, int) and graph.steps[unit].fail}
     for index in fails:  # what fails does so after all else, so that an undo beside it is completed
         needs[index] = [other for other in range(len(units)) if other not in fails]
+    return needs
+
+
+def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int]) -> list[Node]:
+    """Return the pieces to cut, each after those it reads."""
+    home = _home(graph, units)
+    needs = _all_needs(graph, units)
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[Node] = []
-    for index in _topological(needs):
+    for index in order:
         unit = units[index]
         step = graph.steps[unit] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
@@ -162,8 +189,8 @@ def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
     return {home[path.origin] for path in reads if isinstance(path.origin, int) and path.origin in home}
 
 
-def _topological(needs: list[list[int]]) -> list[int]:
-    """Return the indexes so that each stands after those it needs, otherwise in their order."""
+def _topological(needs: list[list[int]]) -> list[int] | None:
+    """Return the indexes so that each stands after those it needs, otherwise in their order; `None` if some need each other."""
     order: list[int] = []
     state = [0] * len(needs)
     for start in range(len(needs)):
@@ -172,6 +199,8 @@ def _topological(needs: list[list[int]]) -> list[int]:
             index = stack[-1]
             if state[index] == 0:
                 state[index] = 1
+                if any(state[need] == 1 for need in needs[index] if need != index):
+                    return None
                 stack.extend(need for need in reversed(needs[index]) if state[need] == 0)
             else:
                 stack.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.problem import Label, Problem, Severity
 from instrc.source import Span
 
 
@@ -109,3 +109,85 @@ class OutputNotObject(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "make the value a property of an object"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntangledMixins(Problem):
+    """Two mixins each need something that the other holds.
+
+    What a mixin holds is never cut apart, so one of the two has to come first, and neither can.
+
+    ```aug letter.aug
+    const notes = Notes(prompt);
+    Answer(Introspect_Mixin(Answer(Draft, notes)), Introspect_Mixin(Draft(SelfEvaluate_Mixin(notes), Draft)))
+    ```
+
+    ```json schemas/notes.vibe.json
+    { "type": "object", "properties": { "notes": { "type": "string" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/answer.vibe.json
+    { "type": "object", "properties": { "answer": { "type": "string" } } }
+    ```
+
+    Give what both need a name outside of the mixins, so that neither holds it.
+    """
+
+    name: ClassVar[str] = "entangled-mixins"
+
+    other: Span | None = None
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this mixin needs what another one holds, and that one needs what this one holds"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "give what both need a name outside of the mixins"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return () if self.other is None else (Label(self.other, "this is the other one"),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleAnnotation(Problem):
+    """A keyword after `@` says nothing about the object it stands beside.
+
+    An annotation is written beside the schema of the whole step, which is an object.
+    A bound of a number belongs to the property that is the number.
+
+    ```aug letter.aug
+    Loop_Mixin(Draft) @ { maximum: 5 }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Name the property: `Loop_Mixin(Draft) @ { properties: { _iteration: { maximum: 5 } } }`.
+    """
+
+    name: ClassVar[str] = "idle-annotation"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    loop: bool = False
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` says nothing about an object"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        name = "_iteration" if self.loop else "NAME"
+        return f"name the property: `@ {{ properties: {{ {name}: {{ {self.word}: … }} }} }}`"

@@ -1,0 +1,34 @@
+"""Write keywords beside those of a schema, as if they stood in one object with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.jsonvalue import Json
+
+_IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "not"})
+"""Keywords whose schemas may speak of further properties of the same object."""
+
+
+def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json], Json]) -> Json:
+    """Return a schema with an annotation beside it; `intersect` does to the rest what `allOf` does.
+
+    `additionalProperties` is about all properties that stand beside it: of the schema and of the annotation.
+    """
+    if not isinstance(schema, dict) or not isinstance(annotation, dict):
+        return intersect(schema, annotation)
+    adds = annotation.get("properties", {}).keys() - schema.get("properties", {}).keys()
+    closes = "additionalProperties" in annotation
+    if not closes and not (adds and "additionalProperties" in schema):
+        return intersect(schema, annotation)
+    rests = [part["additionalProperties"] for part in (schema, annotation) if "additionalProperties" in part]
+    made = intersect(_open(schema), _open(annotation))
+    if not isinstance(made, dict):
+        return made
+    rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
+    keyword = "additionalProperties" if made.keys().isdisjoint(_IN_PLACE) else "unevaluatedProperties"
+    return {**made, keyword: rest}
+
+
+def _open(schema: dict[str, Json]) -> dict[str, Json]:
+    return {keyword: value for keyword, value in schema.items() if keyword != "additionalProperties"}
