@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from instrc import problems
@@ -29,6 +29,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     program: Program,
     *,
     emit: Emit | Literal["auto"] = "auto",
+    vibes: Mapping[str, object] | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
@@ -41,11 +42,12 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
+    `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s.
     `roots` and `shared` are registry folders beside those of the project; `naming` is that of the project unless given.
     `CompileError` carries all problems; warnings of a program that compiles go to the `report`, if one is given.
     """
     compiled = artefacts(
-        program, roots=roots, shared=shared, naming=naming, hints=hints, batch=batch, sketch=sketch, report=report
+        program, vibes=vibes, roots=roots, shared=shared, naming=naming, hints=hints, batch=batch, sketch=sketch, report=report
     )
     found = Report()
     documents = []
@@ -62,6 +64,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 def artefacts(
     program: Program,
     *,
+    vibes: Mapping[str, object] | None = None,
     roots: Iterable[AnyPath] = (),
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
@@ -74,7 +77,7 @@ def artefacts(
     _refuse(naming, batch)
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    compiled = _workspace(roots, shared).compile(_named(program), wishes, found)
+    compiled = _workspace(roots, shared, vibes).compile(_named(program), wishes, found)
     if report is not None:
         report.problems.extend(found.problems)
     found.stop_if_failed()
@@ -107,8 +110,29 @@ def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPa
     return report.once()
 
 
-def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath]) -> Workspace:
-    return Workspace([os.fspath(root) for root in roots], [os.fspath(root) for root in shared])
+def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None) -> Workspace:
+    return Workspace([os.fspath(root) for root in roots], [os.fspath(root) for root in shared], memory=_schemas(vibes))
+
+
+def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
+    """Return the schemas of what is given as vibes; all that has none is told at once."""
+    if vibes is None:
+        return None
+    if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
+        wanted = "a mapping from names to schemas"
+        raise CompileError([problems.rim.InvalidOption(option="vibes", given=repr(vibes)[:60], wanted=wanted)])
+    from instrc.importers.described import schema_of  # types are described by an optional library
+
+    found: dict[str, Json] = {}
+    wrong: list[Problem] = []
+    for name, value in vibes.items():
+        try:
+            found[name] = schema_of(value, f'vibes["{name}"]')
+        except CompileError as error:
+            wrong += error.problems
+    if wrong:
+        raise CompileError(wrong)
+    return found
 
 
 def _named(program: Program) -> str | Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from instrc import problems
 from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -44,9 +45,21 @@ class Workspace:
     `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
     """
 
-    def __init__(self, roots: Iterable[str] = (), shared: Iterable[str] = (), *, locked: bool = False) -> None:
-        """With `locked`, references mean what the project's `aug.lock` says, or are a problem."""
-        self._surroundings = Surroundings([Path(root) for root in roots], [Path(root) for root in shared], locked=locked)
+    def __init__(
+        self,
+        roots: Iterable[str] = (),
+        shared: Iterable[str] = (),
+        *,
+        locked: bool = False,
+        memory: Mapping[str, Json] | None = None,
+    ) -> None:
+        """With `locked`, references mean what the project's `aug.lock` says, or are a problem.
+
+        `memory` are schemas by name, before those of all folders.
+        """
+        self._surroundings = Surroundings(
+            [Path(root) for root in roots], [Path(root) for root in shared], locked=locked, memory=memory
+        )
 
     def lock(self, place: Path) -> Lock:
         """Return the lock for all that has been looked up so far, as a file at a place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,7 +29,7 @@ def given(values: Any) -> Given:
     for value in values:
         name = getattr(value, "__name__", "") or shown(value)
         try:
-            found.append({_NAME: name, **of_value(_schema(value)).value})
+            found.append({_NAME: name, **of_value(described(value)).value})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
@@ -39,7 +40,8 @@ def given(values: Any) -> Given:
     return made
 
 
-def _schema(value: Any) -> Any:
+def described(value: Any) -> Any:
+    """Return the schema of a type as pydantic describes it; what it raises is the fault of the type."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
         describe = getattr(value, method, None)
         if callable(describe):
@@ -48,7 +50,27 @@ def _schema(value: Any) -> Any:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(value).json_schema()
+    return TypeAdapter(_readable(value)).json_schema()
+
+
+def _readable(value: Any) -> Any:
+    """Return a type as pydantic reads it: before Python 3.12 it takes only the `TypedDict` of `typing_extensions`."""
+    from typing import get_args, get_origin, get_type_hints, is_typeddict
+
+    if sys.version_info >= (3, 12):
+        return value
+    if get_origin(value) in {list, dict, tuple}:
+        return get_origin(value)[tuple(_readable(part) for part in get_args(value))]
+    if not is_typeddict(value) or value.__class__.__module__ == "typing_extensions":
+        return value
+    from typing import NotRequired  # comes with pydantic
+
+    from typing_extensions import TypedDict
+
+    hints = get_type_hints(value, include_extras=True)
+    optional = value.__optional_keys__
+    members = {name: NotRequired[_readable(hint)] if name in optional else _readable(hint) for name, hint in hints.items()}
+    return TypedDict(value.__name__, members)  # type: ignore[operator]  # made at run time
 
 
 def objects(value: Any) -> list[Any]:

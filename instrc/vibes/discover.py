@@ -7,9 +7,10 @@ so that vibes see their neighbours when they are checked by themselves.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.regular import read_regular
 from instrc.source import Source
@@ -25,8 +26,16 @@ class Surroundings:
     `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
     """
 
-    def __init__(self, roots: Sequence[Path] = (), shared: Sequence[Path] = (), *, locked: bool = False) -> None:
+    def __init__(
+        self,
+        roots: Sequence[Path] = (),
+        shared: Sequence[Path] = (),
+        *,
+        locked: bool = False,
+        memory: Mapping[str, Json] | None = None,
+    ) -> None:
         self._locked = locked
+        self._memory = memory
         self._roots = tuple(roots)
         self._shared = tuple(shared)
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
@@ -57,7 +66,7 @@ class Surroundings:
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
             lock = None if place is None else _lock(place)
-            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes, lock=lock)
+            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory)
         return self._registries[key]
 
     def lock_place(self, source: Path | None) -> Path:

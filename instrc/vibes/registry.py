@@ -21,6 +21,7 @@ from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.vibes.lock import Lock, digest_of, place_of
+from instrc.vibes.memory import MemoryRoot
 from instrc.vibes.refusals import forbidden, invalid_vibe, short, unknown_version, unresolved
 from instrc.vibes.roots import PROGRAM_ENDING, Entry, LeadsOutsideError, Root, newest, read_name
 from instrc.vibes.uri import SCHEME, AugUri, Version, evergreen_of, parse, version_of
@@ -45,6 +46,7 @@ class Registry:
     """Vibes by name, by reference and by path; files are read when they are first asked for and kept.
 
     `workspace` and `shared` are root folders, earlier ones first; the built-in library follows them.
+    `memory` are schemas by name, before all folders.
     A registry may be used by several threads.  It does not notice files that change under it.
     """
 
@@ -56,9 +58,11 @@ class Registry:
         library: Path | None = None,
         max_bytes: int = MAX_BYTES,
         lock: Lock | None = None,
+        memory: Mapping[str, Json] | None = None,
     ) -> None:
         built_in = resources.folder("schemas") if library is None else library
-        self.roots = tuple(_distinct(workspace, [*shared, built_in]))
+        in_memory = (MemoryRoot(memory),) if memory else ()
+        self.roots: tuple[Root, ...] = (*in_memory, *_distinct(workspace, [*shared, built_in]))
         for root in self.roots:
             root.within = self._holds
         self.max_bytes = max_bytes
@@ -156,6 +160,12 @@ class Registry:
     def peek(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe that a reference means now, and leave no trace among what was asked for."""
         root, entry = self._find(parse(uri, at), uri, at)
+        if isinstance(root, MemoryRoot):
+            name, address = root.file(entry).as_posix(), root.uri(entry)
+            made = parse_vibe(
+                root.data(entry), name=name, uri=address, segment=entry.segment, max_bytes=self.max_bytes, referrer=at
+            )
+            return self._by_file.setdefault(f"{name}\0{address}", made)
         return self._read(root.file(entry), root.uri(entry), entry.segment, at, reference=uri)
 
     def resolved(self) -> tuple[tuple[str, Vibe], ...]:

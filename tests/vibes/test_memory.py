@@ -1,0 +1,86 @@
+"""Instructions that a program of Python gives: schemas and types, by name, before those of all folders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+import instrc
+
+pydantic = pytest.importorskip("pydantic")
+
+
+class Letter(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+    """What the letter says."""
+
+    asks: str
+    tone: str = "friendly"
+
+
+@dataclass
+class Reply:
+    text: str
+
+
+class Word(TypedDict, total=False):
+    word: str
+
+
+class Note(TypedDict):
+    words: list[Word]
+
+
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+@pytest.fixture(autouse=True)
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_types_and_schemas_are_instructions() -> None:
+    vibes = {"ReadLetter": Letter, "WriteReply": Reply, "Note": Note, "mail/Send_Activity": SCHEMA, "Think@2": SCHEMA}
+    [process] = instrc.compile('"Answer" | ReadLetter | Note | Think | Send_Activity | WriteReply', vibes=vibes, emit="result")
+    assert [key.partition("_")[2] for key in process["properties"]] == ["read_letter", "note", "think", "send", "write_reply"]
+    assert process["properties"]["step1_read_letter"]["properties"]["asks"]["type"] == "string"
+
+
+def test_memory_comes_before_folders_and_is_referred_to_alike(tmp_path: Path) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "draft.vibe.json").write_text('{ "type": "object", "properties": { "old": {} } }')
+    vibes = {"draft": {"$ref": "aug:inner/part"}, "inner/part": SCHEMA}
+    [tool] = instrc.compile("Draft", vibes=vibes)
+    assert list(tool["properties"]) == ["text"]
+
+
+def test_a_mistake_in_memory_has_its_place() -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("Draft", vibes={"Draft": {"type": "objekt"}})
+    (problem,) = caught.value.problems
+    assert problem.name == "invalid-schema"
+    assert problem.at is not None
+    assert problem.at.source.name == "<vibes>/Draft.vibe.json"
+    assert problem.at.text == '"objekt"'
+
+
+@pytest.mark.parametrize("value", [None, 5, "text", [], object()])
+def test_what_has_no_schema_is_told_by_its_name(value: Any) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("Draft", vibes={"Draft": value})
+    assert [problem.name for problem in caught.value.problems] == ["invalid-option"]
+    assert 'vibes["Draft"]' in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a//b", ".x", "/a"])
+def test_a_name_that_no_vibe_can_have_is_told(name: str) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("Draft", vibes={name: SCHEMA})
+    assert [problem.name for problem in caught.value.problems] == ["invalid-option"]
+
+
+def test_vibes_are_a_mapping() -> None:
+    with pytest.raises(instrc.CompileError):
+        instrc.compile("Draft", vibes=[SCHEMA])  # type: ignore[arg-type]
