@@ -84,6 +84,26 @@ def read_value(text: str) -> Json:
     return read(text).value
 
 
+class _RepeatedKeyError(Exception):
+    pass
+
+
+def repeated_keys(text: str) -> tuple[str, ...]:
+    """Return the keys that a JSON text has twice in one object, which the fast readers do not notice; most have none."""
+
+    def look(pairs: list[tuple[str, None]]) -> None:
+        if len(dict(pairs)) != len(pairs):
+            raise _RepeatedKeyError
+
+    try:
+        decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
+    except (_RepeatedKeyError, RecursionError):
+        return tuple(dict.fromkeys(key for key, _, _ in read(text).repeated))
+    except ValueError:  # what only the exact reader reads, or nobody
+        return ()
+    return ()
+
+
 def _refuse(word: str) -> Json:
     raise ValueError(word)  # NaN and Infinity are not JSON
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,9 +12,9 @@ from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of, read_bytes
 from instrc.jsonvalue import Json, dumps
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.source import Source, Span
+from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.lifting.lift import Call, Lifted
@@ -32,14 +31,15 @@ def command(
     (JSON, JSON Lines, server-sent events).
     Calls that open models wrote into their text are found for targets whose servers leave them there.
 
-    `status` in the output is ok, invalid, refused, cut, empty, malformed or failed; `mended` names what was read as it was meant
+    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `mended` names what was repaired
     (`instrc explain invalid-answer`).
     """
     one_stdin(answer, way_back)
     report = Report()
     known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
     if known is not None and data is not None:
-        from instrc.lifting.lift import lift  # brings the judge
+        from instrc.lifting.lift import lift  # brings the validator
+        from instrc.lifting.verdict import problems_of
 
         source = Source(name_of(answer), data.decode("utf-8-sig", "replace"))
         try:
@@ -48,7 +48,7 @@ def command(
             report.take(error)
         else:
             write(f"{dumps(_document(lifted))}\n")
-            report.problems.extend(_problems(lifted, source.whole()))
+            report.problems.extend(problems_of(lifted, source.whole()))
     problems = report.once()
     show(problems, shape)
     raise typer.Exit(verdict(problems))
@@ -61,20 +61,3 @@ def _document(lifted: Lifted) -> Json:
 
 def _divided(call: Call) -> Json:
     return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}
-
-
-def _problems(lifted: Lifted, at: Span) -> Iterator[Problem]:
-    from instrc.problems.answers import CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
-
-    match lifted.status:
-        case "failed":
-            yield FailedAnswer(at=at, words=lifted.failure or "")
-        case "refused":
-            yield RefusedAnswer(at=at, words=lifted.refusal or "")
-        case "cut":
-            yield CutAnswer(at=at)
-        case "empty" | "malformed":
-            yield NoAnswer(at=at, said=lifted.malformed or lifted.text)
-        case _:
-            for violation in lifted.invalid:
-                yield InvalidAnswer(at=at, pointer=violation.instance, reason=violation.message)

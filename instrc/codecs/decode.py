@@ -134,7 +134,7 @@ class Decoder:
         for sent, meant in codec["values"]:
             if freeze(sent) == sought:
                 return meant
-        if codec.get("fold") and isinstance(value, str):
+        if self._fold and isinstance(value, str):
             near = folded(value, [sent for sent, _ in codec["values"] if isinstance(sent, str)])
             return next((meant for sent, meant in codec["values"] if sent == near), value)
         return value
@@ -183,7 +183,7 @@ class Decoder:
         """Say whether a schema declares all keys of an object, which matters where objects cannot be closed."""
         schema = self._judge.seen_through(schema)
         declared = schema.get("properties") if isinstance(schema, dict) else None
-        return not isinstance(value, dict) or declared is None or value.keys() <= declared.keys()
+        return not isinstance(value, dict) or not isinstance(declared, dict) or value.keys() <= declared.keys()
 
     def _is_of(self, kind: str, schema: Json) -> bool:
         """Say whether a schema asks for values of one type."""

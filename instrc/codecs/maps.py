@@ -2,34 +2,200 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, TypeAlias
 
 from instrc.codecs.reverse import VERSION
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
+from instrc.schema.walk import is_schema
+from instrc.schema.wellformed import doubtful, problems_of
 
 META_KEY = "dev.instrc/map"
 """Where a tool for MCP carries its map, below `_meta`."""
 
+_Kinds: TypeAlias = type | tuple[type, ...]
 
-def records_in(map: Json) -> dict[str, Any]:  # noqa: A002  -- the word for it everywhere else
-    """Return the maps of all tools by the names they were sent under."""
-    if isinstance(map, dict) and isinstance(meta := map.get("_meta"), dict) and META_KEY in meta:
-        map = meta[META_KEY]  # noqa: A001  -- as above
-    if not isinstance(map, dict) or "instrc" not in map:
-        raise CompileError([UnreadableMap(reason="the member `instrc` is missing")])
-    if map["instrc"] != VERSION:
-        raise CompileError([UnreadableMap(reason=f"it is of version {map['instrc']!r}, and this program reads {VERSION}")])
+_MEMBERS: dict[str, dict[str, _Kinds]] = {
+    "object": {"keys": dict, "tag": dict, "more": dict, "by": list, "other": dict, "declared": list},
+    "array": {"prefix": list, "items": dict},
+    "pairs": {"item": dict, "by": list},
+    "tuple": {"item": dict, "keys": list, "more": str},
+    "text": {"kinds": list, "codec": dict},
+    "values": {"values": list},
+    "union": {"of": list},
+    "choice": {"of": dict},
+    "box": {"key": str, "codec": dict},
+    "ref": {"name": str},
+    "names": {"keys": dict},
+}
+"""What each codec may hold, by the word that says which it is."""
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "values": ("values",),
+    "union": ("of",),
+    "choice": ("of",),
+    "box": ("key",),
+    "ref": ("name",),
+    "tuple": ("keys",),
+}
+_ENTRIES: dict[str, dict[str, _Kinds]] = {
+    "keys": {"key": str, "codec": dict, "null": str},
+    "more": {"at": str, "codec": dict, "declared": list},
+    "tag": {"key": str},
+    "by": {"pattern": str, "codec": dict},
+    "of": {"when": (dict, bool), "codec": dict, "key": str},
+}
+_NEEDED_IN_ENTRIES: dict[str, tuple[str, ...]] = {"more": ("at",), "tag": ("key",), "union": ("when",)}
+_OF_A_RECORD: dict[str, type | tuple[type, ...]] = {
+    "target": str,
+    "codec": dict,
+    "codecs": dict,
+    "definitions": dict,
+    "keys": list,
+    "tool": dict,
+}
+
+
+def records_in(map: object) -> dict[str, Any]:  # noqa: A002  -- the word for it everywhere else
+    """Return the maps of all tools by the names they were sent under.
+
+    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool that carries one, a list of such,
+    or the result of `tools/list`; a `CompileError` says what is wrong with it.
+    """
+    found: dict[str, Any] = {}
+    for each in _maps(map, 0):
+        found |= _records(each)
+    if not found:
+        _refuse("there is no map in it")
+    return found
+
+
+def _maps(value: object, level: int) -> Iterator[dict[str, Any]]:
+    """Yield the maps in what a program has at hand."""
+    if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
+        _refuse("there is no map in it")
+    if not isinstance(value, Mapping | list | tuple) and hasattr(value, "map"):
+        value = value.map
+    elif not isinstance(value, Mapping | list | tuple) and hasattr(value, "model_dump"):
+        value = _dumped(value)
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _maps(each, level + 1)
+        return
+    if not isinstance(value, Mapping):
+        _refuse(f"it is of the type {type(value).__name__}")
+    inner = value.get("_meta", value.get("meta"))
+    if isinstance(inner, Mapping) and META_KEY in inner:
+        yield from _maps(inner[META_KEY], level + 1)
+    elif "instrc" in value:
+        yield dict(value)
+    elif "jsonrpc" in value and isinstance(value.get("result"), Mapping):
+        yield from _maps(value["result"], level + 1)
+    elif isinstance(value.get("tools"), list | tuple):
+        yield from _maps(value["tools"], level + 1)
+    else:
+        _refuse("the member `instrc` is missing")
+
+
+def _dumped(model: Any) -> object:
+    try:
+        return model.model_dump(mode="json", by_alias=True)
+    except Exception:  # noqa: BLE001  -- an object of somebody's that looks like a model
+        return None
+
+
+def _records(map: dict[str, Any]) -> dict[str, Any]:  # noqa: A002  -- as above
+    if map["instrc"] != VERSION or isinstance(map["instrc"], bool):
+        _refuse(f"it is of version {str(map['instrc'])[:20]!r}, and this program reads {VERSION}")
     records = map["tools"] if "tools" in map else {_sent(map): map}
     if not isinstance(records, dict) or not all(isinstance(record, dict) and "schema" in record for record in records.values()):
-        raise CompileError([UnreadableMap(reason="it holds no schema to check answers by")])
+        _refuse("it holds no schema to check answers by")
+    for name, record in records.items():
+        if not isinstance(name, str):
+            _refuse("the name of a tool in it is no text")
+        if (damage := _damage(record)) is not None:
+            _refuse(damage)
     return records
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise CompileError([UnreadableMap(reason=reason)])
 
 
 def _sent(record: dict[str, Any]) -> str:
     tool = record.get("tool")
     return str(tool.get("sent", "")) if isinstance(tool, dict) else ""
+
+
+def _damage(record: dict[str, Any]) -> str | None:
+    """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
+    if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
+        return "its `schema` is no schema"
+    if (wrong := _wrong_member(record, _OF_A_RECORD)) is not None:
+        return f"its `{wrong}` is damaged"
+    if not all(isinstance(key, str) for key in record.get("keys") or ()):
+        return "its `keys` is damaged"
+    tool = record.get("tool")
+    if tool is not None and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):
+        return "its `tool` is damaged"
+    codecs = record.get("codecs") or {}
+    stack: list[Json] = [record.get("codec"), *codecs.values()]
+    seen: set[int] = set()
+    while stack:
+        codec = stack.pop()
+        if codec is None or id(codec) in seen:
+            continue
+        seen.add(id(codec))
+        found = _inside(codec, codecs)
+        if isinstance(found, str):
+            return f"a codec in it is damaged: {found}"
+        stack += found
+    return None
+
+
+def _wrong_member(holder: dict[str, Any], members: dict[str, _Kinds]) -> str | None:
+    """Return the first member that is of another type than it may be; what is null is as if it were not there."""
+    return next(
+        (name for name, kind in members.items() if holder.get(name) is not None and not isinstance(holder[name], kind)), None
+    )
+
+
+def _inside(codec: Json, codecs: dict[str, Any]) -> list[Json] | str:
+    """Return the codecs directly inside of one, or what is wrong with it."""
+    kind = codec.get("as") if isinstance(codec, dict) else None
+    if not isinstance(kind, str) or kind not in _MEMBERS:
+        return "it says no known `as`"
+    if (wrong := _wrong_member(codec, _MEMBERS[kind])) is not None:
+        return f"the `{wrong}` of `{kind}`"
+    if any(codec.get(name) is None for name in _NEEDED.get(kind, ())):
+        return f"`{kind}` is not whole"
+    if kind == "ref" and codec["name"] not in codecs:
+        return f"`{codec['name']}` is not defined"
+    if kind == "values" and not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in codec["values"]):
+        return "the `values` of `values`"
+    if kind == "names" and not all(isinstance(key, str) for key in (codec.get("keys") or {}).values()):
+        return "the `keys` of `names`"
+    if kind == "tuple" and not all(isinstance(key, str) for key in codec["keys"]):
+        return "the `keys` of `tuple`"
+    inside = [codec[name] for name in ("other", "items", "item", "codec") if name in codec]
+    inside += codec.get("prefix") or ()
+    for part in ("keys", "more", "tag", "by", "of"):
+        if kind in {"tuple", "names"} or codec.get(part) is None:
+            continue
+        entries = _entries(codec[part], part)
+        for entry in entries:
+            needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
+            if not isinstance(entry, dict) or _wrong_member(entry, _ENTRIES[part]) or any(name not in entry for name in needed):
+                return f"an entry in the `{part}` of `{kind}`"
+            inside.append(entry.get("codec"))
+    return inside
+
+
+def _entries(held: Json, part: str) -> list[Json]:
+    if part in {"more", "tag"}:
+        return [held]
+    return list(held.values()) if isinstance(held, dict) else list(held)
 
 
 def record_of(name: str | None, records: dict[str, Any]) -> Any:
@@ -38,4 +204,4 @@ def record_of(name: str | None, records: dict[str, Any]) -> Any:
         return next(iter(records.values())) if len(records) == 1 else None
     if name in records:
         return records[name]
-    return next((record for record in records.values() if record.get("tool", {}).get("name") == name), None)
+    return next((record for record in records.values() if (record.get("tool") or {}).get("name") == name), None)

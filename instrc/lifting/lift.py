@@ -5,17 +5,18 @@ What comes back tells apart values, refusals, answers that were cut off, errors,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from instrc.codecs.maps import record_of, records_in
 from instrc.jsonvalue import Json
 from instrc.lifting.lifted import Call, Lifted
-from instrc.lifting.mending import meant
-from instrc.lifting.replies.answers import found
-from instrc.lifting.replies.arguments import parsed, unthought
-from instrc.lifting.replies.reply import Found, Reply
-from instrc.lifting.replies.spoken import fenced_value, spoken
-from instrc.lifting.violations import Violation
+from instrc.lifting.repair import Repair, repair
+from instrc.lifting.replies.answers import Ownership, readings
+from instrc.lifting.replies.arguments import raw_call, strip_reasoning
+from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
+from instrc.lifting.replies.reply import RawCall, Reply, joined
+from instrc.schema.validation import Violation
 
 __all__ = ["Call", "Lifted", "lift"]
 
@@ -24,100 +25,112 @@ _READ_BY_PROVIDER = frozenset(
 )
 """Targets whose provider takes calls out of the model's text itself: what looks like one in a text of theirs is a quotation."""
 
+_Records = dict[str, Any]
 
-def lift(answer: Json, map: Json) -> Lifted:  # noqa: A002  -- the word for it everywhere else
+
+def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
     """Bring an answer back to the names and shapes of the schema that was lowered.
 
     `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
-    `map` is a lowering's map, that of a set of tools, or an MCP tool that carries one.
+    `map` is a lowering or its map, that of a set of tools, an MCP tool that carries one, or the result of `tools/list`.
     An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
 
     Where servers hand through what open models write, calls are found in the text as well.
-    A value that breaks its schema in a way that models are known for is read as it was meant, and `Call.mended` says so:
+    A value that breaks its schema in a way that models are known for is repaired, and `Call.mended` says so:
     a null for a property that may be left out, JSON written into a text, a listed word in another case.
     Our own name for a key that is sent under another one is understood; beside the sent one it is left out.
+    Where an answer could be arguments or an envelope, both readings are tried; if that does not decide it is `ambiguous`.
     """
     records = records_in(map)
-    names = frozenset(records)
-    reply = found(answer, lambda value: _is_bare(value, records), names)
+    read = readings(answer, lambda value: _ownership(value, records), frozenset(records))
+    first = _lifted(read.first, records)
+    if read.other is None or (first.ok and not read.equal):
+        return first
+    other = _lifted(read.other, records)
+    if first.ok != other.ok:
+        return first if first.ok else other
+    return Lifted((), readings=(first, other)) if read.equal else first
+
+
+def _lifted(reply: Reply, records: _Records) -> Lifted:
+    """Lift one reading of an answer."""
     if not all(record.get("target") in _READ_BY_PROVIDER for record in records.values()):
-        _listen(reply, names, records)
+        reply = _with_calls_in_text(reply, records)
     if reply.envelope and not reply.calls and reply.texts and reply.refusal is None and reply.failure is None:
-        _take_text(reply, records)
-    calls = [_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls]
-    truncated = reply.cut or any(call.truncated for call in calls)
-    text = "\n".join(reply.texts) or None
-    return Lifted(tuple(calls), reply.refusal, truncated, text, reply.malformed, reply.failure)
+        reply = _with_text_as_value(reply, records)
+    calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
+    return Lifted(
+        calls,
+        reply.refusal,
+        reply.cut or any(call.truncated for call in calls),
+        "\n".join(reply.texts) or None,
+        reply.malformed,
+        reply.failure,
+    )
 
 
-def _listen(reply: Reply, names: frozenset[str], records: dict[str, Any]) -> None:
+def _with_calls_in_text(reply: Reply, records: _Records) -> Reply:
     """Find calls in the texts of an answer that holds no others."""
-    known = names | {str(record["tool"]["name"]) for record in records.values() if isinstance(record.get("tool"), dict)}
+    known = frozenset(records) | {record["tool"]["name"] for record in records.values() if record.get("tool")}
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
     if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
-        said = spoken(bare.arguments, known)
+        said = extract_tool_calls(bare.arguments, known)
         if said.calls or said.unended:
-            reply.calls, reply.texts, reply.envelope = said.calls, [said.rest] if said.rest else [], True
-            reply.cut = reply.cut or said.unended
-        elif len(records) == 1 and (fenced := fenced_value(bare.arguments)) is not None and _is_bare(fenced[0], records):
-            reply.calls, reply.texts, reply.envelope = [Found(None, fenced[0])], [fenced[1]] if fenced[1] else [], True
-        return
+            texts = (said.rest,) if said.rest else ()
+            return replace(reply, calls=tuple(said.calls), texts=texts, envelope=True, cut=reply.cut or said.unended)
+        if len(records) == 1 and (fenced := fenced_value(bare.arguments)) is not None and _ownership(fenced[0], records).all:
+            return replace(reply, calls=(RawCall(None, fenced[0]),), texts=(fenced[1],) if fenced[1] else (), envelope=True)
+        return reply
     if reply.calls:
-        return
-    rests = []
-    for text in reply.texts:
-        said = spoken(text, known)
-        reply.calls += said.calls
-        reply.cut = reply.cut or said.unended
-        rests.append(said.rest)
-    reply.texts = [rest for rest in rests if rest.strip()]
+        return reply
+    found = [extract_tool_calls(text, known) for text in reply.texts]
+    reply = replace(reply, texts=()) | joined(
+        Reply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
+    )
     if not reply.calls and len(records) == 1 and len(reply.texts) == 1 and (fenced := fenced_value(reply.texts[0])) is not None:
-        reply.calls, reply.texts = [Found(None, fenced[0])], [fenced[1]] if fenced[1] else []
+        return replace(reply, calls=(RawCall(None, fenced[0]),), texts=(fenced[1],) if fenced[1] else ())
+    return reply
 
 
-def _take_text(reply: Reply, records: dict[str, Any]) -> None:
+def _with_text_as_value(reply: Reply, records: _Records) -> Reply:
     """Read the text of a structured output as the value: it is its last part, or divided among all of them."""
-    thoughts = [unthought(text) for text in reply.texts]
-    reply.cut = reply.cut or thoughts[-1][1]
-    if len(records) != 1 or not thoughts[-1][0].strip():
-        return
-    readings = [(parsed(None, reply.texts[-1]), reply.texts[:-1]), (parsed(None, "".join(reply.texts)), [])]
-    readings.sort(key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
-    one, left = readings[0]
-    if one.unreadable is None or one.partial:
-        reply.calls, reply.texts = [one], left
+    last, unended = strip_reasoning(reply.texts[-1])
+    reply = replace(reply, cut=reply.cut or unended)
+    if len(records) != 1 or not last.strip():
+        return reply
+    found = [(raw_call(None, reply.texts[-1]), reply.texts[:-1]), (raw_call(None, "".join(reply.texts)), ())]
+    one, left = min(found, key=lambda reading: (reading[0].unreadable is not None, not reading[0].partial))
+    return replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
 
 
-def _is_bare(value: Json, records: dict[str, Any]) -> bool:
-    """Say whether an object is the arguments themselves: all its keys are keys of the payload."""
+def _ownership(value: Json, records: _Records) -> Ownership:
+    """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
     if not isinstance(value, dict):
-        return False
-    return not value or any(record.get("keys") and value.keys() <= set(record["keys"]) for record in records.values())
+        return Ownership(all=False, any=False)
+    keys = [frozenset(record.get("keys") or ()) for record in records.values()]
+    whole = not value or any(known and value.keys() <= known for known in keys)
+    return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
 
 
-def _call(one: Found, records: dict[str, Any], *, enveloped: bool, cut: bool) -> Call:
+def _call(one: RawCall, records: _Records, *, enveloped: bool, cut: bool) -> Call:
     """Lift one call."""
     record = record_of(one.name, records)
     if record is None and one.name is None:
-        record = next((each for each in records.values() if _is_bare(one.arguments, {"": each})), None)
-    if one.unreadable is not None and record is not None and not enveloped and not one.partial:
-        return _lifted(one, record)  # a bare text may be the value itself
-    if one.unreadable is not None:
+        record = next((each for each in records.values() if _ownership(one.arguments, {"": each}).all), None)
+    read = None if record is None or (one.unreadable and (enveloped or one.partial)) else repair(record, one.arguments)
+    if one.unreadable is not None and (read is None or read.violations):  # a bare text may be the value itself
         violation = Violation("", "json", "", f"the arguments are no JSON: {one.unreadable}")
-        return Call(_name(one, record), one.arguments, (violation,), one.id, truncated=one.partial or cut)
-    if record is None:
+        truncated = one.partial or (cut and read is None)
+        return Call(_name(one, record), one.arguments, (violation,), one.id, truncated=truncated, record=record)
+    if read is None:
         named = f"no tool is called {one.name!r}" if one.name is not None else "it is not said which of the tools is called"
         return Call(one.name, one.arguments, (Violation("", "name", "", named),), one.id)
-    return _lifted(one, record)
+    repeated = tuple(Repair("", "repeated-key", key) for key in one.repeated)
+    return Call(_name(one, record), read.value, read.violations, one.id, mended=(*read.repairs, *repeated), record=record)
 
 
-def _name(one: Found, record: Any) -> str | None:
+def _name(one: RawCall, record: Any) -> str | None:
     if isinstance(record, dict) and isinstance(record.get("tool"), dict):
         found_name = record["tool"].get("name")
         return str(found_name) if found_name is not None else one.name
     return one.name
-
-
-def _lifted(one: Found, record: dict[str, Any]) -> Call:
-    read = meant(record, one.arguments)
-    return Call(_name(one, record), read.value, read.broken, one.id, mended=read.mends)

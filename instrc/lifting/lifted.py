@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from instrc.jsonvalue import Json
-from instrc.lifting.mending import Mend
-from instrc.lifting.violations import Violation
+from instrc.lifting.repair import Repair
+from instrc.schema.validation import Violation
 
-Status = Literal["ok", "failed", "refused", "cut", "malformed", "empty", "invalid"]
+Status = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
 """In the order in which they are looked for, `ok` last:
 `failed`: the provider reports an error instead of an answer; `refused`: the model or a filter declined;
 `cut`: a limit of length was reached; `malformed`: the provider could not read the model's own call;
+`ambiguous`: it may be arguments or an envelope around them, and both readings hold, or neither (see `Lifted.readings`);
 `empty`: nothing was called and no value given; `invalid`: a value breaks its schema, or its JSON is none."""
 
 
@@ -30,8 +31,10 @@ class Call:
     """The provider's id of the call, for the answer to it."""
     truncated: bool = False
     """Whether the arguments end before their JSON does."""
-    mended: tuple[Mend, ...] = ()
-    """What was read otherwise than it was written, because it was invalid as it stood."""
+    mended: tuple[Repair, ...] = ()
+    """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
+    record: Any = field(default=None, repr=False, compare=False)
+    """The map of its tool; `None` if no tool is called so."""
 
     @property
     def valid(self) -> bool:
@@ -86,6 +89,8 @@ class Lifted:
     """The provider's word for a call it could not read itself."""
     failure: str | None = None
     """What the provider reports instead of an answer: its error, or that of a tool of MCP."""
+    readings: tuple[Lifted, ...] = ()
+    """Where the answer is ambiguous: what it is in either reading."""
 
     @property
     def status(self) -> Status:
@@ -96,6 +101,8 @@ class Lifted:
             return "refused"
         if self.truncated or any(call.truncated for call in self.calls):
             return "cut"
+        if self.readings:
+            return "ambiguous"
         if not self.calls:
             return "empty" if self.malformed is None else "malformed"
         return "ok" if all(call.valid for call in self.calls) else "invalid"
@@ -153,4 +160,5 @@ class Lifted:
             "text": self.text,
             "malformed": self.malformed,
             "failure": self.failure,
+            **({"readings": [reading.to_json() for reading in self.readings]} if self.readings else {}),
         }

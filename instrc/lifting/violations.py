@@ -9,7 +9,7 @@ from instrc.jsonvalue import Json
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
 
-__all__ = ["Leaf", "Violation", "Weight", "violations", "weighed"]
+_MOST_ERRORS = 300
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -25,37 +25,39 @@ class Leaf(NamedTuple):
     keyword: str
     certain: bool
     """Whether it is wrong whichever alternative was meant."""
+    listed: tuple[str, ...] = ()
+    """The texts that may stand there, where they are listed."""
 
 
-class Weight(NamedTuple):
+class Wrongness(NamedTuple):
     """How wrong a value is."""
 
     cost: int
-    """The number of things to mend if the nearest alternatives were meant; 0 for a valid value."""
+    """The number of things to repair if the nearest alternatives were meant; 0 for a valid value."""
     leaves: tuple[Leaf, ...]
 
 
-_MOST_WEIGHED = 300
-
-
-def weighed(schema: Json, value: Json) -> Weight:
+def error_cost(schema: Json, value: Json) -> Wrongness:
     """Return how wrong a value is and where, so that two readings of an answer can be compared."""
     leaves: list[Leaf] = []
     try:
         with time_limit():
-            errors = islice(validator(schema, formats=True).iter_errors(value), _MOST_WEIGHED)
+            errors = islice(validator(schema, formats=True).iter_errors(value), _MOST_ERRORS)
             cost = sum(_cost(error, leaves, certain=True) for error in errors)
     except RAISED_ON_PURPOSE:
         raise
-    except BaseException:  # noqa: BLE001  -- as above: what cannot be judged cannot be mended
-        return Weight(1, ())
-    return Weight(cost, tuple(leaves[:_MOST_WEIGHED]))
+    except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
+        return Wrongness(1, ())
+    return Wrongness(cost, tuple(leaves[:_MOST_ERRORS]))
 
 
 def _cost(error: Any, leaves: list[Leaf], *, certain: bool) -> int:
-    """Return what it takes to mend one error: for a union, what its nearest alternative takes."""
+    """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
     if not error.context:
-        leaves.append(Leaf(tuple(error.absolute_path), error.instance, str(error.validator), certain))
+        keyword, wanted = str(error.validator), error.validator_value
+        words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
+        listed = tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
+        leaves.append(Leaf(tuple(error.absolute_path), error.instance, keyword, certain, listed))
         return 1
     by_branch: dict[Any, int] = {}
     for cause in error.context:

@@ -14,10 +14,11 @@ class InvalidAnswer(Problem):
 
     Targets do not enforce every keyword, and some enforce none; what they let through is found when the answer is lifted.
 
-    Three slips that models are known for are read as they were meant, and `mended` in the output names their places:
+    Three slips that models are known for are repaired, and `mended` in the output names their places:
     `null` for a property that may be left out and may not be null; JSON written into a text where no text may stand;
-    a listed word in another case, from targets that are known to change it.
-    Only what was invalid is mended, and only if it is less wrong afterwards; everything else is this problem.
+    a listed word in another case.
+    Only what was invalid is repaired, and only if it is less wrong afterwards; everything else is this problem.
+    A key that is written twice in one object is in `mended` too: the last one counts.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -170,6 +171,40 @@ class NoAnswer(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return "the model called no tool" if self.said is None else f"the model called no tool but said: {self.said}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousAnswer(Problem):
+    """An answer can be read in two ways: as the arguments of the tool, or as a provider's envelope around them.
+
+    The properties of the tool have names that envelopes have (`error`, `choices`, `role` and `content`).
+    Both readings are tried, and the one whose value is valid counts; here both are, or neither.
+
+    ```console
+    $ instrc lift --map report.map.json answer.json
+    ```
+    ```json answer.json
+    { "error": "the disk is full" }
+    ```
+    ```json report.map.json
+    {
+      "instrc": 1, "target": "openai", "tool": { "name": "report", "sent": "report" }, "keys": ["error", "code"], "codec": null,
+      "schema": { "type": "object", "properties": { "error": {}, "code": {} }, "required": ["error", "code"] }
+    }
+    ```
+
+    Give the whole response of the provider to `lift`; `readings` in the output shows both.
+    """
+
+    name: ClassVar[str] = "ambiguous-answer"
+
+    readings: tuple[str, ...]
+    """What came of each reading, in one word."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the answer may be the arguments ({self.readings[0]}) or an envelope around them ({self.readings[1]})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,7 @@ def validate(value: Json, schema: Json, *, formats: bool = True, most: int = 50)
     Formats are asserted unless `formats` is false.
     A value that is not JSON (an infinite float, an object of Python) is a violation, and so is a schema that cannot be applied.
     """
-    if (place := _not_json(value)) is not None:
+    if (place := json_fault(value)) is not None:
         return (Violation(place[0], "json", "", place[1]),)
     if schema is True or schema == {}:
         return ()
@@ -118,22 +118,28 @@ def _reason(error: BaseException) -> str:
         if isinstance(cause, Unresolvable):
             return f"it refers to `{cause.ref}`, which is not in it, and nothing is ever fetched"
         cause = cause.__cause__
+    if isinstance(error, ValueError) and "digits" in str(error):
+        return "a number in it or in the value is too long to be shown"
     if isinstance(error, RecursionError):
         return "it leads in a circle, or is nested too deeply"
     return f"{type(error).__name__}: {error}"
 
 
-def _not_json(value: Json) -> tuple[str, str] | None:
+def json_fault(value: Json) -> tuple[str, str] | None:
     """Return where a value is not JSON and why; `None` if it is."""
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
+    left = _MOST_CONTAINERS
     while stack:
         item, path = stack.pop()
+        if (left := left - 1) < 0:
+            return "", f"it holds more than {_MOST_CONTAINERS:,} objects and lists, or one of them very often"
         if isinstance(item, dict | list):
             if len(path) > _MOST_LEVELS:
                 return pointer(path[:20]), f"it is nested deeper than {_MOST_LEVELS} levels, or holds itself"
             if isinstance(item, dict):
-                if (odd := next((key for key in item if not isinstance(key, str)), None)) is not None:
-                    return pointer(path), f"a key in it is no text: {type(odd).__name__}"
+                for key in item:
+                    if not isinstance(key, str):
+                        return pointer(path), f"a key in it is no text but of the type {type(key).__name__}"
                 stack.extend((inner, (*path, key)) for key, inner in item.items() if not _is_plain(inner))
             else:
                 stack.extend((inner, (*path, index)) for index, inner in enumerate(item) if not _is_plain(inner))
@@ -145,6 +151,7 @@ def _not_json(value: Json) -> tuple[str, str] | None:
 
 
 _MOST_LEVELS = 2_000
+_MOST_CONTAINERS = 2_000_000
 
 
 def _is_plain(value: Json) -> bool:

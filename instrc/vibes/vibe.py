@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from instrc.jsontext import JsonSyntaxError, JsonText, read
+from instrc.jsontext import JsonSyntaxError, JsonText, read, repeated_keys
 from instrc.jsonvalue import Json, loads
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
@@ -101,7 +101,7 @@ def parse_vibe(
 def _value(source: Source, referrer: Span | None) -> Json:
     try:
         value = loads(source.text)
-        if not _repeats_a_key(source.text):
+        if not repeated_keys(source.text):
             return value
         repeated = read(source.text).repeated
     except JsonSyntaxError as error:
@@ -110,27 +110,6 @@ def _value(source: Source, referrer: Span | None) -> Json:
         ((source.span(start, end), f"the key `{key}` is written twice in one object") for key, start, end in repeated),
         referrer,
     )
-
-
-class _RepeatedKeyError(Exception):
-    pass
-
-
-def _repeats_a_key(text: str) -> bool:
-    """Tell whether some object has a key twice, which the fast reader does not notice."""
-    from json import JSONDecoder  # already loaded by the exact reader
-
-    def look(pairs: list[tuple[str, None]]) -> None:
-        if len(dict(pairs)) != len(pairs):
-            raise _RepeatedKeyError
-
-    try:
-        JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
-    except _RepeatedKeyError:
-        return True
-    except RecursionError:
-        return bool(read(text).repeated)
-    return False
 
 
 def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -> str:

@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import re
 
+from instrc.jsontext import repeated_keys
 from instrc.jsonvalue import Json, dumps, loads
-from instrc.lifting.replies.reply import Found
+from instrc.lifting.replies.reply import RawCall
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
 """A fence of backticks around all of a text; one that an answer was cut off in has no end."""
-_THOUGHT = re.compile(r"\A\s*<(think|thinking|thought|reasoning)>")
+_REASONING = re.compile(r"\A\s*<(think|thinking|thought|reasoning)>")
 
 
-def unthought(text: str) -> tuple[str, bool]:
+def strip_reasoning(text: str) -> tuple[str, bool]:
     """Return a text without the thoughts that reasoning models begin with, and whether they have no end.
 
     Some chat templates write the opening tag into the prompt, so the end of the thoughts may stand alone.
     """
-    if opening := _THOUGHT.match(text):
+    if opening := _REASONING.match(text):
         _, end, rest = text.partition(f"</{opening[1]}>")
         return (rest, False) if end else ("", True)
     thoughts, end, rest = text.partition("</think>")
     return (rest, False) if end and "<think>" not in thoughts else (text, False)
 
 
-def parsed(said: Json, arguments: Json, said_id: Json = None) -> Found:
+def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:
     """Read arguments that may be an object or JSON text, alone or in a fence of backticks; names may be no text at all."""
-    name = said if said is None or isinstance(said, str) else dumps(said, indent=False)
-    id_ = said_id if said_id is None or isinstance(said_id, str) else dumps(said_id, indent=False)
+    name, call_id = _text(name), _text(call_id)
     if not isinstance(arguments, str):
-        return Found(name, {} if arguments is None else arguments, id_)
-    text, _ = unthought(arguments.removeprefix("\ufeff"))
+        return RawCall(name, {} if arguments is None else arguments, call_id)
+    text, _ = strip_reasoning(arguments.removeprefix("\ufeff"))
     if fence := _FENCE.match(text):
         text = fence.group(1)
     if not text.strip():
-        return Found(name, {}, id_)
+        return RawCall(name, {}, call_id)
     try:
-        return Found(name, loads(text), id_)
+        return RawCall(name, loads(text), call_id, repeated=repeated_keys(text))
     except (ValueError, RecursionError) as error:
-        return Found(name, arguments, id_, str(error), partial=ends_early(text))
+        return RawCall(name, arguments, call_id, str(error), partial=ends_early(text))
+
+
+def _text(value: Json) -> str | None:
+    """Return a name or an id, which a hostile answer may have of any type."""
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return dumps(value, indent=False)
+    except (TypeError, ValueError):
+        return type(value).__name__
 
 
 def ends_early(text: str) -> bool:

@@ -6,13 +6,21 @@ A stream that ends before its provider says so is an answer that was cut off.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from instrc.jsonvalue import Json, loads
+from instrc.lifting.replies.frameworks import is_ended
+from instrc.lifting.replies.parts import is_part
+from instrc.lifting.replies.reply import first
 
 _Piece = dict[str, Any]
-_LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+_LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
+_BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
+"""Events of Realtime that stand between those of a response."""
+_OF_CONVERSE = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+)
 
 
 def pieces_in(text: str) -> list[_Piece] | None:
@@ -38,27 +46,19 @@ def pieces_in(text: str) -> list[_Piece] | None:
         if not isinstance(piece, dict):
             return None
         found.append(piece)
-    return found if is_stream(found) else None
+    return found if is_stream(found) or (found and all(map(is_part, found))) else None
 
 
 def is_stream(pieces: Json) -> bool:
     """Say whether a list holds the pieces of a stream: of one provider, all of them."""
     if not isinstance(pieces, list) or not pieces or not all(isinstance(piece, dict) for piece in pieces):
         return False
-    return any(all(map(mark, pieces)) for mark in (_of_chat, _is_event, _of_gemini, _of_ollama))
+    return any(all(map(mark, pieces)) for mark, _ in _KINDS)
 
 
 def whole(pieces: list[_Piece]) -> Json:
     """Return the response that the pieces of a stream make, in the provider's own envelope."""
-    if all(map(_of_chat, pieces)):
-        return _chat(pieces)
-    if all(map(_of_gemini, pieces)):
-        return _gemini(pieces)
-    if all(map(_of_ollama, pieces)):
-        return _ollama(pieces)
-    if any(str(piece["type"]).startswith("response.") for piece in pieces):
-        return _responses(pieces)
-    return _messages(pieces)
+    return next((join(pieces) for mark, join in _KINDS if all(map(mark, pieces))), pieces)
 
 
 def _of_chat(piece: _Piece) -> bool:
@@ -66,13 +66,27 @@ def _of_chat(piece: _Piece) -> bool:
     return isinstance(choices, list) and all(isinstance(choice, dict) and "delta" in choice for choice in choices)
 
 
-def _is_event(piece: _Piece) -> bool:
+def _of_messages(piece: _Piece) -> bool:
     kind = piece.get("type")
-    return isinstance(kind, str) and kind.startswith(("response.", "message_", "content_block_", "ping", "error"))
+    return isinstance(kind, str) and kind.startswith(("message_", "content_block_", "ping", "error"))
+
+
+def _of_responses(piece: _Piece) -> bool:
+    kind = piece.get("type")
+    return isinstance(kind, str) and kind.startswith(("response.", "ping", "error", *_BESIDE))
 
 
 def _of_gemini(piece: _Piece) -> bool:
-    return isinstance(piece.get("candidates"), list) or isinstance(piece.get("promptFeedback"), dict)
+    return isinstance(piece.get("candidates"), list) or isinstance(first(piece, "promptFeedback", "prompt_feedback"), dict)
+
+
+def _of_live(piece: _Piece) -> bool:
+    keys = ("toolCall", "tool_call", "serverContent", "server_content", "setupComplete", "setup_complete", "usageMetadata")
+    return any(isinstance(piece.get(key), dict) for key in keys)
+
+
+def _of_converse(piece: _Piece) -> bool:
+    return bool(piece) and piece.keys() <= _OF_CONVERSE
 
 
 def _of_ollama(piece: _Piece) -> bool:
@@ -157,7 +171,8 @@ def _responses(pieces: list[_Piece]) -> Json:
         if piece["type"] in _LAST_WORDS and isinstance(piece.get("response"), dict):
             return piece["response"]
         if piece["type"] == "error":
-            return {"error": {"message": piece.get("message") or "error"}}
+            error = piece.get("error")
+            return {"error": error if isinstance(error, dict) else {"message": piece.get("message") or "error"}}
     items: dict[Any, _Piece] = {}
     for piece in pieces:
         place = piece.get("output_index")
@@ -165,7 +180,8 @@ def _responses(pieces: list[_Piece]) -> Json:
             items[place] = dict(piece["item"])
         elif piece["type"] == "response.function_call_arguments.delta" and place in items and isinstance(piece.get("delta"), str):
             items[place]["arguments"] = str(items[place].get("arguments") or "") + piece["delta"]
-    return {"object": "response", "status": "incomplete", "output": list(items.values())}
+    status = "completed" if len(pieces) == 1 and is_ended(pieces[0]) else "incomplete"
+    return {"object": "response", "status": status, "output": list(items.values())}
 
 
 def _gemini(pieces: list[_Piece]) -> Json:
@@ -174,13 +190,17 @@ def _gemini(pieces: list[_Piece]) -> Json:
     said: _Piece = {"content": {"role": "model", "parts": parts}}
     joined: _Piece = {"candidates": [said]}
     for piece in pieces:
-        if isinstance(piece.get("promptFeedback"), dict):
-            joined["promptFeedback"] = piece["promptFeedback"]
+        if isinstance(feedback := first(piece, "promptFeedback", "prompt_feedback"), dict):
+            joined["promptFeedback"] = feedback
         for candidate in (piece.get("candidates") or ())[:1]:
             if isinstance(candidate, dict):
                 content = candidate.get("content")
                 parts += (content.get("parts") or ()) if isinstance(content, dict) else ()
-                said |= {key: candidate[key] for key in ("finishReason", "finishMessage") if candidate.get(key)}
+                reason, why = (
+                    first(candidate, "finishReason", "finish_reason"),
+                    first(candidate, "finishMessage", "finish_message"),
+                )
+                said |= ({"finishReason": reason} if reason else {}) | ({"finishMessage": why} if why else {})
     if "finishReason" not in said and "promptFeedback" not in joined:
         said["finishReason"] = "MAX_TOKENS"
     return joined
@@ -195,3 +215,48 @@ def _ollama(pieces: list[_Piece]) -> Json:
     content = "".join(said["content"] for said in messages if isinstance(said.get("content"), str))
     calls = [call for said in messages for call in (said.get("tool_calls") or ())]
     return {**ended, "message": {"role": "assistant", "content": content, "tool_calls": calls}}
+
+
+def _live(pieces: list[_Piece]) -> Json:
+    """Join the messages of Gemini's Live API: calls come whole, text in parts, and a turn says when it is complete."""
+    parts: list[Json] = []
+    ended = False
+    for piece in pieces:
+        calls = _object(first(piece, "toolCall", "tool_call"))
+        listed = first(calls, "functionCalls", "function_calls")
+        parts += [{"functionCall": call} for call in (listed if isinstance(listed, list) else ())]
+        content = _object(first(piece, "serverContent", "server_content"))
+        turn = _object(first(content, "modelTurn", "model_turn")).get("parts")
+        parts += turn if isinstance(turn, list) else []
+        ended = ended or bool(calls) or bool(first(content, "turnComplete", "turn_complete", "generationComplete"))
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP" if ended else "MAX_TOKENS"}]}
+
+
+def _converse(pieces: list[_Piece]) -> Json:
+    """Join the events of Bedrock's ConverseStream."""
+    blocks: dict[Any, _Piece] = {}
+    reason = None
+    for piece in pieces:
+        start, change = _object(piece.get("contentBlockStart")), _object(piece.get("contentBlockDelta"))
+        if use := _object(_object(start.get("start")).get("toolUse")):
+            blocks[start.get("contentBlockIndex")] = {"toolUse": {**use, "input": ""}}
+        delta = _object(change.get("delta"))
+        block = blocks.setdefault(change.get("contentBlockIndex"), {}) if delta else {}
+        if isinstance(delta.get("text"), str):
+            block["text"] = str(block.get("text") or "") + delta["text"]
+        more = _object(delta.get("toolUse")).get("input")
+        if isinstance(more, str) and isinstance(block.get("toolUse"), dict):
+            block["toolUse"]["input"] += more
+        reason = _object(piece.get("messageStop")).get("stopReason") or reason
+    return {"output": {"message": {"role": "assistant", "content": list(blocks.values())}}, "stopReason": reason or "max_tokens"}
+
+
+_KINDS: tuple[tuple[Callable[[_Piece], bool], Callable[[list[_Piece]], Json]], ...] = (
+    (_of_chat, _chat),
+    (_of_gemini, _gemini),
+    (_of_ollama, _ollama),
+    (_of_live, _live),
+    (_of_converse, _converse),
+    (_of_messages, _messages),
+    (_of_responses, _responses),
+)

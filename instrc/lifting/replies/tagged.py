@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 
 from instrc.jsonvalue import Json, loads
-from instrc.lifting.replies.arguments import ends_early, parsed
-from instrc.lifting.replies.reply import Found
+from instrc.lifting.replies.arguments import ends_early, raw_call
+from instrc.lifting.replies.reply import RawCall
 
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
-def tagged(text: str) -> tuple[list[Found], str]:
+def tagged(text: str) -> tuple[list[RawCall], str]:
     """Return the calls between marks of one kind, and the text around them."""
     for form, read in _FORMS:
-        calls: list[Found] = []
+        calls: list[RawCall] = []
         rest: list[str] = []
         end = 0
         for match in form.finditer(text):
@@ -32,7 +32,7 @@ def tagged(text: str) -> tuple[list[Found], str]:
     return [], text
 
 
-def named(value: Json) -> Found | None:
+def named_call(value: Json) -> RawCall | None:
     """Return the call that an object with a name and arguments is; `None` if it is none."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
@@ -40,8 +40,8 @@ def named(value: Json) -> Found | None:
         return None
     key = next((key for key in _ARGUMENTS if isinstance(value.get(key), dict | str)), None)
     if key is None:
-        return Found(value["name"], {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
-    return parsed(value["name"], value[key], value.get("id"))
+        return RawCall(value["name"], {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
+    return raw_call(value["name"], value[key], value.get("id"))
 
 
 def value_at(text: str, place: int) -> tuple[Json, int] | None:
@@ -54,19 +54,19 @@ def value_at(text: str, place: int) -> tuple[Json, int] | None:
         return None
 
 
-def json_calls(text: str) -> list[Found]:
+def json_calls(text: str) -> list[RawCall]:
     """Read one call, a list of calls, or several in a row, as JSON; what was cut off is a call without an end."""
     text = text.strip()
     if not text.startswith(("{", "[")):
         return []
-    found: list[Found] = []
+    found: list[RawCall] = []
     for value, ended in _values(text):
         if ended:
-            calls = [named(item) for item in (value if isinstance(value, list) else [value])]
+            calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
             found += [call for call in calls if call is not None]
         else:
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
-            found.append(Found(name[1] if name else None, value, None, "it has no end", partial=True))
+            found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
     return found
 
 
@@ -96,25 +96,25 @@ _GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(
 _FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
 
 
-def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER) -> Found:
+def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER) -> RawCall:
     """Return a call whose arguments are elements: each is a text, and the schema says what it stands for."""
     arguments: dict[str, Json] = {}
     cut = False
     for match in pattern.finditer(body):
         arguments[match["key"].strip()] = match["value"].removeprefix("\n").removesuffix("\n")
         cut = not match[0].endswith(("</parameter>", "</arg_value>"))
-    return Found(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
+    return RawCall(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
 
 
-def _functions(text: str) -> list[Found]:
+def _functions(text: str) -> list[RawCall]:
     found = []
     for match in _FUNCTION.finditer(text):
         body = match["body"].strip()
-        found.append(parsed(match["name"].strip(), body) if body.startswith("{") else _elements(match["name"], match["body"]))
+        found.append(raw_call(match["name"].strip(), body) if body.startswith("{") else _elements(match["name"], match["body"]))
     return found
 
 
-def _tool_call(match: re.Match[str]) -> list[Found]:
+def _tool_call(match: re.Match[str]) -> list[RawCall]:
     """Read what stands between `<tool_call>` and its end: JSON, XML, or a name with elements."""
     body = match["body"].strip()
     if "<function" in body:
@@ -128,30 +128,30 @@ def _tool_call(match: re.Match[str]) -> list[Found]:
 _MISTRAL_NAME = re.compile(r"(?P<name>[\w.:-]+?)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
 
 
-def _mistral(match: re.Match[str]) -> list[Found]:
+def _mistral(match: re.Match[str]) -> list[RawCall]:
     """Read what follows `[TOOL_CALLS]`: a list, or names with their arguments behind them."""
     body = match["body"].strip()
     if body.startswith(("[", "{")):
         return json_calls(body)
-    found: list[Found] = []
+    found: list[RawCall] = []
     place = 0
     while call := _MISTRAL_NAME.match(body, place):
         read = value_at(body, call.end())
         if read is None:
             text = body[call.end() :]
-            return [*found, Found(call["name"], text, unreadable="it is no JSON", partial=ends_early(text))]
-        found.append(Found(call["name"], read[0]))
+            return [*found, RawCall(call["name"], text, unreadable="it is no JSON", partial=ends_early(text))]
+        found.append(RawCall(call["name"], read[0]))
         place = len(body) - len(body[read[1] :].lstrip())
     return found
 
 
-def _marked(match: re.Match[str]) -> list[Found]:
+def _marked(match: re.Match[str]) -> list[RawCall]:
     """Read a name and JSON arguments between marks, as DeepSeek and Kimi write them."""
     name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", match["name"].strip())
-    return [parsed(name, match["body"].strip())]
+    return [raw_call(name, match["body"].strip())]
 
 
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Found]]], ...] = (
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
     (re.compile(r"<\|?tool_call\|?>(?P<body>.*?)(?:</tool_call>|(?=<\|?tool_call\|?>)|\Z)", re.DOTALL), _tool_call),
     (re.compile(r"\[TOOL_CALLS\]\s*(?P<body>.*?)(?=\[TOOL_CALLS\]|</s>|\Z)", re.DOTALL), _mistral),
     (re.compile(r"<\|python_tag\|>(?P<body>.*?)(?:<\|eo[tm]_id\|>|\Z)", re.DOTALL), lambda match: json_calls(match["body"])),

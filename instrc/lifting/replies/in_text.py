@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json, loads
-from instrc.lifting.replies.arguments import unthought
-from instrc.lifting.replies.reply import Found
-from instrc.lifting.replies.tagged import named, tagged, value_at
+from instrc.lifting.replies.arguments import strip_reasoning
+from instrc.lifting.replies.reply import RawCall
+from instrc.lifting.replies.tagged import named_call, tagged, value_at
 
 _LONGEST = 100_000
 """Characters in which objects and calls without marks are searched for."""
@@ -23,27 +23,27 @@ _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 
 
-class Spoken(NamedTuple):
+class InText(NamedTuple):
     """What a text holds."""
 
-    calls: list[Found]
+    calls: list[RawCall]
     rest: str
     """The text around the calls, thoughts left out."""
     unended: bool = False
     """Whether the text is nothing but thoughts without an end."""
 
 
-def spoken(text: str, names: frozenset[str]) -> Spoken:
+def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
     """Return the calls in a text; `names` are those of our tools."""
-    said, unended = unthought(text)
+    said, unended = strip_reasoning(text)
     if unended:
-        return Spoken([], "", unended=True)
+        return InText([], "", unended=True)
     calls, rest = tagged(said)
     for search in (_fenced, _in_python, _lone):
         if calls or len(said) > _LONGEST:
             break
         calls, rest = search(said, names)
-    return Spoken(calls, rest.strip() if calls else said)
+    return InText(calls, rest.strip() if calls else said)
 
 
 def fenced_value(text: str) -> tuple[Json, str] | None:
@@ -81,15 +81,15 @@ def _json(text: str) -> Json:
         return None
 
 
-def _ours(value: Json, names: frozenset[str]) -> list[Found]:
+def _ours(value: Json, names: frozenset[str]) -> list[RawCall]:
     """Return the calls of our tools that a value is; none if any of it is something else."""
-    calls = [named(item) for item in (value if isinstance(value, list) else [value])]
+    calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
     return [call for call in calls if call is not None] if all(call is not None and call.name in names for call in calls) else []
 
 
-def _fenced(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls in fences of backticks."""
-    calls: list[Found] = []
+    calls: list[RawCall] = []
     rest: list[str] = []
     end = 0
     for fence in _fences(text):
@@ -100,7 +100,7 @@ def _fenced(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
     return calls, "".join([*rest, text[end:]])
 
 
-def _in_python(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read a list of calls as Python writes it, `[look_up(word="a"), …]`, if the text is nothing else."""
     said = text.strip().removeprefix("<|python_start|>").removesuffix("<|python_end|>").strip()
     if not said.startswith("[") or not said.endswith(")]"):
@@ -111,7 +111,7 @@ def _in_python(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
         tree = ast.parse(said, mode="eval").body
         listed = tree.elts if isinstance(tree, ast.List) else []
         calls = [
-            Found(call.func.id, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
+            RawCall(call.func.id, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
             for call in listed
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
         ]
@@ -138,9 +138,9 @@ def _is_plain(value: Json) -> bool:
     return True
 
 
-def _lone(text: str, names: frozenset[str]) -> tuple[list[Found], str]:
+def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     """Read calls as objects somewhere in the text, such as behind `Action:`."""
-    calls: list[Found] = []
+    calls: list[RawCall] = []
     rest: list[str] = []
     end = 0
     for _ in range(_TRIES):

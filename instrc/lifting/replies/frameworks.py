@@ -1,0 +1,111 @@
+"""Read what frameworks, and the rarer envelopes of providers, make of an answer: one small reader each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from instrc.jsonvalue import Json
+from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.parts import content, message, part
+from instrc.lifting.replies.reply import RawCall, Reply, first, joined, stopped
+
+
+def _langchain(answer: dict[str, Any]) -> Reply | None:
+    """Read an `AIMessage` of LangChain, as its model or as it is serialised."""
+    if answer.get("lc") == 1 and isinstance(kwargs := answer.get("kwargs"), dict):
+        answer = {"type": "ai", **kwargs}
+    if all(answer.get("type") != kind for kind in ("ai", "AIMessageChunk")) or "content" not in answer:
+        return None
+    beside = answer.get("additional_kwargs")
+    if not answer.get("tool_calls") and not answer.get("invalid_tool_calls") and isinstance(beside, dict):
+        answer = {**answer, "tool_calls": beside.get("tool_calls"), "function_call": beside.get("function_call")}
+    found = message(answer)
+    unread = answer.get("invalid_tool_calls")
+    for call in unread if isinstance(unread, list) else ():
+        if isinstance(call, dict):
+            known = raw_call(call.get("name"), call.get("args"), call.get("id"))
+            if known.unreadable is None and not isinstance(known.arguments, dict):
+                known = RawCall(known.name, call.get("args"), known.id, str(call.get("error") or "it is no JSON"))
+            found |= Reply((known,))
+    about = answer.get("response_metadata")
+    if isinstance(about, dict):
+        found |= joined(stopped(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+    return found
+
+
+def _pydantic_ai(answer: dict[str, Any]) -> Reply | None:
+    """Read a `ModelResponse` of pydantic-ai."""
+    if answer.get("kind") != "response" or not isinstance(parts := answer.get("parts"), list):
+        return None
+    return content(parts) | stopped(answer.get("finish_reason"))
+
+
+def _llama_index(answer: dict[str, Any]) -> Reply | None:
+    """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
+    said = answer.get("message", answer)
+    if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
+        return None
+    found = content(said["blocks"])
+    beside = said.get("additional_kwargs")
+    if not found.calls and isinstance(beside, dict):
+        found |= message({"tool_calls": beside.get("tool_calls")})
+    return found
+
+
+def _bedrock(answer: dict[str, Any]) -> Reply | None:
+    """Read an answer of Bedrock Converse."""
+    output = answer.get("output")
+    if not isinstance(output, dict) or not isinstance(said := output.get("message"), dict):
+        return None
+    return stopped(answer.get("stopReason")) | message(said)
+
+
+def _assistants(answer: dict[str, Any]) -> Reply | None:
+    """Read a run of OpenAI's Assistants: the calls it waits for, or why it ended."""
+    action = answer.get("required_action", answer if "submit_tool_outputs" in answer else None)
+    if answer.get("object") == "thread.run" and not isinstance(action, dict):
+        error, details = answer.get("last_error"), answer.get("incomplete_details")
+        failure = str(error.get("message") or error.get("code") or "error") if isinstance(error, dict) else None
+        end = stopped(details.get("reason") if isinstance(details, dict) else None) | stopped(answer.get("status"))
+        return Reply(failure=failure) | end
+    outputs = action.get("submit_tool_outputs") if isinstance(action, dict) else None
+    return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
+
+
+def _live(answer: dict[str, Any]) -> Reply | None:
+    """Read a message of Gemini's Live API: calls, or what the model says."""
+    calls = first(answer, "toolCall", "tool_call")
+    if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
+        return joined(part({"functionCall": call}) for call in listed if isinstance(call, dict))
+    said = first(answer, "serverContent", "server_content")
+    if not isinstance(said, dict):
+        return None
+    return message(first(said, "modelTurn", "model_turn"))
+
+
+def _event(answer: dict[str, Any]) -> Reply | None:
+    """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
+    match answer.get("type"):
+        case "response.function_call_arguments.done":
+            return Reply((raw_call(answer.get("name"), answer.get("arguments"), first(answer, "call_id", "item_id")),))
+        case "response.output_item.done" | "conversation.item.created" | "conversation.item.done":
+            return part(item) if isinstance(item := answer.get("item"), dict) else None
+        case _:
+            return None
+
+
+def is_ended(answer: Json) -> bool:
+    """Say whether an event carries something whole."""
+    return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
+
+
+READERS: tuple[Callable[[dict[str, Any]], Reply | None], ...] = (
+    _langchain,
+    _pydantic_ai,
+    _llama_index,
+    _bedrock,
+    _assistants,
+    _live,
+    _event,
+)

@@ -1,0 +1,107 @@
+"""Read one part of a message: a call, a text, a refusal, a thought, in the words of each provider and framework.
+
+Shapes are those of openai 3.52, anthropic 2.11, google-genai 3.4, mistralai 3.7, gigachat 0.2.3, ollama 0.6, mcp 2.3,
+smolagents 1.26, boto3 1.40 (Bedrock Converse), langchain-core 1.5, pydantic-ai 2.68 and llama-index-core 0.15, as their libraries
+declare them (looked up 2026-11-21).
+"""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json
+from instrc.lifting.replies.arguments import raw_call
+from instrc.lifting.replies.reply import Reply, first, joined
+
+_THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
+_CALLS = frozenset({"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call"})
+"""Types of parts that ask us to run something; `server_tool_use`, `mcp_call` and the like are run by the provider."""
+_TEXTS = frozenset({"text", "output_text"})
+_MESSAGES = frozenset({"message", "message.output"})
+_OF_OTHERS = frozenset({"refusal", "output_text", "server_tool_use", "mcp_tool_use", "mcp_call", "builtin-tool-call"})
+_PARTS = _THINKING | _CALLS | _OF_OTHERS
+_HOLDERS = ("functionCall", "function_call", "toolUse")
+"""Members below which Gemini, GigaChat and Bedrock have the call."""
+_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs")
+_NAMES = ("name", "tool_name", "toolName")
+_IDS = ("call_id", "tool_call_id", "toolUseId", "toolCallId", "tool_id", "id")
+
+
+def kind_of_part(item: dict[str, Json]) -> str | None:
+    """Return what a part says that it is; `None` if it says nothing."""
+    kind = first(item, "type", "part_kind", "block_type")
+    return kind if isinstance(kind, str) else None
+
+
+def is_part(item: Json) -> bool:
+    """Say whether an object is one part of a message: a call, a text, a refusal."""
+    if not isinstance(item, dict):
+        return False
+    kind = kind_of_part(item)
+    if kind == "function":
+        inner = item.get("function")
+        return isinstance(inner, dict) and "name" in inner and "arguments" in inner
+    if kind is not None:
+        return (
+            kind in _PARTS
+            or (kind in _MESSAGES and isinstance(item.get("content"), list | str))
+            or (kind == "text" and isinstance(first(item, "text", "content"), str))
+        )
+    inner = item.get("function")
+    if isinstance(inner, dict) and "name" in inner and "arguments" in inner:
+        return True
+    if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
+        return True
+    return any(isinstance(item.get(key), dict) and "name" in item[key] for key in _HOLDERS)
+
+
+def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
+    """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
+    kind = kind_of_part(item)
+    held = next((item[key] for key in _HOLDERS if isinstance(item.get(key), dict)), None)
+    inner = item.get("function")
+    if held is not None:
+        return _call(held, first(held, *_IDS), wanted=calls)
+    if isinstance(inner, dict):
+        return _call(inner, first(item, *_IDS), wanted=calls)
+    if kind in _CALLS:
+        return _call(item, first(item, *_IDS), wanted=calls)
+    if kind == "refusal":
+        return Reply(refusal=str(item.get("refusal") or ""))
+    if kind in _MESSAGES:
+        return content(item.get("content"), calls=calls)
+    if kind in _THINKING or item.get("thought") is True:
+        return Reply()
+    text = first(item, "text", "content") if kind is not None else item.get("text")
+    if isinstance(text, str) and (kind is None or kind in _TEXTS):
+        return Reply(texts=(text,))
+    if kind in (None, "function") and any(key in item for key in _NAMES) and any(key in item for key in _ARGUMENTS):
+        return _call(item, first(item, *_IDS), wanted=calls)
+    return Reply()
+
+
+def _call(item: dict[str, Json], call_id: Json, *, wanted: bool) -> Reply:
+    if not wanted:
+        return Reply()
+    return Reply(calls=(raw_call(first(item, *_NAMES), first(item, *_ARGUMENTS), call_id),))
+
+
+def content(parts: Json, *, calls: bool = True) -> Reply:
+    """Return what the content of a message holds: a text, or parts."""
+    if isinstance(parts, str):
+        return Reply(texts=(parts,)) if parts.strip() else Reply()
+    if not isinstance(parts, list):
+        return Reply()
+    said = (item if isinstance(item, dict) else {"text": item} for item in parts)  # LangChain lets texts stand bare in a list
+    return joined(part(item, calls=calls) for item in said)
+
+
+def message(said: Json) -> Reply:
+    """Return what a message holds: calls, parts, text, refusal."""
+    if not isinstance(said, dict):
+        return Reply()
+    found = Reply(refusal=said["refusal"]) if isinstance(said.get("refusal"), str) and said["refusal"] else Reply()
+    listed = said.get("tool_calls")
+    found |= joined(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
+    if isinstance(call := said.get("function_call"), dict):
+        found |= part({"function_call": call})
+    parts = next((said[key] for key in ("content", "parts", "blocks") if key in said), None)
+    return found | content(parts, calls=not found.calls)  # a framework leaves them there in the provider's own form as well

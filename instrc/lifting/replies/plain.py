@@ -1,0 +1,55 @@
+"""Turn the objects of providers' libraries into plain JSON: models, dataclasses, mappings, enumerations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+
+from instrc.jsonvalue import Json
+
+_MOST_NESTED = 60
+"""Levels below which no object of a library is looked for."""
+
+
+def plain(value: object) -> Json:
+    """Return what an object says as plain JSON; what cannot be said so is left as it is."""
+    return _plain(value, 0, {})
+
+
+def _plain(value: object, level: int, known: dict[int, tuple[object, Json]]) -> Json:
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | bytes | bytearray | int | float):
+        return bytes(value) if isinstance(value, bytearray) else value
+    if level > _MOST_NESTED:
+        return value
+    if id(value) not in known:
+        known[id(value)] = value, value  # what holds itself is left as it is
+        known[id(value)] = value, _unfolded(value, level, known)
+    return known[id(value)][1]
+
+
+def _unfolded(value: object, level: int, known: dict[int, tuple[object, Json]]) -> Json:
+    if isinstance(value, list | tuple):
+        return [_plain(item, level + 1, known) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item, level + 1, known) for key, item in value.items()}
+    if isinstance(value, type):
+        return value
+    try:
+        if hasattr(value, "model_dump"):
+            return _dumped(value.model_dump)
+        if is_dataclass(value):
+            return {each.name: _plain(getattr(value, each.name), level + 1, known) for each in fields(value)}
+    except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
+        return value
+    return value
+
+
+def _dumped(dump: Callable[..., Json]) -> Json:
+    """Return what a model of pydantic, or one that is like it, says of itself."""
+    try:
+        return dump(mode="json", by_alias=False, warnings=False)
+    except TypeError:  # one that knows fewer options
+        return dump(mode="json", by_alias=False)
