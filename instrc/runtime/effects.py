@@ -17,7 +17,7 @@ from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.retrying import Retry
-from instrc.runtime.secrets import redacted, secrets
+from instrc.runtime.secrets import redacted, secrets, told
 from instrc.runtime.validation import complaints
 
 Event: TypeAlias = dict[str, Json]
@@ -43,8 +43,8 @@ class Effects:
     """The JSON of the processes that plans name, by their addresses."""
     child: Child | None = None
     model_retry: Retry = field(default_factory=Retry)
-    hidden: list[str] = field(default_factory=secrets, repr=False)
-    """What must not be written."""
+    _hidden: tuple[int, list[str]] = field(default=(-1, []), repr=False)
+    """How many secrets were told of, and what must not be written."""
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
 
@@ -54,7 +54,9 @@ class Effects:
             about: Event = {"event": event, "at": time(), "run": self.run}
             if command is not None:
                 about["id"] = command
-            self.sink(redacted({**about, **facts}, self.hidden))
+            if self._hidden[0] != told():
+                self._hidden = told(), secrets()
+            self.sink(redacted({**about, **facts}, self._hidden[1]))
 
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""

@@ -22,6 +22,11 @@ def secret(name: str) -> str | None:
     return value
 
 
+def told() -> int:
+    """Return how many secrets were remembered: when it changes, `secrets` gives others."""
+    return len(_told)
+
+
 def secrets() -> list[str]:
     """Return what must not be written, longest first."""
     known = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
