@@ -40,6 +40,7 @@ from instrc.workspace import Wishes, Workspace
 ENGINES = {
     "memory": "instrc.runtime.folder:FolderEngine",
     "durable": "instrc.runtime.drivers.dbos.engine:DurableEngine",
+    "temporal": "instrc.runtime.drivers.temporal.engine:TemporalEngine",
 }
 """What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
 STORE = ".instrc"

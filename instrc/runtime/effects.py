@@ -47,6 +47,10 @@ class Effects:
     """How many secrets were told of, and what must not be written."""
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
+    first: int = 1
+    """The number of the first attempt; an engine that tries again itself counts on."""
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits before the next attempt; an engine that tries again itself leaves here."""
 
     def tell(self, event: str, command: str | None = None, **facts: Json) -> None:
         """Tell what happens."""
@@ -68,7 +72,7 @@ class Effects:
             self.tell("rejected", _before(command["id"]), complaints=cast("Json", command["complaints"]))
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
-        attempt = 1
+        attempt = self.first
         code: str | None
         while True:
             try:
@@ -84,7 +88,7 @@ class Effects:
             if not retry or not self.model_retry.again(attempt, None):
                 return self._failed(command["id"], error, code, attempt, began)
             self.tell("retried", command["id"], error=error, attempt=attempt)
-            await asyncio.sleep(self.model_retry.wait(attempt))
+            await self.pause(self.model_retry.wait(attempt))
             attempt += 1
         return self._accepted(command, reply, began, attempt)
 
@@ -139,7 +143,7 @@ class Effects:
         if wrong:
             text = f"`{found.name}` is given what does not fit, at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
             return self._failed(command["id"], text, "invalid-input", 1, began)
-        attempt = 1
+        attempt = self.first
         code: str | None
         while True:
             try:
@@ -154,7 +158,7 @@ class Effects:
             if not retry or not found.retry.again(attempt, code):
                 return self._failed(command["id"], error, code, attempt, began)
             self.tell("retried", command["id"], error=error, attempt=attempt)
-            await asyncio.sleep(found.retry.wait(attempt))
+            await self.pause(found.retry.wait(attempt))
             attempt += 1
         if value is PENDING:
             self.tell("pending", command["id"], activity=found.name)

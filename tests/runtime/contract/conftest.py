@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pytest
@@ -12,14 +13,22 @@ import pytest
 from instrc.jsonvalue import Json
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos.engine import DurableEngine
+from instrc.runtime.drivers.temporal.engine import TemporalEngine
 from instrc.runtime.effects import Effects, Event
-from instrc.runtime.engine import Engine, Launch, Report
+from instrc.runtime.engine import Engine, Equip, Launch, Report
 from instrc.runtime.folder import FolderEngine
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retrying import Retry
 
-ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine, "durable": DurableEngine}
+
+def on_server(folder: Path, equip: Equip, **more: Any) -> TemporalEngine:
+    """Return an engine whose runs have names of their own on the server of all tests."""
+    name = token_hex(4)
+    return TemporalEngine(folder, equip, queue=f"contract-{name}", prefix=f"{name}-", **more)
+
+
+ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine, "durable": DurableEngine, "temporal": on_server}
 """A driver that is added here has to pass every test beside this file."""
 QUICK = Retry(attempts=3, pause=0.001)
 SETTLED = {"done", "failed", "stopped", "cancelled", "waiting"}
@@ -87,8 +96,10 @@ class Stage:
 
 
 @pytest.fixture(params=list(ENGINES))
-def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     """Return an engine with an empty store."""
+    if request.param == "temporal":
+        monkeypatch.setenv("TEMPORAL_ADDRESS", request.getfixturevalue("temporal_server").address)
     stage = Stage(request.param, tmp_path / "store")
     yield stage
     close = getattr(stage.engine, "close", None)

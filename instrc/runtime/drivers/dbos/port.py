@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.dbos.journal import Entry, Journal
 from instrc.runtime.drivers.memory import MemoryPort, People
+from instrc.runtime.drivers.recording import plain
 from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
-from instrc.runtime.secrets import redacted
 
 Record: TypeAlias = Callable[[Entry], Awaitable[None]]
 
@@ -90,13 +90,3 @@ class DurablePort(MemoryPort):
     async def _fire(self, command: FireCommand) -> None:
         await super()._fire(command)
         self._fired_now.append(command["id"])
-
-
-def plain(result: Result) -> Result:
-    """Return a result as it is read back from a store: pure JSON, without secrets."""
-    try:
-        made: Result = redacted(loads(dumps(result, indent=False)))
-    except (TypeError, ValueError, RecursionError) as error:
-        message = f"the result is no JSON: {error}"
-        return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}
-    return made

@@ -1,0 +1,1 @@
+"""The driver for clusters: runs as workflows of Temporal."""

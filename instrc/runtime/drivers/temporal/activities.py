@@ -1,0 +1,129 @@
+"""The activities of a worker: effects of runs, one attempt each, since the retries are Temporal's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from datetime import timedelta
+from typing import Any
+
+from temporalio import activity as temporal
+from temporalio.client import Client
+from temporalio.exceptions import ApplicationError
+
+from instrc.jsonvalue import Json
+from instrc.problems.problem import CompileError
+from instrc.runtime.drivers.recording import plain
+from instrc.runtime.drivers.temporal import names
+from instrc.runtime.effects import Effects, Sink, child_inputs
+from instrc.runtime.engine import Equip
+from instrc.runtime.interpreter.commands import ActivityCommand, Result
+from instrc.runtime.plan import plan_of
+from instrc.runtime.secrets import redacted
+
+_MOST = 256
+"""Plans of runs that are kept at hand."""
+
+
+class _Again(Exception):  # noqa: N818  -- no error: it leaves the loop of attempts to Temporal
+    def __init__(self, pause: float) -> None:
+        super().__init__(pause)
+        self.pause = pause
+
+
+class _Launch(Exception):  # noqa: N818  -- no error: the workflow starts a child
+    def __init__(self, process: Json, command: ActivityCommand) -> None:
+        super().__init__()
+        self.process = process
+        self.command = command
+
+
+class Carrying:
+    """Carries out the effects of all runs."""
+
+    def __init__(self, client: Client, equip: Equip, sink: Sink) -> None:
+        self.client = client
+        self.equip = equip
+        self.sink = sink
+        self._launches: OrderedDict[str, Json] = OrderedDict()
+
+    @property
+    def all(self) -> list[Any]:
+        """What a worker registers."""
+        return [self.model, self.activity, self.fire]
+
+    @temporal.defn(name=names.ACTIVITIES["model"])
+    async def model(self, given: Any) -> Any:
+        """Ask a model."""
+        return await self._carried_out(given)
+
+    @temporal.defn(name=names.ACTIVITIES["activity"])
+    async def activity(self, given: Any) -> Any:
+        """Call an activity."""
+        return await self._carried_out(given)
+
+    @temporal.defn(name=names.ACTIVITIES["fire"])
+    async def fire(self, given: Any) -> Any:
+        """Call an activity whose result nobody waits for."""
+        return await self._carried_out(given)
+
+    async def _carried_out(self, given: Json) -> Json:
+        beating = asyncio.ensure_future(_beat())
+        try:
+            return await self._attempt(given)
+        except _Again as again:
+            message = "it is tried again"
+            raise ApplicationError(message, next_retry_delay=timedelta(seconds=again.pause)) from None
+        except (asyncio.CancelledError, ApplicationError):
+            raise
+        except Exception as error:  # noqa: BLE001  -- whatever hinders this worker: the next attempt may be elsewhere
+            problem = error.problems[0].message if isinstance(error, CompileError) else f"{type(error).__name__}: {error}"
+            raise ApplicationError(redacted(problem)) from None
+        finally:
+            beating.cancel()
+
+    async def _attempt(self, given: Json) -> Json:
+        launch = await self._launch(given["digest"])
+        command = given["command"]
+        effects = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
+        effects.first, effects.pause, effects.child = temporal.info().attempt, _again, _launched
+        try:
+            result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
+        except _Launch as launched:
+            return {"launch": self._child(effects, launched, given["digest"])}
+        return {"pending": True} if result is None else plain(result)
+
+    def _child(self, effects: Effects, launched: _Launch, digest: str) -> Json:
+        plan = plan_of(launched.process, activities=effects.activities.names())
+        inputs = child_inputs(launched.command, launched.process)
+        return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
+
+    async def _launch(self, digest: str) -> Json:
+        """Return what the run of this activity began with: read once from its history, since it is the same for all."""
+        if digest not in self._launches:
+            info = temporal.info()
+            assert info.workflow_id is not None
+            handle = self.client.get_workflow_handle(info.workflow_id, run_id=info.workflow_run_id)
+            async for event in handle.fetch_history_events(page_size=1):
+                payloads = event.workflow_execution_started_event_attributes.input.payloads
+                [self._launches[digest]] = await self.client.data_converter.decode(payloads, [Any])
+                break
+            while len(self._launches) > _MOST:
+                self._launches.popitem(last=False)
+        return self._launches[digest]
+
+
+async def _again(pause: float) -> None:
+    raise _Again(pause)
+
+
+async def _launched(_run: str, process: Json, command: ActivityCommand) -> Result:
+    raise _Launch(process, command)
+
+
+async def _beat() -> None:
+    """Show that this worker is alive, for as long as the effect lasts."""
+    span = temporal.info().heartbeat_timeout
+    while span is not None:
+        temporal.heartbeat()
+        await asyncio.sleep(span.total_seconds() / 4)

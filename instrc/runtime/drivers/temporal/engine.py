@@ -1,0 +1,281 @@
+"""The engine `temporal`: runs live on a server, and any worker of its task queue goes on with them.
+
+The process that begins a run or answers serves the queue as well, as long as it waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from time import time
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+)
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
+
+from instrc import problems
+from instrc.jsonvalue import Json, dumps
+from instrc.problems.problem import CompileError
+from instrc.runtime.drivers.memory import People
+from instrc.runtime.drivers.temporal import names
+from instrc.runtime.drivers.temporal.connection import attributed, connected, trouble
+from instrc.runtime.drivers.temporal.serving import serving
+from instrc.runtime.effects import Event, Sink
+from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.run import Question, Status, chosen
+from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import read_trace, written_to
+
+LOCAL = ".instrc"
+HEARTBEAT = 15.0
+"""Seconds after which a worker that does not show that it is alive is given up."""
+_RUNNING, _DONE = WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED
+
+
+class TemporalEngine:
+    """Runs on a Temporal server."""
+
+    def __init__(
+        self,
+        folder: Path | str | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        queue: str | None = None,
+        prefix: str = "",
+        heartbeat: float = HEARTBEAT,
+        events: int | None = None,
+    ) -> None:
+        """`prefix` stands before the ids of runs on the server; `events` is the length at which a history is begun anew."""
+        self.folder = Path(folder or LOCAL)
+        self.equip = equip
+        self.people = people
+        self.watch = watch
+        self.queue = queue or os.environ.get("INSTRC_TASK_QUEUE", names.QUEUE)
+        self.prefix = prefix
+        self.heartbeat = heartbeat
+        self.events = events
+        self._connection: tuple[asyncio.AbstractEventLoop, Client] | None = None
+        self._serving = 0
+
+    async def start(self, launch: Launch) -> Report:
+        """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        client = await self._client()
+        digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
+        begun: dict[str, Json] = {
+            "run": launch.run,
+            "name": launch.name,
+            "plan": launch.plan,
+            "inputs": redacted(launch.inputs),
+            "how": launch.how,
+            "digest": digest,
+            "heartbeat": self.heartbeat,
+            "events": self.events,
+        }
+        with trouble():
+            begun["attributes"] = await attributed(client)
+            try:
+                await client.start_workflow(
+                    names.WORKFLOW,
+                    begun,
+                    id=self.prefix + launch.run,
+                    task_queue=self.queue,
+                    memo={"name": launch.name, "how": launch.how, "begun": _pinned(begun)},
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                )
+            except WorkflowAlreadyStartedError:
+                described = await self._described(launch.run)
+                if (await described.memo()).get("begun") != _pinned(begun):
+                    raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
+        return await self._attend(launch.run)
+
+    async def runs(self) -> list[Report]:
+        """Return all runs that the server keeps, the latest first."""
+        client = await self._client()
+        with trouble():
+            rows = [row async for row in client.list_workflows(f'WorkflowType = "{names.WORKFLOW}"')]
+        found = [row for row in rows if row.id.startswith(self.prefix)]
+        async with self._served(carry=False):
+            reports = [await self._report(await self._described(row.id.removeprefix(self.prefix))) for row in found]
+        return sorted(reports, key=lambda report: -(report.began or 0))
+
+    async def show(self, run: str) -> Report:
+        """Return how a run stands."""
+        described = await self._described(run)
+        async with self._served(carry=False):
+            return await self._report(described)
+
+    async def answer(self, run: str, step: str, data: Json) -> Report:
+        """Answer a question of a run, and wait until it ends or waits again."""
+        described = await self._described(run)
+        async with self._served(carry=True):
+            report = await self._report(described)
+            question = chosen(list(report.questions), step, run)
+            child, slash, asked = question.id.rpartition("/")
+            handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
+            letter = {"answer": asked, "data": redacted(data)}
+            try:
+                with trouble():
+                    await handle.execute_update(names.ANSWER, letter, id=token_hex(16))
+            except WorkflowUpdateFailedError as error:
+                raise _refused(error, run, step) from None
+            except RPCError:
+                raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
+            return await self._attend(run)
+
+    async def cancel(self, run: str) -> Report:
+        """End a run."""
+        described = await self._described(run)
+        if described.status == _RUNNING:
+            async with self._served(carry=False):
+                handle = (await self._client()).get_workflow_handle(self.prefix + run)
+                with trouble():
+                    await handle.cancel()
+                    with suppress(WorkflowFailureError):
+                        await handle.result()
+        return await self.show(run)
+
+    async def resume(self, run: str) -> Report:
+        """Serve the queue of a run until it ends or waits."""
+        await self._described(run)
+        return await self._attend(run)
+
+    def trace(self, run: str) -> list[Event]:
+        """Return what the workers of this machine have done for a run, in order."""
+        return read_trace(self.folder, run)
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Serve the task queue until `stop`."""
+        with trouble():
+            await attributed(await self._client())
+        async with self._served(carry=True):
+            await stop.wait()
+        return 0
+
+    # --- the server -----------------------------------------------------------------------------------------------------------
+
+    async def _client(self) -> Client:
+        loop = asyncio.get_running_loop()
+        if self._connection is None or self._connection[0] is not loop:
+            self._connection = (loop, await connected(self.folder))
+        return self._connection[1]
+
+    async def _described(self, run: str) -> WorkflowExecutionDescription:
+        missing = CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
+        with trouble():
+            try:
+                described = await (await self._client()).get_workflow_handle(self.prefix + run).describe()
+            except RPCError as error:
+                if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
+                    raise missing from None
+                raise
+        if described.workflow_type != names.WORKFLOW:
+            raise missing
+        return described
+
+    @asynccontextmanager
+    async def _served(self, *, carry: bool) -> AsyncIterator[None]:
+        """Serve the queue in this process, unless it does already."""
+        async with AsyncExitStack() as stack:
+            if not self._serving:
+                equip = self.equip if carry else None
+                await stack.enter_async_context(serving(await self._client(), self.queue, self._sink(), equip))
+            self._serving += carry
+            try:
+                yield
+            finally:
+                self._serving -= carry
+
+    def _sink(self) -> Sink:
+        write = written_to(self.folder)
+
+        def tell(event: Event) -> None:
+            write(event)
+            if self.watch is not None:
+                self.watch(event)
+
+        return tell
+
+    async def _attend(self, run: str) -> Report:
+        """Serve until a run ends or waits."""
+        async with self._served(carry=True):
+            pause = 0.02
+            while True:
+                described = await self._described(run)
+                report, idle = await self._standing(described)
+                if idle:
+                    return report
+                await asyncio.sleep(pause)
+                pause = min(pause * 1.5, 0.5)
+
+    async def _report(self, described: WorkflowExecutionDescription) -> Report:
+        return (await self._standing(described))[0]
+
+    async def _standing(self, described: WorkflowExecutionDescription) -> tuple[Report, bool]:
+        """Return how a run stands, and whether it goes on only if somebody does something."""
+        handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
+        memo = await described.memo()
+        run = described.id.removeprefix(self.prefix)
+        outcome, record, idle = None, None, True
+        questions: list[Question] = []
+        if described.status == _DONE:
+            ended = await handle.result()
+            outcome, record = ended["outcome"], ended["record"]
+        elif described.status == _RUNNING:
+            found = await self._asked(described.id)
+            record, outcome = found["record"], found["outcome"]
+            questions, idle = await self._questions(described.id, found)
+        status: Status = "running"
+        if outcome is not None:
+            status = outcome["status"]
+        elif described.status != _RUNNING:
+            status = "cancelled"
+        elif questions:
+            status = "waiting"
+        ended_at = described.close_time.timestamp() if described.close_time else None
+        began = described.start_time.timestamp()
+        return Report(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
+
+    async def _asked(self, workflow: str) -> Json:
+        handle = (await self._client()).get_workflow_handle(workflow)
+        with trouble():
+            return await handle.query(names.REPORT)
+
+    async def _questions(self, workflow: str, found: Json) -> tuple[list[Question], bool]:
+        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
+        questions = [Question(*asked) for asked in found["questions"]]
+        idle = found["idle"] or found["flying"] == len(found["children"]) > 0
+        if found["due"] is not None and found["due"] <= time():
+            idle = False  # the server is about to end a timer
+        for child in found["children"]:
+            below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+            questions += [Question(f"{child}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
+            idle = idle and waits
+        return questions, idle
+
+
+def _pinned(begun: dict[str, Json]) -> str:
+    return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
+
+
+def _refused(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
+    cause: Any = error.cause
+    if isinstance(cause, ApplicationError) and cause.type == names.REJECTED:
+        pointer = str(cause.details[0]) if cause.details else ""
+        return CompileError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])
+    return CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])

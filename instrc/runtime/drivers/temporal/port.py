@@ -1,0 +1,226 @@
+"""The port inside a workflow: commands as activities, timers and child workflows of Temporal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
+
+from instrc.jsonvalue import Json
+from instrc.runtime.drive import Cancellable
+from instrc.runtime.drivers.temporal import names
+from instrc.runtime.drivers.temporal.telling import tell
+from instrc.runtime.durations import seconds
+from instrc.runtime.effects import child_result
+from instrc.runtime.interpreter.commands import ActivityCommand, Command, FireCommand, ModelCommand, Result
+
+MOST = 500
+"""Commands in flight: Temporal allows 2,000 activities at the same time, and is slow long before."""
+EVENTS = 20_000
+"""Of a history, if the server does not say when it is long; its limit is 51,200."""
+_AT_LONGEST = timedelta(days=30)
+"""One attempt; that a worker is gone is known by its heartbeat."""
+_RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1))
+"""After the death of a worker; for what a handler or a model says, the activity itself names the pause."""
+
+
+class TemporalPort:
+    """Commands of one run."""
+
+    def __init__(self, launch: Json, carried: Json) -> None:
+        self.launch = launch
+        self.due: dict[str, float] = carried.get("due", {})
+        """When timers end; kept when the history is begun anew."""
+        self.later: set[str] = set(carried.get("later", ()))
+        """Commands that somebody answers."""
+        self.unread: dict[str, Result] = carried.get("unread", {})
+        """Results of commands that are not begun again yet."""
+        self.children: dict[str, str] = {}
+        """The workflows of commands that processes serve."""
+        self.flying = 0
+        self.firing: set[asyncio.Task[None]] = set()
+        self._held: list[_Work] = []
+        self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
+
+    def start(self, command: Command) -> Cancellable:
+        """Begin a command, or hold it back while there are many, or while the history is about to be begun anew."""
+        work = _Work(self, command)
+        name = command["id"]
+        if name in self.unread:
+            self.later.discard(name)
+            self._done.put_nowait((name, self.unread.pop(name)))
+        elif command["kind"] == "user":
+            self.later.add(name)
+            tell(self.launch["run"], "question", name, steps=command["steps"], show=command["show"], schema=command["schema"])
+        elif command["kind"] == "timer":
+            self.due.setdefault(name, workflow.time() + seconds(command["after"]))
+            work.begin(self._sleep(name))
+        elif name not in self.later:
+            if self.flying >= MOST or self.ending:
+                self._held.append(work)
+            else:
+                work.fly()
+        return work
+
+    @property
+    def ending(self) -> bool:
+        """Tell whether the history is long enough to begin a new one."""
+        info = workflow.info()
+        most = self.launch.get("events") or EVENTS
+        return info.is_continue_as_new_suggested() or info.get_current_history_length() > most
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether all that is open waits for people."""
+        return not self.flying and not self._held and self._done.empty() and bool(self.later)
+
+    def give(self, command: str, result: Result) -> None:
+        """Deliver what somebody answers."""
+        if command in self.later:
+            self.later.discard(command)
+            self._done.put_nowait((command, result))
+        else:
+            self.unread[command] = result
+
+    async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
+        """Wait for results."""
+        found = [await self._done.get()]
+        while not self._done.empty():
+            found.append(self._done.get_nowait())
+        return [each for each in found if each[0] in tasks]
+
+    async def fire(self, command: FireCommand) -> None:
+        """Begin a command whose result nobody waits for; the run ends after it."""
+        task = asyncio.create_task(self._fire(command))
+        self.firing.add(task)
+        task.add_done_callback(self.firing.discard)
+
+    async def _fire(self, command: FireCommand) -> None:
+        try:
+            await self.effect(command)
+        finally:
+            self._done.put_nowait(("", {}))
+
+    async def drain(self) -> None:
+        """Wait for what was fired."""
+        while self.firing:
+            await workflow.wait([*self.firing])
+
+    def want_handoff(self) -> bool:
+        """Begin the history anew as soon as nothing is in flight; what was held back begins in the new one."""
+        return self.ending and not self.flying and not self.firing and self._done.empty()
+
+    def carried(self) -> dict[str, Json]:
+        """Return what the run takes along into a new history."""
+        while not self._done.empty():
+            name, result = self._done.get_nowait()
+            if name:
+                self.unread[name] = result
+        return {"due": self.due, "later": sorted(self.later), "unread": self.unread}
+
+    # --- carrying out ---------------------------------------------------------------------------------------------------------
+
+    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> Json:
+        """Carry out a command in a worker."""
+        return await workflow.execute_activity(
+            names.ACTIVITIES[command["kind"]],
+            {"run": self.launch["run"], "digest": self.launch["digest"], "command": command},
+            activity_id=command["id"],
+            start_to_close_timeout=_AT_LONGEST,
+            heartbeat_timeout=timedelta(seconds=self.launch["heartbeat"]),
+            retry_policy=_RETRY,
+            summary=command["id"],
+        )
+
+    async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
+        """Return the result of a command; `None` if somebody gives it later."""
+        try:
+            given = await self.effect(command)
+            if "launch" in given and command["kind"] == "activity":
+                return await self._child(given["launch"], command)
+        except (ActivityError, ChildWorkflowError) as error:
+            if workflow.cancellation_reason() is not None and isinstance(error.cause, CancelledError):
+                raise
+            return {"error": {"kind": "failed", "code": None, "message": str(error.cause or error)}}
+        if "pending" in given:
+            return None
+        made: Result = given
+        return made
+
+    async def _child(self, begun: dict[str, Json], command: ActivityCommand) -> Result:
+        inherited = {key: value for key, value in self.launch.items() if key != "carried"}
+        name = f"{workflow.info().workflow_id}/{command['id']}"
+        self.children[command["id"]] = name
+        launch = {**inherited, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        try:
+            ended = await workflow.execute_child_workflow(names.WORKFLOW, launch, id=name)
+        finally:
+            self.children.pop(command["id"], None)
+        return child_result(ended["outcome"], command)
+
+    async def _sleep(self, name: str) -> None:
+        await asyncio.sleep(max(self.due[name] - workflow.time(), 0))
+        self.due.pop(name, None)
+        self._done.put_nowait((name, {"ok": None}))
+
+    def landed(self, name: str, result: Result | None) -> None:
+        """Take in what came of a command in flight, and begin one that was held back."""
+        self.flying -= 1
+        if result is None and name in self.unread:
+            result = self.unread.pop(name)
+        if result is None:
+            self.later.add(name)
+        self._done.put_nowait(("" if result is None else name, result or {}))
+        self.release()
+
+    def release(self) -> None:
+        """Begin commands that were held back, as far as there is room."""
+        while self._held and self.flying < MOST and not self.ending:
+            self._held.pop(0).fly()
+
+    def withdraw(self, work: _Work) -> None:
+        """Forget a command that nobody waits for any more."""
+        name = work.command["id"]
+        self.later.discard(name)
+        self.due.pop(name, None)
+        if work in self._held:
+            self._held.remove(work)
+
+
+class _Work:
+    """One command that is being carried out."""
+
+    def __init__(self, port: TemporalPort, command: Command) -> None:
+        self.port = port
+        self.command = command
+        self.task: asyncio.Task[Any] | None = None
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        self.task = asyncio.create_task(work)
+
+    def fly(self) -> None:
+        self.port.flying += 1
+        self.begin(self._fly())
+
+    async def _fly(self) -> None:
+        command = self.command
+        assert command["kind"] == "model" or command["kind"] == "activity"
+        try:
+            result = await self.port.result_of(command)
+        except BaseException:
+            self.port.flying -= 1
+            self.port.release()
+            self.port._done.put_nowait(("", {}))  # noqa: SLF001  -- its own
+            raise
+        self.port.landed(command["id"], result)
+
+    def cancel(self) -> None:
+        """Stop carrying it out."""
+        self.port.withdraw(self)
+        if self.task is not None:
+            self.task.cancel()
