@@ -11,6 +11,8 @@ from instrc.version import __version__
 
 if TYPE_CHECKING:
     from instrc.api import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
+    from instrc.codecs.encode import Inexpressible, encode
+    from instrc.dialects.catalogue import targets
     from instrc.flattening.flatten import flatten
     from instrc.flattening.provenance import Flat
     from instrc.flattening.split import split
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from instrc.importing import import_tools
     from instrc.ir.artefact import Artefact
     from instrc.ir.dialect import Dialect
+    from instrc.ir.tool import Example, Tool
     from instrc.lifting.lift import Lifted, lift
-    from instrc.lowering.lower import Lowering, Tool, lower
-    from instrc.lowering.toolset import lower_all
+    from instrc.lowering.lower import Lowering, lower
+    from instrc.lowering.toolset import LoweredTools, lower_all
+    from instrc.lowering.verify import Verification, verify
     from instrc.plans.check import check_plan
     from instrc.plans.convert import typed_plan, uniform_plan
     from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
@@ -43,9 +47,12 @@ __all__ = [
     "Artefact",
     "CompileError",
     "Dialect",
+    "Example",
     "Flat",
+    "Inexpressible",
     "Label",
     "Lifted",
+    "LoweredTools",
     "Lowering",
     "Model",
     "ModelError",
@@ -62,6 +69,7 @@ __all__ = [
     "Source",
     "Span",
     "Tool",
+    "Verification",
     "__version__",
     "activity",
     "artefacts",
@@ -69,6 +77,7 @@ __all__ = [
     "check_plan",
     "compile",
     "current_call",
+    "encode",
     "export_plan",
     "flatten",
     "import_plan",
@@ -83,8 +92,10 @@ __all__ = [
     "split",
     "strip",
     "subsumes",
+    "targets",
     "typed_plan",
     "uniform_plan",
+    "verify",
 ]
 
 _HOMES = {
@@ -106,7 +117,14 @@ _HOMES = {
     "Dialect": "instrc.ir.dialect",
     "Lifted": "instrc.lifting.lift",
     "Lowering": "instrc.lowering.lower",
-    "Tool": "instrc.lowering.lower",
+    "Tool": "instrc.ir.tool",
+    "Example": "instrc.ir.tool",
+    "LoweredTools": "instrc.lowering.toolset",
+    "Inexpressible": "instrc.codecs.encode",
+    "encode": "instrc.codecs.encode",
+    "targets": "instrc.dialects.catalogue",
+    "Verification": "instrc.lowering.verify",
+    "verify": "instrc.lowering.verify",
     "import_tools": "instrc.importing",
     "lift": "instrc.lifting.lift",
     "lower": "instrc.lowering.lower",

@@ -15,7 +15,7 @@ FLOORS: dict[str, int] = {
         [
             ["source", "jsonvalue", "naming", "regular", "resources", "version"],
             ["problems"],
-            ["ir"],
+            ["ir", "python_types"],
             ["schema"],
             ["flattening", "syntax", "vibes"],
             ["codecs", "dialects", "passes", "plans", "sandbox"],

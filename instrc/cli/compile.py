@@ -114,16 +114,18 @@ def _lower(
     strict: bool,
 ) -> None:
     """Add the payloads: to the folder each by itself, to the standard output all those of one request."""
-    from instrc.cli.targeting import one_by_one, together  # targets are many facts
+    from instrc.cli.targeting import handling_of, one_by_one, together  # targets are many facts
+
+    handling = handling_of(recursion)
 
     if folder is not None:
-        for each in one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict):
+        for each in one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict):
             output.files[folder / f"{each.file_name}.{each.target}.json"] = each.payload
             output.files[folder / f"{each.file_name}.{each.target}.map.json"] = each.map
         return
     back: Json
     if len(compiled) == 1:
-        fitted = list(one_by_one(compiled, targets, emit, report, recursion=recursion, strict=strict))
+        fitted = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict))
         if way_back is not None and len(fitted) > 1:
             message = "--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each"
             raise typer.BadParameter(message)

@@ -125,9 +125,10 @@ def _call(
 
     payload: Json = call.schema
     if target is not None:
+        from instrc.dialects.catalogue import dialect
         from instrc.lowering.lower import lower
 
-        payload = lower(call.schema, target, artefact.name, description=artefact.title, report=report).payload
+        payload = lower(call.schema, dialect(target), artefact.name, description=artefact.title, report=report).payload
     schema_tokens = count(dumps(payload, indent=False))
     sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)

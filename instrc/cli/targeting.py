@@ -15,7 +15,9 @@ from instrc.problems.report import Report
 from instrc.source import Source
 
 if TYPE_CHECKING:
-    from instrc.lowering.lower import Tool
+    from instrc.ir.dialect import Dialect
+    from instrc.ir.tool import Tool
+    from instrc.lowering.lower import Recursion
 
 
 class Fitted(NamedTuple):
@@ -29,13 +31,19 @@ class Fitted(NamedTuple):
     map: Json
 
 
+def handling_of(recursion: str | None) -> Recursion | None:
+    """Return what to do about recursive schemas, by its word on the command line."""
+    known: dict[str, Recursion] = {"keep": "keep", "unroll": "unroll", "refuse": "refuse"}
+    return None if recursion is None else known[recursion]
+
+
 def one_by_one(
     exports: Sequence[Export],
     targets: Sequence[str],
     emit: Emit | None,
     report: Report,
     *,
-    recursion: str | None = None,
+    recursion: Recursion | None = None,
     strict: bool = False,
 ) -> Iterator[Fitted]:
     """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down.
@@ -57,9 +65,8 @@ def one_by_one(
                         strict=strict,
                         report=found,
                     )
-                    yield Fitted(
-                        tool.name, export.file_name + tool.name.removeprefix(export.stem), target, result.payload, result.map
-                    )
+                    part = tool.name.removeprefix(export.stem) if tool.name.startswith(f"{export.stem}_") else ""
+                    yield Fitted(tool.name, export.file_name + part, target.name, result.payload, result.map)
 
 
 def together(
@@ -77,7 +84,7 @@ def together(
 
 
 def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iterator[Tool]:
-    from instrc.lowering.lower import Tool
+    from instrc.ir.tool import Tool
 
     for export in exports:
         if emit is None and export.artefact.kind == "process":
@@ -86,12 +93,12 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
         schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
         if schema is not None:
             own = schema.get("description") if isinstance(schema, dict) else None
-            yield Tool(export.stem, schema, own or export.artefact.title)
+            yield Tool(_name_of(schema) or export.stem, schema, own or export.artefact.title)
 
 
 def _chunks(export: Export) -> Iterator[Tool]:
     """Yield the tool that starts a process, then what the model fills in later, each under the name of its chunk."""
-    from instrc.lowering.lower import Tool
+    from instrc.ir.tool import Tool
     from instrc.previewing import later_schemas  # brings the runtime's views
 
     tool = export.artefact.documents["tool"]
@@ -101,14 +108,20 @@ def _chunks(export: Export) -> Iterator[Tool]:
         yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
 
 
-def _known(targets: Sequence[str], report: Report) -> list[str]:
+def _name_of(schema: Json) -> str | None:
+    """Return the name that an imported tool has at its server, where its vibe has another."""
+    name = schema.get("x-tool-name") if isinstance(schema, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _known(targets: Sequence[str], report: Report) -> list[Dialect]:
     """Return the targets that exist, once each."""
     from instrc.dialects.catalogue import dialect
 
     known = []
     for target in dict.fromkeys(targets):
         with _placed(report, None) as found:
-            known.append(dialect(target).name)
+            known.append(dialect(target))
         if found.failed:
             return []
     return known

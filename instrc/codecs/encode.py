@@ -11,8 +11,10 @@ from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other
 from instrc.codecs.maps import record_of, records_in
 from instrc.codecs.reverse import Codec, wrapped
 from instrc.jsonvalue import Json, dumps, equal, freeze
+from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
+from instrc.schema.validation import validate
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
@@ -159,8 +161,11 @@ def _to_text(codec: dict[str, Any], value: Json) -> str:
     return text
 
 
-def encode(value: Json, map: Json, name: str | None = None) -> Json:  # noqa: A002  -- the word for it everywhere else
+def encode(value: Json, map: Json, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
     """Return a value as a model would write it for the target: what `lift` turns back into it.
+
+    `name` says which tool, where the map is that of several.
+    With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
 
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it.
     """
@@ -168,4 +173,6 @@ def encode(value: Json, map: Json, name: str | None = None) -> Json:  # noqa: A0
     record = record_of(name, records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
+    if check and (wrong := validate(value, record["schema"])):
+        raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
     return Interpreter(record).encode(record.get("codec"), value)

@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from instrc.dialects.words import FORMATS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
+from instrc.jsonvalue import Json
+
+_PLAIN: Json = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 
 
 def anthropic() -> Dialect:
@@ -13,7 +16,8 @@ def anthropic() -> Dialect:
     return Dialect(
         name="anthropic",
         title="Anthropic tool",
-        envelope={"name": "@name", "description": "@description", "input_schema": "@schema"},
+        envelope=_PLAIN,
+        example="@value",
         where=("input_schema",),
         tool_name=WORD,
         key=NameRule("a-zA-Z0-9_.-", "a-zA-Z0-9_.-", 64),
@@ -21,6 +25,7 @@ def anthropic() -> Dialect:
         order="free",
         closed=False,
         fold=True,
+        extracts_calls=True,
         comments=False,
         enforced=False,
         facts=(
@@ -33,13 +38,12 @@ def anthropic() -> Dialect:
 
 def anthropic_strict() -> Dialect:
     """Return what is known of: Anthropic strict tool."""
-    plain = {"name": "@name", "description": "@description", "input_schema": "@schema"}
     return replace(
         anthropic(),
         name="anthropic-strict",
         title="Anthropic strict tool",
-        envelope={**plain, "strict": True},
-        plain=plain,
+        envelope={**_PLAIN, "strict": True},
+        plain=_PLAIN,
         structure="fitted",
         keywords=STRICT | {"default", "minItems"},
         order="required-first",
@@ -69,4 +73,19 @@ def anthropic_strict() -> Dialect:
                 "2026-11-21",
             ),
         ),
+    )
+
+
+def anthropic_output() -> Dialect:
+    """Return what is known of: Anthropic structured output (output_config.format)."""
+    return replace(
+        anthropic_strict(),
+        name="anthropic-output",
+        title="Anthropic structured output (output_config.format)",
+        tool=False,
+        envelope={"type": "json_schema", "schema": "@schema"},
+        plain=None,
+        example=None,
+        where=("schema",),
+        limits=Limits(optional=24, unions=16),
     )

@@ -7,8 +7,9 @@ gigachat 0.2.3, smolagents 1.26.0, llguidance 1.9.1, xgrammar 0.2.8, llama.cpp a
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal, TypeAlias
 
-from instrc.dialects import anthropic, exchange, gigachat, google, mistral, open_weights, openai
+from instrc.dialects import anthropic, bedrock, exchange, gigachat, google, mistral, open_weights, openai
 from instrc.ir.dialect import Dialect
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnknownTarget
@@ -18,17 +19,54 @@ _TARGETS = (
     openai.openai,
     openai.openai_responses,
     openai.openai_output,
+    openai.openai_responses_output,
     anthropic.anthropic,
     anthropic.anthropic_strict,
+    anthropic.anthropic_output,
     google.gemini,
     google.gemini_schema,
+    google.gemini_output,
     mistral.mistral,
+    mistral.mistral_output,
     gigachat.gigachat,
+    gigachat.gigachat_output,
+    bedrock.bedrock,
+    bedrock.bedrock_strict,
     exchange.mcp,
     exchange.smolagents,
     open_weights.ollama,
+    open_weights.ollama_output,
     open_weights.vllm,
+    open_weights.vllm_output,
 )
+
+
+TargetName: TypeAlias = Literal[
+    "jsonschema",
+    "openai",
+    "openai-responses",
+    "openai-output",
+    "openai-responses-output",
+    "anthropic",
+    "anthropic-strict",
+    "anthropic-output",
+    "gemini",
+    "gemini-schema",
+    "gemini-output",
+    "mistral",
+    "mistral-output",
+    "gigachat",
+    "gigachat-output",
+    "bedrock",
+    "bedrock-strict",
+    "mcp",
+    "smolagents",
+    "ollama",
+    "ollama-output",
+    "vllm",
+    "vllm-output",
+]
+"""The names of the targets, for those who check types."""
 
 
 @cache

@@ -39,6 +39,7 @@ def mcp() -> Dialect:
         order="free",
         closed=False,
         comments=False,
+        extracts_calls=True,
         enforced=False,
         facts=(
             Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from instrc.dialects.words import CORE, IDENTIFIER
 from instrc.ir.dialect import Dialect, Fact, NameRule
 
@@ -11,7 +13,13 @@ def gigachat() -> Dialect:
     return Dialect(
         name="gigachat",
         title="GigaChat function",
-        envelope={"name": "@name", "description": "@description", "parameters": "@schema"},
+        envelope={
+            "name": "@name",
+            "description": "@description",
+            "parameters": "@schema",
+            "few_shot_examples": "@examples",
+        },
+        example={"request": "@request", "params": "@value"},
         where=("parameters",),
         tool_name=NameRule(
             "a-zA-Z_",
@@ -33,6 +41,7 @@ def gigachat() -> Dialect:
         enums=frozenset({"string"}),
         formats=frozenset({"date", "date-time", "time"}),
         described=True,
+        extracts_calls=True,
         enforced=False,
         facts=(
             Fact(
@@ -41,5 +50,22 @@ def gigachat() -> Dialect:
             ),
             Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run"),
             Fact("web_search and other built-in names are taken", "gpt2giga"),
+        ),
+    )
+
+
+def gigachat_output() -> Dialect:
+    """Return what is known of: GigaChat structured output (response_format)."""
+    return replace(
+        gigachat(),
+        name="gigachat-output",
+        title="GigaChat structured output (response_format)",
+        tool=False,
+        envelope={"type": "json_schema", "schema": "@schema", "strict": True},
+        example=None,
+        where=("schema",),
+        facts=(
+            Fact("the format is flat and in trial use", "gigachat 0.2.3, models/chat.py"),
+            *gigachat().facts,
         ),
     )

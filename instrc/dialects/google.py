@@ -27,6 +27,7 @@ def gemini() -> Dialect:
         enums=frozenset({"string", "integer", "number"}),
         formats=FORMATS,
         empty_words=False,
+        extracts_calls=True,
         empty_schema=False,
         facts=(
             Fact("the keywords that are read", "google-genai, types.py, FunctionDeclaration"),
@@ -67,5 +68,22 @@ def gemini_schema() -> Dialect:
             Fact("parameters may be left unset", "google-genai 3.4.0, types.py", "2026-11-21"),
             Fact("an array without items is refused", "cline/cline#7339"),
             Fact("keys are identifiers of at most 64 characters", "google-genai, types.py"),
+        ),
+    )
+
+
+def gemini_output() -> Dialect:
+    """Return what is known of: Gemini structured output (responseJsonSchema)."""
+    return replace(
+        gemini(),
+        name="gemini-output",
+        title="Gemini structured output (responseJsonSchema)",
+        tool=False,
+        envelope={"responseMimeType": "application/json", "responseJsonSchema": "@schema"},
+        where=("responseJsonSchema",),
+        empty_schema=True,
+        facts=(
+            *gemini().facts,
+            Fact("the schema stands in generationConfig beside the type of the answer", "google-genai 2.34.0, types.py"),
         ),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from instrc.dialects.words import FORMATS, NUMBERS, PRINTABLE, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact
 
@@ -14,6 +16,10 @@ def mistral() -> Dialect:
         envelope={
             "type": "function",
             "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
+        },
+        plain={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": False},
         },
         where=("function", "parameters"),
         tool_name=WORD,
@@ -44,4 +50,18 @@ def mistral() -> Dialect:
             Fact("bounds of 2^63 and more, lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21"),
             Fact("$id and $schema are refused", "BerriAI/litellm#13389"),
         ),
+    )
+
+
+def mistral_output() -> Dialect:
+    """Return what is known of: Mistral structured output (response_format)."""
+    inner = {"name": "@name", "description": "@description", "schema": "@schema"}
+    return replace(
+        mistral(),
+        name="mistral-output",
+        title="Mistral structured output (response_format)",
+        tool=False,
+        envelope={"type": "json_schema", "json_schema": {**inner, "strict": True}},
+        plain={"type": "json_schema", "json_schema": {**inner, "strict": False}},
+        where=("json_schema", "schema"),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from instrc.dialects.words import CORE, FORMATS, IDENTIFIER, PRINTABLE, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact
 
@@ -45,6 +47,10 @@ def vllm() -> Dialect:
             "type": "function",
             "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},
         },
+        plain={
+            "type": "function",
+            "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": False},
+        },
         where=("function", "parameters"),
         tool_name=WORD,
         key=PRINTABLE,
@@ -75,4 +81,40 @@ def vllm() -> Dialect:
                 "2026-11-21",
             ),
         ),
+    )
+
+
+def ollama_output() -> Dialect:
+    """Return what is known of: Ollama structured output (format)."""
+    return replace(
+        ollama(),
+        name="ollama-output",
+        title="Ollama structured output (format)",
+        tool=False,
+        envelope="@schema",
+        where=(),
+        keywords=STRICT - {"pattern"} | {"minItems", "maxItems", "minLength", "maxLength"},
+        recursion="keep",
+        closed=True,
+        formats=frozenset({"date", "time", "date-time", "uuid"}),
+        enforced=True,
+        facts=(
+            Fact("the schema is handed to llama.cpp unchanged", "ollama, docs/capabilities/structured-outputs.mdx @ fb307609"),
+            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run"),
+            Fact("the four formats that are enforced; numbers are bounded as integers only", "llama-cpp-python 0.3.36, run"),
+        ),
+    )
+
+
+def vllm_output() -> Dialect:
+    """Return what is known of: vLLM structured output (structured_outputs in extra_body)."""
+    return replace(
+        vllm(),
+        name="vllm-output",
+        title="vLLM structured output (extra_body)",
+        tool=False,
+        envelope={"structured_outputs": {"json": "@schema"}},
+        plain=None,
+        where=("structured_outputs", "json"),
+        facts=(Fact("the schema stands under structured_outputs", "vllm, docs/features/structured_outputs.md"), *vllm().facts),
     )

@@ -39,6 +39,7 @@ def openai() -> Dialect:
         tuples="object",
         anything="text",
         first_keys=True,
+        extracts_calls=True,
         formats=FORMATS,
         patterns="plain",
         limits=_OPENAI_LIMITS,
@@ -56,6 +57,19 @@ def openai_responses() -> Dialect:
         envelope={**flat, "strict": True},
         plain={**flat, "strict": False},
         where=("parameters",),
+    )
+
+
+def openai_responses_output() -> Dialect:
+    """Return what is known of: OpenAI structured output of Responses (text.format)."""
+    flat = {"type": "json_schema", "name": "@name", "description": "@description", "schema": "@schema"}
+    return replace(
+        openai_output(),
+        name="openai-responses-output",
+        title="OpenAI Responses, structured output (text.format)",
+        envelope={**flat, "strict": True},
+        plain={**flat, "strict": False},
+        where=("schema",),
     )
 
 

@@ -134,7 +134,7 @@ def listing() -> list[dict[str, Json]]:
             "enforced": aimed.enforced,
             "order": aimed.order,
             "tool name": f"[{aimed.tool_name.first}][{aimed.tool_name.rest}]*, at most {aimed.tool_name.most}"
-            if aimed.envelope != "@schema"
+            if aimed.named
             else None,
             "keys": None if aimed.key is None else f"[{aimed.key.first}][{aimed.key.rest}]*, at most {aimed.key.most}",
             "limits": {name: value for name in _LIMITS if (value := getattr(aimed.limits, name)) is not None},

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from instrc import problems
-from instrc.importers.pydantic_models import described
 from instrc.jsonvalue import Json, loads
 from instrc.problems.problem import CompileError
+from instrc.python_types import schema_of as described
 
 
 def schema_of(value: Any, option: str) -> Json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +10,9 @@ from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
 from instrc.problems.imported import UnusableTool
-from instrc.problems.importing import MissingLibrary, NotATool
+from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
+from instrc.python_types import schema_of
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import shown
 from instrc.schema.walk import Path
@@ -29,7 +29,7 @@ def given(values: Any) -> Given:
     for value in values:
         name = getattr(value, "__name__", "") or shown(value)
         try:
-            found.append({_NAME: name, **of_value(described(value)).value})
+            found.append({_NAME: name, **of_value(schema_of(value)).value})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
@@ -38,39 +38,6 @@ def given(values: Any) -> Given:
     made = Given(found)
     made.problems += problems
     return made
-
-
-def described(value: Any) -> Any:
-    """Return the schema of a type as pydantic describes it; what it raises is the fault of the type."""
-    for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
-        describe = getattr(value, method, None)
-        if callable(describe):
-            return describe()
-    try:
-        from pydantic import TypeAdapter  # optional: only who has such types has it
-    except ImportError:
-        raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(_readable(value)).json_schema()
-
-
-def _readable(value: Any) -> Any:
-    """Return a type as pydantic reads it: before Python 3.12 it takes only the `TypedDict` of `typing_extensions`."""
-    from typing import get_args, get_origin, get_type_hints, is_typeddict
-
-    if sys.version_info >= (3, 12):
-        return value
-    if get_origin(value) in {list, dict, tuple}:
-        return get_origin(value)[tuple(_readable(part) for part in get_args(value))]
-    if not is_typeddict(value) or value.__class__.__module__ == "typing_extensions":
-        return value
-    from typing import NotRequired  # comes with pydantic
-
-    from typing_extensions import TypedDict
-
-    hints = get_type_hints(value, include_extras=True)
-    optional = value.__optional_keys__
-    members = {name: NotRequired[_readable(hint)] if name in optional else _readable(hint) for name, hint in hints.items()}
-    return TypedDict(value.__name__, members)  # type: ignore[operator]  # made at run time
 
 
 def objects(value: Any) -> list[Any]:

@@ -84,6 +84,8 @@ class Dialect:
     """The payload with the words `@name`, `@description`, `@schema`, `@map` in the places of what is filled in."""
     plain: Json = None
     """The envelope without strictness, taken when a budget of the strict one is exceeded; `None` if there is none."""
+    example: Json = None
+    """One example in the field for them (`@examples` of the envelope), with the words `@value` and `@request`; `None` if none."""
     where: tuple[str | int, ...] = ()
     """The path of the schema in the envelope."""
     tool: bool = True
@@ -143,10 +145,22 @@ class Dialect:
     spelling: Literal["json-schema", "openapi", "smolagents"] = "json-schema"
     engines: tuple[str, ...] = ()
     """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
+    extracts_calls: bool = False
+    """Whether the provider takes calls out of the text of the model itself."""
     enforced: bool = True
     """Whether the target constrains decoding by the schema, or only shows it to the model."""
     limits: Limits = field(default_factory=Limits)
     facts: tuple[Fact, ...] = ()
+
+    @property
+    def named(self) -> bool:
+        """Whether the envelope says the name of the tool."""
+        return bool(self.envelope != "@schema")
+
+    @property
+    def describable(self) -> bool:
+        """Whether the envelope has a member for the description of the tool."""
+        return "@description" in str(self.envelope)
 
     @property
     def reorders(self) -> bool:

@@ -20,11 +20,6 @@ from instrc.schema.validation import Violation
 
 __all__ = ["Call", "Lifted", "lift"]
 
-_READ_BY_PROVIDER = frozenset(
-    {"openai", "openai-responses", "openai-output", "anthropic", "anthropic-strict", "gemini", "gemini-schema", "gigachat", "mcp"}
-)
-"""Targets whose provider takes calls out of the model's text itself: what looks like one in a text of theirs is a quotation."""
-
 _Records = dict[str, Any]
 
 
@@ -54,7 +49,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
 def _lifted(reply: Reply, records: _Records) -> Lifted:
     """Lift one reading of an answer."""
-    if not all(record.get("target") in _READ_BY_PROVIDER for record in records.values()):
+    if not all(_quotes_calls(record.get("target")) for record in records.values()):
         reply = _with_calls_in_text(reply, records)
     if reply.envelope and not reply.calls and reply.texts and reply.refusal is None and reply.failure is None:
         reply = _with_text_as_value(reply, records)
@@ -67,6 +62,14 @@ def _lifted(reply: Reply, records: _Records) -> Lifted:
         reply.malformed,
         reply.failure,
     )
+
+
+def _quotes_calls(target: Json) -> bool:
+    """Say whether what looks like a call in a text of a target is a quotation: its provider takes the calls out itself."""
+    from instrc.dialects.catalogue import targets
+
+    known = targets().get(target) if isinstance(target, str) else None
+    return known is not None and (known.extracts_calls or not known.tool)
 
 
 def _with_calls_in_text(reply: Reply, records: _Records) -> Reply:

@@ -14,8 +14,15 @@ def described(schema: Json, description: str | None, flat: Json, aimed: Dialect)
     """
     said = (flat.get("description"), flat.get("title")) if isinstance(flat, dict) else ()
     own = next((text for text in said if isinstance(text, str) and text), None)
-    if aimed.envelope == "@schema" or not isinstance(schema, dict):
+    if not isinstance(schema, dict) or (aimed.structure == "kept" and not aimed.describable):
         return description, schema
+    if not aimed.describable:
+        here = schema.get("description")
+        text = description or (here if isinstance(here, str) else None) or own
+        return None, {
+            "description": text,
+            **{key: value for key, value in schema.items() if key != "description"},
+        } if text else schema
     if aimed.spelling == "smolagents":  # the inputs have no place for it
         return joined(description or own, schema.get("description")) or "", schema
     here = schema.get("description")

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, TypeAlias
 
+from instrc.codecs.encode import encode
 from instrc.codecs.reverse import VERSION
-from instrc.dialects.catalogue import dialect
+from instrc.dialects.catalogue import TargetName, dialect
+from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
+from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json, at
 from instrc.lowering import budgets
 from instrc.lowering.as_written import as_written
+from instrc.lowering.built import Built
 from instrc.lowering.describe import cut, described
 from instrc.lowering.envelopes import filled
-from instrc.lowering.fitted import fitted
-from instrc.lowering.kept import kept
+from instrc.lowering.examples import shown
+from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.names import legal
 from instrc.lowering.notes import joined
+from instrc.lowering.pass_through import pass_through
+from instrc.lowering.plain import plain
 from instrc.lowering.reading import read
+from instrc.lowering.rebuild import rebuild
 from instrc.lowering.spelling import spelled
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -28,6 +35,8 @@ from instrc.problems.targets import BudgetExceeded, LossyStrict, LossyTarget
 
 UNROLL = 3
 """How often a recursive reference is written out where the target keeps none."""
+
+Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,101 +55,124 @@ class Lowering:
     """The payload's schema in standard JSON Schema, whatever the target's spelling."""
 
 
-class Tool(NamedTuple):
-    """A schema with the name and the description under which a model is shown it."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a schema is to be lowered."""
 
-    name: str
-    schema: Json
-    description: str | None = None
+    ordered: bool = True
+    unroll: int = UNROLL
+    recursion: Recursion | None = None
 
 
 def lower(
-    schema: Json,
-    target: str | Dialect = "openai",
-    name: str = "tool",
+    schema: ToolLike,
+    target: TargetName | Dialect = "openai",
+    name: str | None = None,
     *,
+    envelope: TargetName | Dialect | None = None,
     description: str | None = None,
+    examples: Iterable[Example | Json] = (),
     ordered: bool = True,
     unroll: int = UNROLL,
-    recursion: str | None = None,
+    recursion: Recursion | None = None,
     strict: bool = False,
     documents: Mapping[str, Json] | None = None,
     report: Report | None = None,
 ) -> Lowering:
     """Fit a JSON Schema to a target.
 
+    `schema` may also be a tool as a provider takes it, a compiled artefact or process (its entry is sent), a model of pydantic,
+    a typed dict, a dataclass or an annotated function.  `TypeError` for anything else.
     `target` is a name that `targets()` lists, or a `Dialect` of your own.
+    `envelope` names another target whose envelope is filled: `lower(Letter, "anthropic-strict", envelope="openai")` keeps
+    Anthropic's rules for a gateway that speaks OpenAI's language, such as LiteLLM.
+    `examples` are values to show the model where the target has a field for them; they must satisfy the schema.
     `ordered` keeps the order of properties where the target would move optional ones.
     `unroll` says how often a recursive reference is written out where the target keeps none;
-    `recursion` overrides what the target does about it: `keep`, `unroll` or `refuse`.
+    `recursion` overrides what the target does about it.
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
+    What is no valid schema raises a `CompileError` with `invalid-schema` problems.
     """
-    aimed = dialect(target)
+    tool = tool_of(schema, name)
+    if description is not None:
+        tool = tool._replace(description=description)
+    if given := tuple(each if isinstance(each, Example) else Example(plain(each)) for each in examples):
+        tool = tool._replace(examples=given)
+    aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
+    options = Options(ordered, unroll, recursion)
+    return reported(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=report)
+
+
+def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
+    """Fit one tool to a target; of its grave losses no problems are made yet."""
     from instrc.flattening.flatten import flatten
 
-    readable, losses = read(schema)
+    if tool.strict is False:
+        aimed = relaxed(aimed)
+    elif tool.strict:
+        aimed = replace(aimed, plain=None)
+    readable, losses = read(plain(tool.schema))
     flat = flatten(readable, documents, share=False)  # a target shares in its own way
-    result = _lowered(flat, losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion)
+    result = _lowered(flat, losses, aimed, tool, options)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)
         result = replace(result, losses=tuple(loss for loss in told if not _was_forbidden(loss, readable)))
-    return _reported(result, aimed, strict=strict, report=report)
+    return result
 
 
-def _lowered(
-    flat: Json,
-    read_losses: Iterable[Loss],
-    aimed: Dialect,
-    name: str,
-    description: str | None,
-    *,
-    ordered: bool,
-    unroll: int,
-    recursion: str | None = None,
-    relaxed: tuple[Problem, ...] = (),
-) -> Lowering:
-    """Build payload, map and losses; `relaxed` are the exceeded budgets for which strictness was given up."""
+def _lowered(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
+    """Build payload, map and losses; give up order, then strictness, where a budget of the target asks for it."""
+    first = _assembled(flat, read_losses, aimed, tool, options)
+    over = budgets.exceeded(first.schema, aimed, first.map["tool"]["sent"])
+    if not over:
+        return first
+    if aimed.order == "required-first" and options.ordered:  # optional properties may stay out of the union budget
+        again = _lowered(flat, read_losses, aimed, tool, replace(options, ordered=False))
+        if not any(isinstance(problem, BudgetExceeded) for problem in again.problems):
+            reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
+            return replace(again, losses=(*again.losses, Loss("", "properties", None, "order", reason)))
+    if aimed.plain is None:
+        return replace(first, problems=tuple(over))
+    reason = "is given up, because a budget of the target is exceeded"
+    loss = Loss("", "strict", value=True, kind="unenforced", reason=reason)
+    told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
+    loose = _assembled(flat, read_losses, replace(aimed, envelope=aimed.plain), tool, options)
+    return replace(loose, losses=(*loose.losses, loss), problems=told)
+
+
+def _built(flat: Json, aimed: Dialect, options: Options) -> Built:
     if aimed.structure == "kept":
-        built = kept(flat, aimed)
-    else:
-        built = fitted(flat, aimed, ordered=ordered, unroll=unroll, recursion=recursion)
-    sent_name = legal(name, aimed.tool_name, "tool") if aimed.envelope != "@schema" else name
-    said, schema = described(built.schema, description, flat, aimed)
+        return pass_through(flat, aimed)
+    return rebuild(flat, aimed, ordered=options.ordered, unroll=options.unroll, recursion=options.recursion)
+
+
+def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
+    """Put what is built of a schema into the envelope of a target, and note the way back."""
+    built = _built(flat, aimed, options)
+    losses = [*read_losses, *built.losses]
+    sent_name = legal(tool.name, aimed.tool_name, "tool") if aimed.named else tool.name
+    said, schema = described(built.schema, tool.description, flat, aimed)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()})
         said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
-    overflow = None
-    if said is not None and aimed.limits.description is not None and len(said) > aimed.limits.description:
-        said, overflow = cut(said, aimed.limits.description)
+    most = aimed.limits.description
+    if said is not None and most is not None and len(said) > most:
+        said, overflow = cut(said, most)
         schema = {**schema, "description": joined(overflow, schema.get("description"))}
-    record: dict[str, Json] = {"instrc": VERSION, "target": aimed.name, "tool": {"name": name, "sent": sent_name}}
+    record: dict[str, Json] = {"instrc": VERSION, "target": aimed.name, "tool": {"name": tool.name, "sent": sent_name}}
     record["keys"] = list(schema.get("properties", ())) if isinstance(schema, dict) else []
     record |= built.record
     record["schema"] = flat
-    losses = [*read_losses, *built.losses]
-    problems: list[Problem] = list(relaxed)
-    envelope = aimed.plain if relaxed and aimed.plain is not None else aimed.envelope
-    if relaxed:
-        losses.append(
-            Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the target is exceeded")
-        )
-    elif aimed.plain is not None:
-        over = budgets.exceeded(schema, aimed, sent_name)
-        if over:
-            if aimed.order == "required-first" and ordered:  # optional properties may stay out of the union budget
-                again = _lowered(flat, read_losses, aimed, name, description, ordered=False, unroll=unroll, recursion=recursion)
-                if not any(isinstance(problem, BudgetExceeded) for problem in again.problems):
-                    reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
-                    return replace(again, losses=(*again.losses, Loss("", "properties", None, "order", reason)))
-            told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
-            return _lowered(
-                flat, read_losses, aimed, name, description, ordered=ordered, unroll=unroll, recursion=recursion, relaxed=told
-            )
-    else:
-        problems += budgets.exceeded(schema, aimed, sent_name)
-    shown = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else spelled(schema, aimed.spelling)
-    payload = filled(envelope, {"@name": sent_name, "@description": said, "@schema": shown, "@map": record})
-    return Lowering(payload, record, tuple(losses), tuple(problems), schema)
+    sent = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else spelled(schema, aimed.spelling)
+    examples, more = shown(tool, record, aimed)
+    losses += more
+    words = {"@name": sent_name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
+    return Lowering(filled(aimed.envelope, words), record, tuple(losses), (), schema)
+
+
+def _asks_nothing(schema: Json) -> bool:
+    """Say whether a schema is that of a tool without parameters."""
+    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
 
 
 def _was_forbidden(loss: Loss, schema: Json) -> bool:
@@ -153,12 +185,7 @@ def _was_forbidden(loss: Loss, schema: Json) -> bool:
         return loss.value is False
 
 
-def _asks_nothing(schema: Json) -> bool:
-    """Say whether a schema is that of a tool without parameters."""
-    return isinstance(schema, dict) and schema.get("type") == "object" and not schema.get("properties")
-
-
-def _reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:
+def reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:
     """Make problems of grave losses, and raise or report them."""
     kind = LossyStrict if strict else LossyTarget
     lossy = [
@@ -173,3 +200,6 @@ def _reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report 
     elif strict and lossy:
         raise CompileError(result.problems)
     return result
+
+
+__all__ = ["UNROLL", "Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "reported"]

@@ -11,6 +11,8 @@ from typing import Any
 from instrc.codecs.positions import MANY, NAMED, ONE
 from instrc.jsonvalue import Json, pointer
 from instrc.lowering.losses import Loss
+from instrc.problems.problem import CompileError
+from instrc.schema.wellformed import problems_of
 
 _DEEPEST = 200
 _TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
@@ -48,18 +50,28 @@ _MEANT: dict[str, str | None] = {
     "nil": "null",
     "void": "null",
 }
+_ANY = frozenset({"any", "anytype", "unknown", "mixed", "value", "jsonvalue", "file", "object?", "undefined"})
+"""Words that say no type."""
 _COUNTS = frozenset(
     {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
 )
 _NUMBERS = frozenset({"minimum", "maximum", "multipleOf"})
+_LISTS_OF_ANYTHING = frozenset({"examples"})
+_FLAGS = frozenset({"deprecated", "readOnly", "writeOnly", "uniqueItems"})
 _ARRAYS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _ANY_VALUE = frozenset({"const", "default", "enum", "examples", "example"})
 
 
 def read(schema: Json) -> tuple[Json, list[Loss]]:
-    """Return a schema in the words of 2020-12, and what had to be read in another way than it is written."""
+    """Return a schema in the words of 2020-12, and what had to be read in another way than it is written.
+
+    What cannot be read so is a `CompileError` with `invalid-schema` problems.
+    """
     losses: list[Loss] = []
-    return _read(schema, (), losses), losses
+    readable = _read(schema, (), losses)
+    if wrong := problems_of(readable):
+        raise CompileError(wrong)
+    return readable, losses
 
 
 def _read(schema: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:
@@ -70,8 +82,7 @@ def _read(schema: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json
     if isinstance(schema, str):
         return _read({"type": schema}, path, losses)
     if not isinstance(schema, dict):
-        _lose(losses, path, "schema", schema, "is no schema and taken for one that allows everything")
-        return True
+        return schema  # the check of the whole says so
     result: dict[str, Any] | None = None
     for keyword, value in schema.items():
         new = _keyword(schema, keyword, value, path, losses)
@@ -95,7 +106,7 @@ def _keyword(schema: dict[str, Json], keyword: str, value: Json, path: tuple[str
         return _type(value, path, losses)
     if keyword in NAMED:
         if not isinstance(value, dict):
-            return _GONE
+            return value  # the check of the whole says so
         return _named(keyword, value, path, losses)
     if keyword in MANY:
         if not isinstance(value, list) or not value:
@@ -115,11 +126,20 @@ def _keyword(schema: dict[str, Json], keyword: str, value: Json, path: tuple[str
     if keyword == "enum" and (not isinstance(value, list) or not value):
         _lose(losses, path, keyword, value, "lists no values and is left out")
         return _GONE
+    if keyword in _LISTS_OF_ANYTHING and not isinstance(value, list):
+        _lose(losses, path, keyword, value, "is no list and is left out")
+        return _GONE
+    if keyword in _FLAGS and not isinstance(value, bool):
+        _lose(losses, path, keyword, value, "is neither true nor false and is left out")
+        return _GONE
+    if keyword == "required" and isinstance(value, str):
+        _lose(losses, path, keyword, value, "is read as a list of one name")
+        return [value]
     if keyword == "required" and isinstance(value, list) and not all(isinstance(name, str) for name in value):
         return [name for name in value if isinstance(name, str)]
     if keyword == "required" and isinstance(value, list) and len(set(value)) < len(value):
         return list(dict.fromkeys(value))
-    if keyword in {"pattern", "format", "description", "title", "$ref"} and not isinstance(value, str):
+    if keyword in {"pattern", "format", "description", "title", "$comment", "$schema"} and not isinstance(value, str):
         _lose(losses, path, keyword, value, "is no text and is left out")
         return _GONE
     if keyword == "pattern" and _broken(value):
@@ -181,6 +201,8 @@ def _type(value: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:
         if value in _TYPES:
             return value
         meant = _MEANT.get(value.lower(), value.lower() if value.lower() in _TYPES else None)
+        if meant is None and value.lower() not in _ANY:
+            return value  # no word for a type: the check of the whole says so
         _lose(losses, path, "type", value, f"is read as {meant or 'any type'}")
         return meant if meant is not None else _GONE
     if isinstance(value, list):
@@ -236,7 +258,18 @@ def _older(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Lo
             result["type"] = list(dict.fromkeys([*([types] if isinstance(types, str) else types), "null"]))
             if "enum" in result and None not in result["enum"]:
                 result["enum"] = [*result["enum"], None]
-    return _required(result, path, losses)
+    return _required(_listed_items(result, path, losses), path, losses)
+
+
+def _listed_items(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> dict[str, Json]:
+    """Read an `enum` of values that are no lists beside `type: array` as what its items may be."""
+    listed = schema.get("enum")
+    if schema.get("type") != "array" or not listed or any(isinstance(value, list) for value in listed):
+        return schema
+    _lose(losses, path, "enum", listed, "is read as what the items may be")
+    rest = {keyword: value for keyword, value in schema.items() if keyword != "enum"}
+    items = rest.get("items")
+    return {**rest, "items": {**(items if isinstance(items, dict) else {}), "enum": listed}}
 
 
 def _required(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> dict[str, Json]:

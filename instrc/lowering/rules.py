@@ -96,13 +96,14 @@ class _Judge:
             most = self.aimed.limits.description
             if not isinstance(value, str) or (most is not None and len(value) > most):
                 yield Breach("description", here, "the description is no text or too long")
-        elif template in ("@schema", "@map"):
+        elif template in ("@schema", "@map", "@examples"):
             return
         elif isinstance(template, dict):
             if not isinstance(value, dict):
                 yield Breach("envelope", here, "an object is expected")
                 return
-            optional = {key for key, item in template.items() if item in ("@description", "@map", {"dev.instrc/map": "@map"})}
+            left_out = ("@description", "@map", "@examples", {"dev.instrc/map": "@map"})
+            optional = {key for key, item in template.items() if item in left_out}
             if not self.aimed.empty_schema:
                 optional |= {key for key, item in template.items() if item == "@schema"}
             for key in template.keys() - value.keys() - optional:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from instrc.codecs.reverse import VERSION
-from instrc.dialects.catalogue import dialect
+from instrc.dialects.catalogue import TargetName, dialect
+from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
+from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json
 from instrc.lowering import budgets
+from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
-from instrc.lowering.lower import UNROLL, Lowering, Tool, lower
+from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, lower_tool, reported
 from instrc.lowering.names import legal, unique
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -35,89 +39,115 @@ class LoweredTools:
         return tuple(loss for lowering in self.lowerings for loss in lowering.losses)
 
 
+Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, Any]
+"""What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is."""
+
+
 def lower_all(
-    tools: Sequence[Tool | tuple[str, Json] | tuple[str, Json, str | None]],
-    target: str | Dialect = "openai",
+    tools: Tools,
+    target: TargetName | Dialect = "openai",
     *,
+    envelope: TargetName | Dialect | None = None,
     ordered: bool = True,
     unroll: int = UNROLL,
+    recursion: Recursion | None = None,
     strict: bool = False,
+    documents: Mapping[str, Json] | None = None,
     report: Report | None = None,
 ) -> LoweredTools:
     """Lower several tools for one request.
 
     Names that become equal get numbers.  A tool that would exceed a budget of the whole request is sent without strictness,
-    where the target has such an envelope, and a `budget-exceeded` problem says so.
+    where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
+    and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
-    aimed = dialect(target)
-    lowerings: list[Lowering] = []
-    problems: list[Problem] = []
+    aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
+    wanted = _named(each_of(tools), aimed)
+    options = Options(ordered, unroll, recursion)
     spent = budgets.Spent()
-    taken: set[str] = set()
-    records: dict[str, Json] = {}
-    wanted = [Tool(*tool) for tool in tools]
-    legal_names = {tool.name for tool in wanted if aimed.tool_name.allows(tool.name)}
-    for tool in wanted:
-        own = tool.name in legal_names and tool.name not in taken
-        sent = tool.name if own else unique(legal(tool.name, aimed.tool_name, "tool"), taken | legal_names, aimed.tool_name.most)
-        taken.add(sent)
-
-        def lowered(dialect_: Dialect, *, in_order: bool, tool: Tool = tool, sent: str = sent) -> Lowering:
-            return lower(
-                tool.schema,
-                dialect_,
-                sent,
-                description=tool.description,
-                ordered=in_order,
-                unroll=unroll,
-                strict=strict,
-                report=report,
-            )
-
-        lowering = lowered(aimed, in_order=ordered)
-        joined = spent.with_tool(lowering.schema)
-        over = list(joined.over(aimed, tool.name))
-        if over and ordered and aimed.order == "required-first" and aimed.plain is not None:
-            other = lowered(aimed, in_order=False)  # optional properties may be too many for unions and few enough to be left out
-            again = spent.with_tool(other.schema)
-            if not list(again.over(aimed, tool.name)):
-                loss = Loss(
-                    "", "properties", None, "order", "is kept for required properties only, to stay within the request's unions"
-                )
-                lowering, joined, over = replace(other, losses=(*other.losses, loss)), again, []
-        if any(loss.keyword == "strict" for loss in lowering.losses):
-            pass  # too large by itself, and said so already
-        elif over and aimed.plain is not None:
-            told = [replace(problem, consequence="it is sent without strictness") for problem in over]
-            problems += told
-            relaxed = replace(aimed, envelope=aimed.plain, plain=None, limits=replace(aimed.limits, optional=None, unions=None))
-            lowering = lowered(relaxed, in_order=ordered)
-            loss = Loss(
-                "", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded"
-            )
-            lowering = replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told))
-        else:
-            problems += over
-            spent = joined
-        record = {**lowering.map, "tool": {"name": tool.name, "sent": sent}}
-        records[sent] = record
-        lowerings.append(replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record)))
+    done: dict[int, _Joined] = {}
+    for index, (tool, sent) in sorted(enumerate(wanted), key=lambda item: -item[1][0].priority):
+        done[index] = _joined(tool, sent, aimed, options, documents, spent)
+        spent = done[index].spent
+    results = [done[index] for index in range(len(wanted))]
+    lowerings = tuple(
+        _under_own_name(reported(each.lowering, aimed, strict=strict, report=report), tool.name)
+        for each, (tool, _) in zip(results, wanted, strict=True)
+    )
+    problems = [problem for each in results for problem in each.problems]
     if report is not None:
         for problem in problems:
             report.add(problem)
-    everything = tuple(dict.fromkeys([*problems, *(each for lowering in lowerings for each in lowering.problems)]))
+    everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
+    records = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
     merged = {"instrc": VERSION, "target": aimed.name, "tools": records}
-    return LoweredTools([lowering.payload for lowering in lowerings], merged, tuple(lowerings), everything)
+    return LoweredTools([lowering.payload for lowering in lowerings], merged, lowerings, everything)
+
+
+def _named(tools: Sequence[Tool], aimed: Dialect) -> list[tuple[Tool, str]]:
+    """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
+    taken: set[str] = set()
+    own = {tool.name for tool in tools if aimed.tool_name.allows(tool.name)}
+    found = []
+    for tool in tools:
+        if tool.name in own and tool.name not in taken:
+            sent = tool.name
+        else:
+            sent = unique(legal(tool.name, aimed.tool_name, "tool"), taken | own, aimed.tool_name.most)
+        taken.add(sent)
+        found.append((tool, sent))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """A tool that has joined a request, and what is spent of the request's budgets then."""
+
+    lowering: Lowering
+    spent: budgets.Spent
+    problems: tuple[BudgetExceeded, ...] = ()
+
+
+def _joined(
+    tool: Tool, sent: str, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None, spent: budgets.Spent
+) -> _Joined:
+    """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""
+    sent_tool = tool._replace(name=sent)
+    lowering = lower_tool(sent_tool, aimed, options, documents)
+    joined = spent.with_tool(lowering.schema)
+    over = tuple(joined.over(aimed, tool.name))
+    loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
+    if loose and aimed.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
+        return _Joined(lowering, spent)
+    if over and options.ordered and aimed.order == "required-first" and aimed.plain is not None:
+        other = lower_tool(sent_tool, aimed, replace(options, ordered=False), documents)
+        again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
+        if not list(again.over(aimed, tool.name)):
+            reason = "is kept for required properties only, to stay within the request's unions"
+            loss = Loss("", "properties", None, "order", reason)
+            return _Joined(replace(other, losses=(*other.losses, loss)), again)
+    if not over or aimed.plain is None or tool.strict:
+        return _Joined(lowering, joined, over)
+    told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
+    plain = relaxed(replace(aimed, limits=replace(aimed.limits, optional=None, unions=None)))
+    lowering = lower_tool(sent_tool, plain, options, documents)
+    loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
+    return _Joined(replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told)), spent, told)
+
+
+def _under_own_name(lowering: Lowering, name: str) -> Lowering:
+    """Return a lowering whose map, wherever it stands, has the tool's own name beside the one that is sent."""
+    record = {**lowering.map, "tool": {**lowering.map["tool"], "name": name}}
+    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record))
 
 
 def _with_map(payload: Json, old: Json, new: Json) -> Json:
     """Put the map with the tool's own name into a payload that carries it."""
+    if payload is old:
+        return new
     if not isinstance(payload, dict):
         return payload
-    return {
-        key: {name: new if value is old else value for name, value in item.items()} if key == "_meta" else item
-        for key, item in payload.items()
-    }
+    return {key: _with_map(value, old, new) if key == "_meta" or value is old else value for key, value in payload.items()}
 
 
-__all__ = ["BudgetExceeded", "LoweredTools", "lower_all"]
+__all__ = ["LoweredTools", "lower_all"]

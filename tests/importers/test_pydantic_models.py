@@ -123,7 +123,8 @@ def test_a_value_of_a_model_goes_out_and_comes_back(target: str, everything: Any
     model = Everything.model_validate(VALUE)
     value = json.loads(model.model_dump_json(by_alias=True, exclude_unset=True))
     result = lower(everything, target)
-    assert not breaches(result.payload, target)
+    told = any(problem.name == "budget-exceeded" for problem in result.problems)  # an output has no form without strictness
+    assert [breach for breach in breaches(result.payload, target) if not (told and breach.rule == "budget")] == []
     lifted = lift(encode(value, result.map), result.map)
     assert lifted.ok, lifted.invalid
     assert lifted.value == value

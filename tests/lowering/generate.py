@@ -16,7 +16,7 @@ KEYS = [
     "back\\slash", "new\nline", "do.t", "da-sh", "тема", "Тема", "🙂", "key", "value", "item_1", "additional_properties",
     "choice", "option", "x" * 70 + "1", "x" * 70 + "2", "metric", "class", "1st", "tema", "$", "--", "ı",
 ]  # fmt: skip
-PATTERNS = ["^a+$", "b", "^[a-z]{2,4}$", r"\d", r"^(?=x)x", r"^\w+$"]
+PATTERNS = ["^a+$", "b", "^[a-z]{2,4}$", r"\d", r"^(?=x)x", "^[A-Za-z0-9_]+$"]
 TEXTS = [
     "",
     "a",

@@ -83,7 +83,10 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
         return
     if dumps(schema) != before:
         yield Find(f"{target}: touched", name, "the schema was changed in place")
+    told = any(problem.name == "budget-exceeded" for problem in result.problems)
     for breach in breaches(result.payload, target)[:2]:
+        if told and breach.rule == "budget":
+            continue  # an output has no form without strictness
         yield Find(f"{target}: rule {breach.rule}", name, str(breach))
     if engines and target in {"mistral", "vllm"}:
         verdict = verify(result.payload, target)
@@ -108,7 +111,7 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
     narrowed = any(loss.kind in {"narrowed", "convention"} for loss in result.losses)
     for value in full(schema, 2):
         try:
-            answer = encode(value, result.map)
+            answer = encode(value, result.map, check=False)
         except Inexpressible as error:
             if not narrowed:
                 yield Find(f"{target}: no words", name, f"{error} {dumps(value, indent=False)[:300]}")

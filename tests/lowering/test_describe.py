@@ -16,8 +16,11 @@ TOOLS = sorted(set(targets()) - {"jsonschema"})
 
 def described(payload: Any) -> Any:
     """Return the description of the tool itself."""
-    inner = payload.get("function", payload.get("json_schema", payload))
-    return inner.get("description")
+    for member in ("function", "json_schema", "toolSpec", "structured_outputs"):
+        payload = payload.get(member, payload)
+    for member in ("json", "schema", "responseJsonSchema"):  # where the envelope has no member for it
+        payload = payload if "description" in payload else payload.get(member, payload)
+    return payload.get("description")
 
 
 @pytest.mark.parametrize("target", TOOLS)

@@ -203,7 +203,7 @@ def test_local_engines_keep_recursion_under_ascii_names() -> None:
 @pytest.mark.parametrize("target", targets())
 def test_a_full_answer_comes_back_as_it_was_meant(target: str) -> None:
     result = lower(RICH, target)
-    value = {key: item for key, item in VALUE.items() if not (key == "note" and target == "gigachat")}
+    value = {key: item for key, item in VALUE.items() if not (key == "note" and target.startswith("gigachat"))}
     lifted = lift(encode(value, result.map), result.map)
     assert lifted.value == value
     assert not lifted.invalid

@@ -142,3 +142,10 @@ def test_descriptions_name_keys_as_they_are_sent() -> None:
     assert said["imya"]["description"] == "Use step1_nayti_slot, imya."
     assert said["score"]["description"] == 'Из "imya", step1_nayti_slot и score; не $score2, не step1_найти_слоты.'
     assert lower(schema, "jsonschema").payload == schema
+
+
+@pytest.mark.parametrize("target", sorted(targets()))
+def test_values_listed_beside_a_list_are_those_of_its_items(target: str) -> None:
+    result = lower(having(a={"type": "array", "enum": ["x", "y"]}), target)
+    assert [loss.pointer for loss in result.losses if loss.keyword == "enum"][:1] == ["/properties/a"]
+    assert lift(encode({"a": ["x", "y", "x"]}, result.map), result.map).value == {"a": ["x", "y", "x"]}

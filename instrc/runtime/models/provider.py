@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from instrc import problems
+from instrc.dialects.catalogue import dialect
 from instrc.jsonvalue import Json
 from instrc.lifting.lift import lift
 from instrc.lifting.lifted import Call, Lifted
@@ -93,7 +94,7 @@ class Provider(ABC):
         kept = self._lowered.get(id(request.schema))
         if kept is not None and kept[0] is request.schema:
             return kept[1]
-        made = lower(request.schema, target=self.target, name=request.name)
+        made = lower(request.schema, target=dialect(self.target), name=request.name)
         if len(self._lowered) >= MOST_KEPT:
             self._lowered.clear()
         self._lowered[id(request.schema)] = (request.schema, made)  # the schema is kept, so its id is not given to another

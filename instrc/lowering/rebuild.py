@@ -10,7 +10,7 @@ from instrc.lowering.fit import Fitter
 from instrc.lowering.shared import shared
 
 
-def fitted(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None) -> Built:
+def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
     level = 1
     while True:

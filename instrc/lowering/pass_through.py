@@ -14,7 +14,7 @@ from instrc.lowering.names import KeyNames
 from instrc.lowering.renamed import renamed
 
 
-def kept(flat: Json, aimed: Dialect) -> Built:
+def pass_through(flat: Json, aimed: Dialect) -> Built:
     """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
     losses: list[Loss] = []
     keys = KeyNames(aimed.key, flat)

@@ -1,0 +1,46 @@
+"""Amazon Bedrock: tools of the Converse interface, under the rules of Anthropic's models there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.dialects.anthropic import anthropic, anthropic_strict
+from instrc.ir.dialect import Dialect, Fact
+from instrc.jsonvalue import Json
+
+_SPECIFICATION: Json = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
+_FACTS = (
+    Fact("a tool is a toolSpec with its schema under json", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
+    Fact("names are 1 to 64 of [a-zA-Z0-9_-]", "botocore 1.44.5, bedrock-runtime, ToolName", "2026-11-22"),
+)
+
+
+def bedrock() -> Dialect:
+    """Return what is known of: Amazon Bedrock Converse tool."""
+    return replace(
+        anthropic(),
+        name="bedrock",
+        title="Amazon Bedrock Converse tool",
+        envelope={"toolSpec": _SPECIFICATION},
+        example=None,
+        where=("toolSpec", "inputSchema", "json"),
+        facts=(*_FACTS, *anthropic().facts),
+    )
+
+
+def bedrock_strict() -> Dialect:
+    """Return what is known of: Amazon Bedrock Converse strict tool."""
+    return replace(
+        anthropic_strict(),
+        name="bedrock-strict",
+        title="Amazon Bedrock Converse strict tool",
+        envelope={"toolSpec": {**_SPECIFICATION, "strict": True}},
+        plain={"toolSpec": _SPECIFICATION},
+        example=None,
+        where=("toolSpec", "inputSchema", "json"),
+        facts=(
+            *_FACTS,
+            Fact("strict enforces the schema", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
+            *anthropic_strict().facts,
+        ),
+    )

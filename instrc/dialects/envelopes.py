@@ -1,0 +1,29 @@
+"""Put the rules of one target into the envelope of another, as gateways want it, or into the envelope without strictness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from instrc.ir.dialect import Dialect
+
+
+def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
+    """Return the rules of one target with the envelope of another; where the rules enforce nothing, the plain one."""
+    if outer is None:
+        return rules
+    lax = not rules.enforced and outer.plain is not None
+    return replace(
+        rules,
+        envelope=outer.plain if lax else outer.envelope,
+        plain=None if lax or rules.plain is None else outer.plain,
+        where=outer.where,
+        tool=outer.tool,
+        spelling=outer.spelling,
+        example=outer.example,
+        empty_schema=outer.empty_schema,
+    )
+
+
+def relaxed(aimed: Dialect) -> Dialect:
+    """Return a target with its envelope without strictness, if it has one."""
+    return aimed if aimed.plain is None else replace(aimed, envelope=aimed.plain, plain=None)

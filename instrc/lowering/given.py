@@ -1,0 +1,189 @@
+"""Read what a caller gives as a tool: a schema, a tool of a provider, a type or a function of Python, a process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from instrc.ir.artefact import Artefact
+from instrc.ir.process import Process, contexts_of, entry_of
+from instrc.ir.tool import Example, Tool
+from instrc.jsonvalue import Json
+from instrc.lowering.plain import plain
+from instrc.python_types import as_json, described
+
+ToolLike: TypeAlias = Mapping[str, Any] | bool | Tool | Artefact | Process | type | Callable[..., Any]
+"""A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
+
+_LISTS = ("tools", "functionDeclarations", "function_declarations", "functions", "specifications")
+"""Members that hold several tools: of requests, of the answer to `tools/list`, of Gemini's and GigaChat's tools."""
+_HOLDERS = ("function", "toolSpec", "json_schema", "custom")
+"""Members that hold one."""
+_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "schema")
+"""Members that hold the schema of a tool."""
+_EXAMPLES = ("input_examples", "few_shot_examples")
+_OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
+
+
+class _Words(NamedTuple):
+    """What the objects of a library call the parts of a tool."""
+
+    schema: str
+    name: str = "name"
+    description: str = "description"
+
+
+_OBJECTS = (
+    _Words("args_schema"),  # LangChain
+    _Words("parameters_json_schema"),  # pydantic-ai
+    _Words("inputs"),  # smolagents
+)
+
+
+def tool_of(value: Any, name: str | None = None) -> Tool:
+    """Return the one tool that a value stands for, under the name it is given or has by itself.
+
+    `TypeError` for what is no schema, tool, type, function or process, and for several tools.
+    """
+    found = tools_of(value, name)
+    if len(found) != 1:
+        message = f"{len(found)} tools are given where one is expected: give them to `lower_all`"
+        raise TypeError(message)
+    return found[0]
+
+
+def tools_of(value: Any, name: str | None = None) -> list[Tool]:
+    """Return the tools that a value stands for: one, or those of a list or a request."""
+    match value:
+        case Tool():
+            return [value if name is None else value._replace(name=name)]
+        case Artefact():
+            return [Tool(name or value.name, value.documents["tool"], value.title)]
+        case Process():
+            return [_of_json(value.document, name or value.title)]
+        case bool():
+            return [Tool(name or "tool", value)]
+        case Mapping():
+            return _of_mapping(dict(value), name)
+        case None | str() | bytes() | int() | float():
+            raise TypeError(_refusal(value))
+        case Sequence() | set() | frozenset():
+            message = "a list is no schema: give several tools to `lower_all`"
+            raise TypeError(message)
+        case _:
+            return _of_object(value, name)
+
+
+def each_of(values: Any) -> list[Tool]:
+    """Return the tools of a list or a request; a tuple in it is a name, a schema and perhaps a description."""
+    if isinstance(values, Mapping):
+        return tools_of(values)
+    if isinstance(values, str | bytes | Tool) or not hasattr(values, "__iter__"):
+        raise TypeError(_refusal(values))
+    found: list[Tool] = []
+    for value in values:
+        if isinstance(value, tuple) and not isinstance(value, Tool):
+            name, schema, *rest = (*value, None) if len(value) == 1 else value
+            if not isinstance(name, str) or len(rest) > 1:
+                message = "a tool in a tuple is a name, a schema and perhaps a description"
+                raise TypeError(message)
+            tool = tool_of(schema, name)
+            found.append(tool._replace(description=rest[0]) if rest and rest[0] is not None else tool)
+        else:
+            found += tools_of(value)
+    return found
+
+
+def _refusal(value: Any) -> str:
+    shown = "a text" if isinstance(value, str | bytes) else f"{value!r:.60}"
+    more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
+    return f"{shown} is no schema, tool, type or function{more}"
+
+
+def _of_object(value: Any, name: str | None) -> list[Tool]:
+    """Read a type, a function, or the object in which a library keeps a tool."""
+    if (kind := described(value)) is not None:
+        return [Tool(name or kind.name or "tool", plain(kind.schema), kind.description)]
+    for words in _OBJECTS:
+        own, schema = getattr(value, words.name, None), getattr(value, words.schema, None)
+        if isinstance(own, str) and schema is not None:
+            text = getattr(value, words.description, None)
+            inner = {"name": own, words.schema: schema} if isinstance(schema, dict) else tool_of(schema).schema
+            tool = _of_inputs(schema) if words.schema == "inputs" and isinstance(schema, dict) else None
+            read = tool if tool is not None else schema if isinstance(schema, dict) else inner
+            return [Tool(name or own, plain(read), text if isinstance(text, str) else None)]
+    if (json := as_json(value)) is not value and isinstance(json, dict):
+        return _of_mapping(json, name)
+    raise TypeError(_refusal(value))
+
+
+def _of_mapping(value: dict[str, Any], name: str | None) -> list[Tool]:
+    value = plain(value)
+    if not _OF_SCHEMAS.isdisjoint(value):
+        return [_of_json(value, name)]
+    for member in _LISTS:
+        if isinstance(listed := value.get(member), list | dict):
+            tools = [tool for each in (listed if isinstance(listed, list) else [listed]) for tool in tools_of(each)]
+            return [tool._replace(name=name or tool.name) for tool in tools] if len(tools) == 1 else tools
+    for member in _HOLDERS:
+        if isinstance(inner := value.get(member), dict):
+            return [_of_function({**inner, **_strictness(value)}, name)]
+    if isinstance(value.get("name"), str):
+        return [_of_function(value, name)]
+    if isinstance(inner := value.get("schema"), dict) and value.get("type") == "json_schema":
+        return [_of_json(inner, name)]
+    return [_of_json(value, name)]
+
+
+def _strictness(value: dict[str, Any]) -> dict[str, Any]:
+    return {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
+
+
+def _of_function(value: dict[str, Any], name: str | None) -> Tool:
+    """Read a tool by the members that providers write: a name, a description, a schema, examples."""
+    member = next((word for word in _SCHEMAS if isinstance(value.get(word), dict | bool)), None)
+    schema: Json = {"type": "object", "properties": {}} if member is None else value[member]
+    if member == "inputSchema" and isinstance(schema, dict) and schema.keys() == {"json"}:
+        schema = schema["json"]  # Bedrock Converse
+    if member is None and isinstance(inputs := value.get("inputs"), dict):
+        schema = _of_inputs(inputs)
+    text, strict, own = value.get("description"), value.get("strict"), value.get("name")
+    return Tool(
+        name or (own if isinstance(own, str) else "tool"),
+        schema,
+        text if isinstance(text, str) else None,
+        strict if isinstance(strict, bool) else None,
+        examples=tuple(_examples(value)),
+    )
+
+
+def _of_inputs(inputs: dict[str, Any]) -> Json:
+    """Read the inputs of a smolagents tool."""
+    required = [name for name, schema in inputs.items() if not (isinstance(schema, dict) and schema.get("nullable") is True)]
+    return {"type": "object", "properties": inputs, "required": required}
+
+
+def _examples(value: dict[str, Any]) -> list[Example]:
+    found: list[Example] = []
+    for word in _EXAMPLES:
+        for each in value.get(word) or ():
+            if isinstance(each, dict) and each.keys() == {"request", "params"}:
+                found.append(Example(each["params"], each["request"]))
+            else:
+                found.append(Example(each))
+    return found
+
+
+def _of_json(schema: Json, name: str | None) -> Tool:
+    """Take a schema; of a process the model is shown the entry."""
+    contexts = contexts_of(schema)
+    if contexts is not None:
+        return Tool(name or "tool", _with_definitions(entry_of(contexts), schema), schema.get("title"))
+    own = schema.get("x-tool-name") if isinstance(schema, dict) else None
+    return Tool(name or (own if isinstance(own, str) else "tool"), schema)
+
+
+def _with_definitions(entry: Json, process: dict[str, Any]) -> Json:
+    """Bring the definitions that the entry of a process refers to along with it."""
+    kept = {word: process[word] for word in ("$defs", "definitions") if word in process}
+    return {**kept, **entry} if kept and isinstance(entry, dict) else entry

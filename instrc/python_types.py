@@ -1,0 +1,106 @@
+"""Read a type or a function of Python as a schema: models of pydantic, dataclasses, typed dicts, annotated functions."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import sys
+import typing
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, NamedTuple
+
+from instrc.jsonvalue import Json
+from instrc.problems.importing import MissingLibrary
+from instrc.problems.problem import CompileError
+
+
+class Described(NamedTuple):
+    """What a type or a function says of itself."""
+
+    name: str | None
+    schema: Json
+    description: str | None
+
+
+def described(value: Any) -> Described | None:
+    """Return the schema of a type, a function or a `TypeAdapter`; `None` for what is none of them.
+
+    `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
+    What pydantic cannot describe is a `TypeError`.
+    """
+    describe = getattr(value, "json_schema", None)
+    if not isinstance(value, type) and hasattr(value, "core_schema") and callable(describe):
+        return Described(None, describe(), None)  # a `TypeAdapter`
+    if not _is_type(value) and not inspect.isroutine(value):
+        return None
+    try:
+        schema = schema_of(value)
+    except CompileError:
+        raise
+    except Exception as error:
+        message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {error}"
+        raise TypeError(message) from error
+    text = inspect.getdoc(value) if inspect.isroutine(value) else schema.get("description")
+    return Described(getattr(value, "__name__", None), schema, text if isinstance(text, str) else None)
+
+
+def schema_of(value: Any) -> Any:
+    """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
+    for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
+        describe: Callable[[], Any] | None = getattr(value, method, None)
+        if callable(describe):
+            return describe()
+    try:
+        from pydantic import TypeAdapter  # optional: only who has such types has it
+    except ImportError:
+        raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
+    return TypeAdapter(_readable(value)).json_schema()
+
+
+def _readable(value: Any) -> Any:
+    """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
+    if sys.version_info >= (3, 12):
+        return value
+    if typing.is_typeddict(value) and value.__class__.__module__ == "typing":
+        from typing import NotRequired, Required  # comes with pydantic
+
+        from typing_extensions import TypedDict
+
+        hints = typing.get_type_hints(value, include_extras=True)
+        required = value.__required_keys__
+        members = {name: (Required if name in required else NotRequired)[_readable(_bare(hint))] for name, hint in hints.items()}
+        made: Any = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
+        made.__doc__ = value.__doc__
+        return made
+    arguments = typing.get_args(value)
+    if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
+        return value
+    readable = tuple(map(_readable, arguments))
+    return value if all(map(operator.is_, readable, arguments)) else _with(value, readable)
+
+
+def _bare(hint: Any) -> Any:
+    """Return the type inside of `Required` and `NotRequired`."""
+    origin = typing.get_origin(hint)
+    return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
+
+
+def _with(value: Any, arguments: tuple[Any, ...]) -> Any:
+    """Return a generic type with other arguments."""
+    if typing.get_origin(value) in {typing.Union, UnionType}:
+        return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
+    return value.copy_with(arguments) if hasattr(value, "copy_with") else typing.get_origin(value)[arguments]
+
+
+def _is_type(value: Any) -> bool:
+    """Say whether a value is a class, or a form of one such as `list[int]`."""
+    return isinstance(value, type) or typing.get_origin(value) is not None
+
+
+def as_json(value: Any) -> Json:
+    """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return dump(mode="json", by_alias=True, exclude_none=True)
+    return value

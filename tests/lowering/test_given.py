@@ -1,0 +1,257 @@
+"""Whatever says what a tool is can be lowered; anything else is told, never sent as an empty tool."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from typing import Annotated, Any, get_args
+
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import instrc
+from instrc.dialects.catalogue import TargetName, targets
+from instrc.ir.tool import Example, Tool
+from instrc.lifting.lift import lift
+from instrc.lowering.given import each_of, tool_of
+from instrc.lowering.lower import lower
+from instrc.lowering.rules import breaches
+from instrc.lowering.toolset import lower_all
+from instrc.problems.problem import CompileError
+
+CITY: dict[str, Any] = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+
+
+class Weather(pydantic.BaseModel):
+    """Look at the sky."""
+
+    city: str
+
+
+@dataclasses.dataclass
+class Day:
+    city: str
+
+
+class Ask(typing.TypedDict):
+    city: typing.Required[str]
+    inner: typing.NotRequired[list[Inner] | None]
+
+
+class Inner(typing.TypedDict):
+    deep: int
+
+
+def forecast(city: Annotated[str, pydantic.Field(description="Where.")]) -> str:
+    """Say what comes."""
+    return city
+
+
+class Chain:
+    name = "chain"
+    description = "As LangChain has it."
+    args_schema = Weather
+
+
+class Smol:
+    name = "smol"
+    description = "As smolagents has it."
+    inputs: typing.ClassVar = {"city": {"type": "string", "description": "Where."}}
+
+
+SOURCES: dict[str, tuple[Any, str, str | None]] = {
+    "schema": (CITY, "tool", None),
+    "model": (Weather, "Weather", "Look at the sky."),
+    "dataclass": (Day, "Day", None),
+    "typed dict": (Ask, "Ask", None),
+    "function": (forecast, "forecast", "Say what comes."),
+    "type adapter": (pydantic.TypeAdapter(Day), "tool", None),
+    "openai": ({"type": "function", "function": {"name": "w", "description": "d", "parameters": CITY}}, "w", "d"),
+    "responses": ({"type": "function", "name": "w", "description": "d", "parameters": CITY, "strict": True}, "w", "d"),
+    "openai output": ({"type": "json_schema", "json_schema": {"name": "w", "schema": CITY}}, "w", None),
+    "responses output": ({"type": "json_schema", "name": "w", "schema": CITY}, "w", None),
+    "anthropic": ({"name": "w", "description": "d", "input_schema": CITY}, "w", "d"),
+    "mcp": ({"name": "w", "description": "d", "inputSchema": CITY, "annotations": {}}, "w", "d"),
+    "gemini": ({"name": "w", "description": "d", "parametersJsonSchema": CITY}, "w", "d"),
+    "gemini schema": (
+        {"name": "w", "parameters": {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}, "required": ["city"]}},
+        "w",
+        None,
+    ),
+    "gigachat": ({"name": "w", "description": "d", "parameters": CITY}, "w", "d"),
+    "bedrock": ({"toolSpec": {"name": "w", "description": "d", "inputSchema": {"json": CITY}}}, "w", "d"),
+    "smolagents": ({"name": "w", "description": "d", "inputs": {"city": {"type": "string"}}, "output_type": "any"}, "w", "d"),
+    "langchain object": (Chain(), "chain", "As LangChain has it."),
+    "smolagents object": (Smol(), "smol", "As smolagents has it."),
+    "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_tool_is_read_from_whatever_says_what_it_is(source: str) -> None:
+    value, name, description = SOURCES[source]
+    tool = tool_of(value)
+    assert (tool.name, tool.description) == (name, description)
+    result = lower(value, "anthropic")
+    assert result.payload["name"] == name
+    assert result.payload["input_schema"]["properties"]["city"]["type"] == "string"
+    assert lower(value, "openai", "other").payload["function"]["name"] == "other"
+
+
+def test_a_type_inside_a_typed_dict_is_read() -> None:
+    inner = tool_of(Ask).schema["properties"]["inner"]
+    assert inner["anyOf"][0]["items"] == {"$ref": "#/$defs/Inner"}
+
+
+@pytest.mark.parametrize(
+    "value", [None, "{}", b"{}", 5, 1.5, [], [CITY], (CITY,), {1}, object(), {"a": {1}}, {1: 2}, {"a": float("nan")}]
+)
+def test_what_is_no_schema_is_a_type_error(value: Any) -> None:
+    with pytest.raises(TypeError):
+        lower(value)
+
+
+def test_what_holds_itself_is_a_type_error() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {}}
+    schema["properties"]["a"] = schema
+    with pytest.raises(TypeError):
+        lower(schema)
+
+
+INVALID = [
+    {"type": "strng"},
+    {"properties": ["a"]},
+    {"properties": {"a": 5}},
+    {"dependentRequired": True},
+    {"items": {"required": 2}},
+    {"dependentRequired": {"a": [{}]}},
+    {"$ref": 5},
+    {"name": "w", "inputSchema": {"type": "objct"}},
+]
+
+
+@pytest.mark.parametrize("schema", INVALID, ids=str)
+def test_a_schema_that_is_none_is_told_and_not_sent(schema: Any) -> None:
+    with pytest.raises(CompileError) as caught:
+        lower(schema)
+    assert {problem.name for problem in caught.value.problems} == {"invalid-schema"}
+
+
+def test_a_set_takes_tools_of_every_kind() -> None:
+    result = lower_all([Weather, SOURCES["mcp"][0], ("day", Day), ("ask", Ask, "Ask."), Tool("t", CITY, "T.")], "anthropic")
+    assert list(result.map["tools"]) == ["Weather", "w", "day", "ask", "t"]
+    assert [tool.get("description") for tool in result.payload] == ["Look at the sky.", "d", "Day", "Ask.", "T."]
+    assert [tool.name for tool in each_of({"tools": [SOURCES["openai"][0], SOURCES["anthropic"][0]]})] == ["w", "w"]
+    for wrong in (None, "text", 5, [None], [("name",)], [(1, CITY)], Tool("t", CITY)):
+        with pytest.raises(TypeError):
+            lower_all(wrong, "anthropic")  # type: ignore[arg-type]
+
+
+def test_several_tools_are_not_one() -> None:
+    with pytest.raises(TypeError, match="lower_all"):
+        lower({"tools": [SOURCES["mcp"][0], SOURCES["openai"][0]]})
+
+
+def test_of_a_process_the_entry_is_lowered() -> None:
+    process = {
+        "type": "object",
+        "title": "Ask and tell",
+        "properties": {"llmContext1": CITY, "serverContext1": {"type": "object", "properties": {}}},
+    }
+    assert lower(process, "jsonschema").payload == CITY
+
+
+def test_rules_of_one_provider_go_into_the_envelope_of_another() -> None:
+    result = lower(Weather, "anthropic-strict", envelope="openai", examples=[{"city": "Rome"}])
+    assert result.payload["function"]["strict"] is True
+    assert [loss.keyword for loss in result.losses if loss.keyword == "examples"] == ["examples"]
+    assert lower(
+        {**CITY, "properties": {"город": {"type": "string"}}, "required": []}, "anthropic", envelope="openai"
+    ).payload == {
+        "type": "function",
+        "function": {
+            "name": "tool",
+            "parameters": {"type": "object", "properties": {"gorod": {"type": "string"}}, "required": []},
+            "strict": False,
+        },
+    }
+    said = lower({**CITY, "required": []}, "gemini-schema", envelope="openai").payload["function"]["parameters"]
+    assert said["properties"]["city"]["type"] == ["string", "null"]
+    lifted = lift({"name": "Weather", "arguments": '{"city": "Rome"}'}, result.map)
+    assert lifted.value == {"city": "Rome"}
+
+
+def test_examples_are_shown_in_the_words_of_the_target() -> None:
+    schema = {**CITY, "properties": {"город": {"type": "string"}}, "required": ["город"]}
+    value = {"город": "Рим"}
+    assert lower(schema, "anthropic", examples=[value]).payload["input_examples"] == [{"gorod": "Рим"}]
+    shown = lower(schema, "gigachat", examples=[Example(value, "Погода в Риме?")]).payload["few_shot_examples"]
+    assert shown == [{"request": "Погода в Риме?", "params": {"gorod": "Рим"}}]
+    assert lower(SOURCES["anthropic"][0] | {"input_examples": [{"city": "Oslo"}]}, "gigachat").payload["few_shot_examples"]
+    for target in targets():
+        with pytest.raises(CompileError) as caught:
+            lower(schema, target, examples=[{"город": 5}])  # type: ignore[arg-type]
+        assert caught.value.problems[0].name == "invalid-answer"
+
+
+def test_a_value_that_breaks_its_schema_is_not_encoded() -> None:
+    record = lower(CITY, "openai").map
+    with pytest.raises(CompileError, match="invalid-answer"):
+        instrc.encode({"city": 5}, record)
+    assert instrc.encode({"city": 5}, record, check=False) == {"city": 5}
+
+
+def test_one_tool_of_a_set_may_be_lax_and_another_of_greater_weight() -> None:
+    tools = [Tool(f"t{number}", CITY, priority=number) for number in range(21)]
+    result = lower_all([*tools, Tool("lax", CITY, strict=False)], "anthropic-strict")
+    strict = [tool["name"] for tool in result.payload if tool.get("strict")]
+    assert strict == [f"t{number}" for number in range(1, 21)]
+    assert [problem.offender for problem in result.problems if problem.name == "budget-exceeded"] == ["t0"]
+    assert [tool["name"] for tool in result.payload] == [*(tool.name for tool in tools), "lax"]
+
+
+def test_the_literal_of_the_names_lists_all_targets() -> None:
+    assert get_args(TargetName) == tuple(instrc.targets())
+
+
+@pytest.mark.parametrize("target", sorted(targets()))
+@pytest.mark.parametrize("envelope", ["openai", "bedrock", "anthropic", "gemini"])
+def test_every_rule_fits_into_every_envelope(target: Any, envelope: Any) -> None:
+    if target == "smolagents":
+        return  # its rules are those of its own objects
+    result = lower(Weather, target, envelope=envelope)
+    from instrc.dialects.catalogue import dialect
+    from instrc.dialects.envelopes import in_envelope
+
+    assert not breaches(result.payload, in_envelope(dialect(target), dialect(envelope)))
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.tuples(inner, inner)
+        | st.sets(st.integers(), max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "properties", "items", "enum", "required", "$ref", "anyOf", "name", "parameters", "inputSchema", "a"]
+            )
+            | st.integers(),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY, st.sampled_from(["openai", "anthropic", "gigachat", "vllm", "mcp"]))
+def test_arbitrary_values_are_lowered_or_told(value: Any, target: Any) -> None:
+    for function in (lower, lower_all):
+        try:
+            result = function(value, target)  # type: ignore[operator]
+        except (TypeError, CompileError):
+            continue
+        assert result.map["target"] == target
