@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from instrc.jsonvalue import Json
-from instrc.schema.dialects import LATEST, RECURSIVE, known, modern
-from instrc.schema.resources import Resource
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
+from instrc.schema.resources import Document, Resource
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import held
-
-if TYPE_CHECKING:
-    from instrc.schema.store import SchemaStore  # it calls us with itself
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -22,61 +19,161 @@ _TELLING = HOLDERS | _SPECIAL
 """Keywords without any of which a schema of today's dialect has nothing to note."""
 
 
-def index(store: SchemaStore, root: Json, resource: Resource) -> None:
-    """Note resources and anchors at and below a schema, and what has something to change."""
-    indexed = store.indexed
-    if root.__class__ is not dict or id(root) in indexed:
-        return
-    home = store.main.root if store.main is not None else None  # it alone keeps its identity
-    plain = 0
-    dirty_at: list[int] = []
-    order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
-    further: dict[int, list[int]] = {}  # further places above a schema that stands at several
-    stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
-    pop, push, note_down, tells_nothing = stack.pop, stack.append, indexed.add, _TELLING.isdisjoint
-    while stack:
-        node, within, above = pop()
-        key = id(node)
-        if key in indexed:
-            store.aliased = True
-            if key in store.needs_flattening:
-                dirty_at.append(above)
-            else:
-                further.setdefault(key, []).append(above)
-            continue
-        note_down(key)
-        place = len(order)
-        order.append((key, above))
-        if not _SPECIAL.isdisjoint(node):
-            within = identify(store, node, within, is_root=above < 0 and node is within.root)
-            if is_mixin(node.get("$ref")):
-                store.mixins = True
-            if not _REFERENCES.isdisjoint(node):
-                store.to_fold = True
-                dirty_at.append(place)
-            elif node is not home and not _IDENTIFIERS.isdisjoint(node):
-                dirty_at.append(place)
-        dialect = within.dialect
-        old = dialect.old
-        if old and modern(node, dialect) is not node:
-            dirty_at.append(place)
-        for keyword, value in node.items():
-            if keyword not in HOLDERS:
+class Index:
+    """What has been read: documents, the resources in them, and marks on their schemas."""
+
+    def __init__(self, documents: Mapping[str, Json] | None, default: Dialect) -> None:
+        self.given = documents if documents is not None else {}
+        self.default = default
+        self.resources: dict[str, Resource] = {}
+        self.nested: dict[int, Resource] = {}
+        """Resources by the `id` of their root, for those that are parts of others."""
+        self.needs_flattening: set[int] = set()
+        """`id`s of schemas that have something to change at or below them."""
+        self.aliased = False
+        """Whether one object stands at several places of the input."""
+        self.to_fold = False
+        """Whether some schema has something to resolve or fold."""
+        self.unevaluated = False
+        """Whether some schema speaks of what others leave unevaluated."""
+        self.mixins = False
+        """Whether some reference applies a mixin."""
+        self.count = 0
+        """How many schemas have been read."""
+        self.documents: list[Document] = []
+        self.main: Resource | None = None
+        """The resource of the schema that is flattened: it alone keeps its identity."""
+        self.indexed: set[int] = set()
+
+    def dialect(self, uri: Json) -> Dialect:
+        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
+        seen: set[str] = set()
+        name = uri
+        left_out: frozenset[str] = frozenset()
+        while True:
+            found = known(name)
+            if found is not None:
+                if found is LATEST and self.default is NULLABLE and name != uri:
+                    found = NULLABLE
+                return without(found, left_out) if left_out else found
+            meta = None
+            if name.__class__ is str and name not in seen:
+                seen.add(name)
+                meta = self.given_document(name)
+                if meta is None:
+                    meta = self.given_document(name.rstrip("#"))
+            if meta.__class__ is not dict:
+                raise unknown(uri)
+            if meta.get("$vocabulary").__class__ is dict:
+                left_out |= left_out_by(meta["$vocabulary"], uri)
+            name = meta.get("$schema")
+
+    def given_document(self, uri: str) -> Json:
+        """Return a document of the caller's, or `None`."""
+        try:
+            return self.given[uri]
+        except KeyError:
+            return None
+
+    def index(self, root: Json, resource: Resource) -> None:
+        """Note resources and anchors at and below a schema, and what has something to change."""
+        indexed = self.indexed
+        if root.__class__ is not dict or id(root) in indexed:
+            return
+        home = self.main.root if self.main is not None else None  # it alone keeps its identity
+        plain = 0
+        dirty_at: list[int] = []
+        order: list[tuple[int, int]] = []  # id of a schema, place of the one above it
+        further: dict[int, list[int]] = {}  # further places above a schema that stands at several
+        stack: list[tuple[dict[str, Json], Resource, int]] = [(root, resource, -1)]
+        pop, push, note_down, tells_nothing = stack.pop, stack.append, indexed.add, _TELLING.isdisjoint
+        while stack:
+            node, within, above = pop()
+            key = id(node)
+            if key in indexed:
+                self.aliased = True
+                if key in self.needs_flattening:
+                    dirty_at.append(above)
+                else:
+                    further.setdefault(key, []).append(above)
                 continue
-            if keyword == "allOf" and value.__class__ is list:
-                store.to_fold = True
+            note_down(key)
+            place = len(order)
+            order.append((key, above))
+            if not _SPECIAL.isdisjoint(node):
+                within = self._identify(node, within, is_root=above < 0 and node is within.root)
+                if is_mixin(node.get("$ref")):
+                    self.mixins = True
+                if not _REFERENCES.isdisjoint(node):
+                    self.to_fold = True
+                    dirty_at.append(place)
+                elif node is not home and not _IDENTIFIERS.isdisjoint(node):
+                    dirty_at.append(place)
+            dialect = within.dialect
+            old = dialect.old
+            if old and modern(node, dialect) is not node:
                 dirty_at.append(place)
-            if keyword in _UNEVALUATED:
-                store.unevaluated = True
-            for child in held(keyword, value):
-                if child.__class__ is dict:
-                    if old or not tells_nothing(child) or id(child) in indexed:
-                        push((child, within, place))
-                    else:  # most schemas are leaves
-                        note_down(id(child))
-                        plain += 1
-    store.count += len(order) + plain
-    mark(store.needs_flattening, dirty_at, order, further)
+            for keyword, value in node.items():
+                if keyword not in HOLDERS:
+                    continue
+                if keyword == "allOf" and value.__class__ is list:
+                    self.to_fold = True
+                    dirty_at.append(place)
+                if keyword in _UNEVALUATED:
+                    self.unevaluated = True
+                for child in held(keyword, value):
+                    if child.__class__ is dict:
+                        if old or not tells_nothing(child) or id(child) in indexed:
+                            push((child, within, place))
+                        else:  # most schemas are leaves
+                            note_down(id(child))
+                            plain += 1
+        self.count += len(order) + plain
+        mark(self.needs_flattening, dirty_at, order, further)
+
+    def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
+        """Take down identifiers of a schema; return the resource that what is below it belongs to."""
+        year = within.dialect.year
+        named = node.get("$schema")
+        own = node.get("$id") if year != 4 else node.get("id")
+        if year == 4 and own is None and named is not None and not is_root:
+            own = node.get("$id")
+        resource = within
+        if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
+            if own.startswith("#"):
+                if year < 2019 and len(own) > 1:
+                    resource.anchors.setdefault(own[1:], node)
+            else:
+                base, _, fragment = own.partition("#")
+                uri = join(within.uri, base)
+                dialect = within.dialect if named is None or is_root else self.dialect(named)
+                if is_root:
+                    if uri != within.uri:
+                        within.uri = uri
+                        self.resources.setdefault(uri, within)
+                else:
+                    resource = Resource(uri, node, within.document, dialect)
+                    self.resources.setdefault(uri, resource)
+                    self.nested[id(node)] = resource
+                if fragment and year < 2019:
+                    resource.anchors.setdefault(fragment, node)
+        if resource is within and named is not None and not is_root:
+            spoken = known(named)
+            if spoken is not None and spoken is not within.dialect and (spoken.old or within.dialect.year < LATEST.year):
+                resource = self.nested[id(node)] = within.in_dialect(spoken)
+        year = resource.dialect.year
+        if year >= 2019:
+            anchor = node.get("$anchor")
+            if anchor.__class__ is str:
+                resource.anchors.setdefault(anchor, node)
+            if year >= 2020:
+                anchor = node.get("$dynamicAnchor")
+                if anchor.__class__ is str:
+                    resource.anchors.setdefault(anchor, node)
+                    resource.dynamic.setdefault(anchor, node)
+            elif node.get("$recursiveAnchor") is True and node is resource.root:
+                resource.dynamic[RECURSIVE] = node
+        return resource
 
 
 def mark(needs_flattening: set[int], dirty_at: list[int], order: list[tuple[int, int]], further: dict[int, list[int]]) -> None:
@@ -91,48 +188,3 @@ def mark(needs_flattening: set[int], dirty_at: list[int], order: list[tuple[int,
             if key in further:
                 dirty_at += further[key]
             place = above
-
-
-def identify(store: SchemaStore, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
-    """Take down identifiers of a schema; return the resource that what is below it belongs to."""
-    year = within.dialect.year
-    named = node.get("$schema")
-    own = node.get("$id") if year != 4 else node.get("id")
-    if year == 4 and own is None and named is not None and not is_root:
-        own = node.get("$id")
-    resource = within
-    if own.__class__ is str and not (year < 2019 and "$ref" in node and not is_root):
-        if own.startswith("#"):
-            if year < 2019 and len(own) > 1:
-                resource.anchors.setdefault(own[1:], node)
-        else:
-            base, _, fragment = own.partition("#")
-            uri = join(within.uri, base)
-            dialect = within.dialect if named is None or is_root else store.dialect(named)
-            if is_root:
-                if uri != within.uri:
-                    within.uri = uri
-                    store.resources.setdefault(uri, within)
-            else:
-                resource = Resource(uri, node, within.document, dialect)
-                store.resources.setdefault(uri, resource)
-                store.nested[id(node)] = resource
-            if fragment and year < 2019:
-                resource.anchors.setdefault(fragment, node)
-    if resource is within and named is not None and not is_root:
-        spoken = known(named)
-        if spoken is not None and spoken is not within.dialect and (spoken.old or within.dialect.year < LATEST.year):
-            resource = store.nested[id(node)] = within.in_dialect(spoken)
-    year = resource.dialect.year
-    if year >= 2019:
-        anchor = node.get("$anchor")
-        if anchor.__class__ is str:
-            resource.anchors.setdefault(anchor, node)
-        if year >= 2020:
-            anchor = node.get("$dynamicAnchor")
-            if anchor.__class__ is str:
-                resource.anchors.setdefault(anchor, node)
-                resource.dynamic.setdefault(anchor, node)
-        elif node.get("$recursiveAnchor") is True and node is resource.root:
-            resource.dynamic[RECURSIVE] = node
-    return resource

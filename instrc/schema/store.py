@@ -15,8 +15,8 @@ from dataclasses import replace
 from instrc import problems
 from instrc.jsonvalue import Json, pointer, tokens
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
-from instrc.schema.index import index
+from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, modern
+from instrc.schema.index import Index
 from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
 from instrc.schema.uris import join, metaschema, unescaped
 from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
@@ -26,7 +26,7 @@ Locate = Callable[[str, str], Span | None]
 """From a document's URI and a JSON Pointer in it to a place in a text."""
 
 
-class SchemaStore:
+class SchemaStore(Index):
     """The documents of one run."""
 
     def __init__(
@@ -36,33 +36,13 @@ class SchemaStore:
         nullable: bool = False,
         locate: Locate | None = None,
     ) -> None:
-        self.given = documents if documents is not None else {}
-        self.default = NULLABLE if nullable else LATEST
+        super().__init__(documents, NULLABLE if nullable else LATEST)
         self.locate = locate
-        self.resources: dict[str, Resource] = {}
-        self.nested: dict[int, Resource] = {}
-        """Resources by the `id` of their root, for those that are parts of others."""
-        self.needs_flattening: set[int] = set()
-        """`id`s of schemas that have something to change at or below them."""
-        self.aliased = False
-        """Whether one object stands at several places of the input."""
-        self.to_fold = False
-        """Whether some schema has something to resolve or fold."""
-        self.unevaluated = False
-        """Whether some schema speaks of what others leave unevaluated."""
-        self.mixins = False
-        """Whether some reference applies a mixin."""
-        self.count = 0
-        """How many schemas have been read."""
-        self.documents: list[Document] = []
-        self.main: Resource | None = None
-        """The resource of the schema that is flattened: it alone keeps its identity."""
         self.no_anchors: Anchors = {}
         self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
-        self.indexed: set[int] = set()
         self.targets: dict[tuple[str, int], Target] = {}
         self.originals: dict[int, Json] = {}
-        """Rewritten schemas by the `id` of the old one (which the store's documents keep alive)."""
+        """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
         self.scanned_all = False
 
     # Reading documents
@@ -77,38 +57,8 @@ class SchemaStore:
         if self.main is None:
             self.main = resource
         self.resources.setdefault(uri, resource)
-        index(self, root, resource)
+        self.index(root, resource)
         return self.enter(resource, self.no_anchors)
-
-    def dialect(self, uri: Json) -> Dialect:
-        """Return the dialect of a `$schema`; a meta-schema among the documents may leave vocabularies out."""
-        seen: set[str] = set()
-        name = uri
-        left_out: frozenset[str] = frozenset()
-        while True:
-            found = known(name)
-            if found is not None:
-                if found is LATEST and self.default is NULLABLE and name != uri:
-                    found = NULLABLE
-                return without(found, left_out) if left_out else found
-            meta = None
-            if name.__class__ is str and name not in seen:
-                seen.add(name)
-                meta = self.given_document(name)
-                if meta is None:
-                    meta = self.given_document(name.rstrip("#"))
-            if meta.__class__ is not dict:
-                raise unknown(uri)
-            if meta.get("$vocabulary").__class__ is dict:
-                left_out |= left_out_by(meta["$vocabulary"], uri)
-            name = meta.get("$schema")
-
-    def given_document(self, uri: str) -> Json:
-        """Return a document of the caller's, or `None`."""
-        try:
-            return self.given[uri]
-        except KeyError:
-            return None
 
     def view(self, node: dict[str, Json], scope: Scope) -> dict[str, Json]:
         """Return a schema in the keywords of 2020-12."""
@@ -233,7 +183,7 @@ class SchemaStore:
             if value is not outermost and id(value) in self.nested and not in_data:
                 resource = self.nested[id(value)]
         if value.__class__ is dict and id(value) not in self.indexed:
-            index(self, value, resource)  # a place no keyword holds a schema at, until it is referred to
+            self.index(value, resource)  # a place no keyword holds a schema at, until it is referred to
         return value, resource
 
     def property_named(self, name: str, resource: Resource, reference: str, holder: Json) -> tuple[Json, Resource]:
