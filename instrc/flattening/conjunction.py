@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
 from instrc.schema.resources import Scope
@@ -42,6 +43,10 @@ class Finalization:
     """Whether the schema has to be folded again, since something has turned out to hold always."""
     refused = ""
     """The keyword of which nothing is left."""
+    shares = False
+    """Whether some schema may have come to stand in several places."""
+    may_simplify = False
+    """Whether a further pass might do more."""
     may_close = False
     """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 
@@ -73,7 +78,7 @@ class Frame:
     idle = True
     """Whether there is nothing to settle."""
     after: Callable[[Json], Json] | None = None
-    """What makes the result, or a frame to go on with, of a list of parts."""
+    """What makes the result of a list of parts, or says how to go on."""
 
     def __init__(self, out: Json) -> None:
         self.out = out
@@ -83,12 +88,34 @@ class Frame:
 class Expansion:
     """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
-    __slots__ = ("applied", "conjuncts", "units", "written")
+    __slots__ = ("applied", "conjuncts", "shares", "units", "written")
 
     def __init__(self) -> None:
         self.conjuncts: list[Conjunct] = []
         self.written: list[tuple[int, Iterable[str]]] = []
         self.units: list[Term] = []
         """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+        self.shares = False
+        """Whether a reference has been followed, so that a schema may come to stand in several places."""
         self.applied: list[Term] = []
         """Schemas that apply mixins and have to be done first."""
+
+
+class Derived(NamedTuple):
+    """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
+
+    schema: Json
+    sources: tuple[Json, ...] = ()
+    needs_flattening: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """A conjunction to go on with, and what has been found out for it."""
+
+    terms: list[Term]
+    derived: tuple[Derived, ...] = ()
+    mixed: Mapping[tuple[int, int], Json] = field(default_factory=dict)
+    """What schemas that apply mixins have become."""
+    name: str | None = None
+    """The definition that the result becomes."""

@@ -3,48 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.flattening.conjunction import Conjunct
+from instrc.flattening.run import Run
 from instrc.jsonvalue import Json, dumps, pointer
 from instrc.schema.objects import Lost
-
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls us with itself
 
 _SHORT = 60
 _RULING_OUT = ("const", "enum", "type", "properties")
 
 
-def report_contradiction(flattener: Flattener, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
+def report_contradiction(run: Run, left: tuple[Conjunct, str], right: tuple[Conjunct, str]) -> None:
     """Warn of two keywords that leave nothing."""
-    report = flattener.options.report
+    report = run.options.report
     if report is not None:
-        one, other = origin(flattener, *left), origin(flattener, *right)
+        one, other = origin(run, *left), origin(run, *right)
         report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
 
 
-def report_refusal(flattener: Flattener, conjuncts: Sequence[Conjunct], keyword: str) -> None:
+def report_refusal(run: Run, conjuncts: Sequence[Conjunct], keyword: str) -> None:
     """Warn of a keyword all of whose branches are ruled out, beside the keyword that is likeliest to do so."""
     refused = next(conjunct for conjunct in reversed(conjuncts) if keyword in conjunct.view)
     others = ((conjunct, word) for word in _RULING_OUT for conjunct in reversed(conjuncts) if word in conjunct.view)
-    report_contradiction(flattener, next(others, (refused, keyword)), (refused, keyword))
+    report_contradiction(run, next(others, (refused, keyword)), (refused, keyword))
 
 
-def report_lost(flattener: Flattener, conjuncts: list[Conjunct], lost: Lost) -> None:
+def report_lost(run: Run, conjuncts: list[Conjunct], lost: Lost) -> None:
     """Warn of a property that a closed schema forbids."""
-    report = flattener.options.report
+    report = run.options.report
     if report is None:
         return
     closer = conjuncts[lost.closer]
     keyword = "additionalProperties" if closer.view.get("additionalProperties") is False else "unevaluatedProperties"
-    closed = origin(flattener, closer, keyword)
+    closed = origin(run, closer, keyword)
     schemas = [schema for schema, _ in lost.terms]
     holder = next((conjunct for conjunct in conjuncts if _describes(conjunct, lost.name, schemas)), None)
     if holder is None:
         return  # it is only known to be looked at elsewhere
-    described = origin(flattener, holder, "properties", lost.name)
+    described = origin(run, holder, "properties", lost.name)
     report.add(problems.schemas.ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
 
 
@@ -53,9 +50,9 @@ def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:
     return properties.__class__ is dict and name in properties and any(properties[name] is schema for schema in schemas)
 
 
-def origin(flattener: Flattener, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
+def origin(run: Run, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
     """Return where a keyword, or what it holds under a name, was written."""
-    store = flattener.store
+    store = run.store
     uri, place = store.where(conjunct.node) or ("", "")
     place += pointer(path)
     value: Json = conjunct.view

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
+from instrc.flattening.run import Run
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore, kind_of
 
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls us with itself
-
 
 def expand(
-    flattener: Flattener, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
+    run: Run, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
 ) -> Expansion | None:
     """Return the conjuncts that terms come to; `None` if one of the schemas is `false`.
 
     `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
     """
-    store = flattener.store
+    store = run.store
     indexed, needs_flattening = store.indexed, store.needs_flattening
     found = Expansion()
     conjuncts, written = found.conjuncts, found.written
@@ -62,16 +58,16 @@ def expand(
             scope = store.below(node, scope)
             mark = (id(node), id(scope))
         if store.mixins and mark not in seen and applies_mixins(node, scope):
-            if mark not in flattener.mixed:
+            if mark not in run.mixed:
                 found.applied.append((node, scope))
                 continue
-            node, scope = flattener.mixed[mark], flattener.flat
+            node, scope = run.mixed[mark], run.flat
             if node is False:
                 return None
             mark = (id(node), id(scope))
         if mark in seen:
             if mark in entered:
-                _tell_circle(flattener, mark, way)
+                _tell_circle(run, mark, way)
             continue
         seen.add(mark)
         dialect = scope.resource.dialect
@@ -119,7 +115,7 @@ def expand(
             if value.__class__ is list:
                 parts += [(branch, scope, depth + 1, further) for branch in value]
             else:
-                flattener.shared = True
+                found.shares = True
                 target = store.target(keyword, view, scope)
                 calm = calm and not store.unevaluated  # a document may have been read
                 parts.append((target.node, target.scope, depth + 1, further))
@@ -141,7 +137,7 @@ def _apart(store: SchemaStore, node: Json, view: dict[str, Json], scope: Scope) 
     )
 
 
-def _tell_circle(flattener: Flattener, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
+def _tell_circle(run: Run, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
     """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
 
     Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
@@ -154,10 +150,10 @@ def _tell_circle(flattener: Flattener, mark: tuple[int, int], way: tuple[Json, .
         if reference.__class__ is str:
             references.append(reference)
         if here == mark:
-            if flattener.options.report is not None:
-                found = problems.references.ReferenceCycle(at=flattener.store.at(way[2]), references=tuple(reversed(references)))
-                if found not in flattener.options.report.problems:
-                    flattener.options.report.add(found)
+            if run.options.report is not None:
+                found = problems.references.ReferenceCycle(at=run.store.at(way[2]), references=tuple(reversed(references)))
+                if found not in run.options.report.problems:
+                    run.options.report.add(found)
             return
 
 

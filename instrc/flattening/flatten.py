@@ -7,7 +7,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import problems
-from instrc.flattening.flattener import Flattener, Options, too_large
+from instrc.flattening.flattener import Flattener, too_large
+from instrc.flattening.run import Options
 from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import Json, equal
 from instrc.problems.problem import CompileError

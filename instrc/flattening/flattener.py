@@ -10,47 +10,32 @@ a definition; one that is done is shared, not done again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Frame, Key, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Derived, Frame, GoOn, Key, Term
 from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import Definitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import Applied, application, mixing
-from instrc.flattening.unevaluated import Watched
+from instrc.flattening.run import Options, Run
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import FLAT
-from instrc.schema.resources import Document, Resource, Scope
+from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
 from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 
-@dataclass(slots=True)
-class Options:
-    """What a caller may choose."""
-
-    distribute: int = 0
-    limit: int = 1_000_000
-    report: Report | None = None
-    trace: bool = False
-    share: bool = True
-    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
-
-
-class Flattener:
-    """One run over a document."""
+class Flattener(Run):
+    """One run over a document, with all that is under way and all that is done."""
 
     def __init__(self, store: SchemaStore, options: Options) -> None:
-        self.store = store
-        self.options = options
+        super().__init__(store, options)
         self.done: dict[Key, Json] = {}
         self.single: dict[tuple[int, int], Json] = {}
         self.open: dict[frozenset[object], Frame] = {}
@@ -62,20 +47,10 @@ class Flattener:
         """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
         self.shared = False
         """Whether some schema may stand in the result more than once."""
-        nowhere: Json = {}
-        self.flat = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
-        """The scope of results that are merged once more."""
-        self.mixed: dict[tuple[int, int], Json] = {}
-        """What schemas that apply mixins have become."""
         self.alive: list[Json] = []
         """Schemas made on the way, kept because things are known by identity."""
         self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
         """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
-
-    @cached_property
-    def watched(self) -> Watched:
-        """Which schemas are watched by `unevaluated…` around them."""
-        return Watched(self.store)
 
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction."""
@@ -120,7 +95,7 @@ class Flattener:
         alone: tuple[int, int] | None = None
         if len(terms) == 1:
             if terms[0].__class__ is Applied:
-                return application(self, terms[0])
+                return self.apply_mixins(*terms[0])
             node, scope = terms[0]
             store = self.store
             if node.__class__ is not dict or id(node) not in store.needs_flattening:
@@ -150,6 +125,7 @@ class Flattener:
         expansion = expand(self, terms)
         if expansion is None:
             return False
+        self.shared |= expansion.shares
         if expansion.applied:
             return mixing(self, terms, expansion.applied)
         conjuncts = expansion.conjuncts
@@ -189,6 +165,9 @@ class Flattener:
                 self.done[key] = False
                 return False
             frame = merged
+            if frame.todo is not None:
+                self.shared |= frame.todo.shares
+                self.may_simplify |= frame.todo.may_simplify
         frame.key = key
         if frame.idle and not frame.pending:
             return self.finish(frame)
@@ -196,12 +175,54 @@ class Flattener:
         self.open[unordered] = frame
         return frame
 
+    def apply_mixins(self, node: dict[str, Json], scope: Scope) -> Json:
+        """Return what a schema that applies mixins becomes, or the frame that will have it."""
+        scope = self.store.below(node, scope)
+        key = frozenset({("mixed", id(node), id(scope))})
+        holder = self.open.get(key)
+        if holder is not None:
+            return self.definitions.recursion(holder, [(node, scope)])
+        frame, made = application(self, node, scope, self.definitions.body, intersect)
+        self.alive.append(node)
+        self.keep(made.derived)
+        frame.unordered = key
+        self.open[key] = frame
+        return frame
+
+    def go_on(self, more: GoOn) -> Json:
+        """Return the result of a conjunction that goes on another one's, or a frame that will have it."""
+        self.keep(more.derived)
+        self.mixed.update(more.mixed)
+        if more.name is None:
+            return self.begin(more.terms)
+        last = Frame([None])
+        last.pending.append((last.out, 0, more.terms))
+        last.after = partial(self.define, more.name)
+        return last
+
+    def define(self, name: str, results: list[Json]) -> Json:
+        """Keep a result as a definition."""
+        return self.definitions.define(name, results[0])
+
+    def keep(self, derived: Iterable[Derived]) -> None:
+        """Keep schemas that were made on the way, since things are known by identity."""
+        for made in derived:
+            self.alive.append(made.schema)
+            if made.needs_flattening:
+                self.store.needs_flattening.add(id(made.schema))
+            if self.options.trace and made.sources and made.schema.__class__ is dict:
+                sources = [source for source in made.sources if source.__class__ is dict]
+                conjuncts = [Conjunct(source, source, self.flat, 0, (id(source), id(self.flat))) for source in sources]
+                found = {word: [(each, word) for each in conjuncts if word in each.view] for word in made.schema}
+                self.origins[id(made.schema)] = (made.schema, found)
+
     def finish(self, frame: Frame) -> Json:
         """Return the result of a frame whose parts are done, or a frame to go on with."""
         out = frame.out
         if frame.after is not None:
             self.open.pop(frame.unordered, None)
-            return frame.after(out)
+            result = frame.after(out)
+            return self.go_on(result) if result.__class__ is GoOn else result
         if frame.todo is not None:
             out = finalize(frame, frame.todo)
             if frame.todo.apart or frame.todo.units:

@@ -5,18 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from instrc.flattening import unevaluated
 from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
+from instrc.flattening.placing import Placing
 from instrc.jsonvalue import Json
 from instrc.schema import arrays, objects
 from instrc.schema.walk import TRIVIAL
-
-if TYPE_CHECKING:
-    from instrc.flattening.merger import Merger  # it calls us with itself
 
 PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _BY_NAME_FIRST = ("properties", "patternProperties", "additionalProperties", "unevaluatedProperties")
@@ -26,7 +22,7 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 """Sets have no order that is the same in every run."""
 
 
-def properties(merger: Merger) -> None:
+def properties(merger: Placing) -> None:
     """Join what is said about properties."""
     objects_of: list[objects.Group] = []
     order = list(dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())))
@@ -56,7 +52,7 @@ def properties(merger: Merger) -> None:
         objects_of.append(found)
         if "unevaluatedProperties" in view:
             value = view["unevaluatedProperties"]
-            certain, possible = evaluated(merger.flattener.store, conjunct.node, scope)
+            certain, possible = evaluated(merger.run.store, conjunct.node, scope)
             if value in TRIVIAL:
                 if open_extra is None:
                     open_extra = value
@@ -85,7 +81,7 @@ def properties(merger: Merger) -> None:
                     ]
     if kept_unevaluated:
         open_extra = None  # it would have them see everything
-    merger.flattener.shared = True  # one schema for further properties may come to stand at many names
+    merger.todo.shares = True  # one schema for further properties may come to stand at many names
     main = objects_of[0]
     apart: list[objects.Group] = []
     for further in objects_of[1:]:
@@ -97,20 +93,20 @@ def properties(merger: Merger) -> None:
         apart.remove(made_room)  # what has been joined since may have made room for it
     merger.todo.may_close = bool(apart) and not main.closed
     for item in lost:
-        report_lost(merger.flattener, merger.conjuncts, item)
+        report_lost(merger.run, merger.conjuncts, item)
     write(merger, merger.out, main, open_extra)
     for other in apart:
         container: dict[str, Json] = {}
         merger.todo.apart.setdefault("properties", []).append(container)
         write(merger, container, other, None)
     if kept_unevaluated:
-        merger.flattener.may_simplify = True
+        merger.todo.may_simplify = True
         merger.place_child(merger.out, "unevaluatedProperties", kept_unevaluated)
     else:
         merger.out.pop("unevaluatedProperties", None)
 
 
-def write(merger: Merger, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
+def write(merger: Placing, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
@@ -140,7 +136,7 @@ def rename(container: dict[str, Json], old: str, new: str) -> None:
         container.update(items)
 
 
-def items(merger: Merger) -> None:
+def items(merger: Placing) -> None:
     """Join what is said about items."""
     parts: list[arrays.Part] = []
     kept: list[Term] = []
@@ -160,16 +156,16 @@ def items(merger: Merger) -> None:
         )
         if "unevaluatedItems" in view:
             value = view["unevaluatedItems"]
-            certain, possible = evaluated(merger.flattener.store, conjunct.node, scope)
+            certain, possible = evaluated(merger.run.store, conjunct.node, scope)
             if value in TRIVIAL:
                 trivial = value
-            elif certain.all_items or unevaluated.items_void(merger.flattener.store, views, certain, value):
+            elif certain.all_items or unevaluated.items_void(merger.run.store, views, certain, value):
                 pass
             elif certain.covers_items(possible):
                 parts.append(arrays.Part([(True, scope)] * certain.items, (value, scope)))
             else:
                 kept.append((value, scope))
-    merger.flattener.shared = True
+    merger.todo.shares = True
     prefix_terms, items_terms = arrays.join(parts)
     if kept:
         items_terms = [term for term in items_terms if term[0] not in TRIVIAL]  # they would have them see everything
@@ -188,7 +184,7 @@ def items(merger: Merger) -> None:
     else:
         out.pop("items", None)
     if kept:
-        merger.flattener.may_simplify = True
+        merger.todo.may_simplify = True
         merger.place_child(out, "unevaluatedItems", kept)
     elif trivial is not None and "items" not in out:
         out["unevaluatedItems"] = trivial

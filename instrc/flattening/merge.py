@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Frame, Term
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
+from instrc.flattening.run import Run
 from instrc.flattening.unevaluated import to_open
 from instrc.jsonvalue import Json
 
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls us with itself
 
-
-def merge(flattener: Flattener, terms: list[Term], expansion: Expansion) -> Frame | None:
+def merge(run: Run, terms: list[Term], expansion: Expansion) -> Frame | None:
     """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
     fold: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()
@@ -27,21 +23,23 @@ def merge(flattener: Flattener, terms: list[Term], expansion: Expansion) -> Fram
             )
         if not single <= fold:
             fold |= single
-        elif expansion.units and (unit := to_open(flattener, expansion)) is not None:
+        elif expansion.units and (unit := to_open(run.store, expansion)) is not None:
             opened |= {unit}
         else:
             break
-        again = expand(flattener, terms, fold=fold, opened=opened)
+        again = expand(run, terms, fold=fold, opened=opened)
         if again is None:
             return None
+        again.shares |= expansion.shares
         expansion = again
-    merger = Merger(flattener, expansion.conjuncts, groups)
+    merger = Merger(run, expansion.conjuncts, groups)
     if not merger.merge():
         return None
     for term in expansion.units:
         units = merger.todo.units
         merger.frame.pending.append((units, len(units), [term]))
         units.append(None)
+    merger.todo.shares |= expansion.shares
     merger.frame.idle = not merger.todo.anything()
     return merger.frame
 

@@ -7,12 +7,12 @@ What has no exact law goes into further branches, which end up in a residual `al
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 from instrc.flattening import groups
-from instrc.flattening.conjunction import Conjunct, Finalization, Frame, Term
+from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.evaluated import evaluated, marks_nothing
+from instrc.flattening.placing import Placing
 from instrc.flattening.unevaluated import items_void, matters, properties_void
 from instrc.jsonvalue import Json, equal
 from instrc.schema.laws import (
@@ -27,11 +27,8 @@ from instrc.schema.laws import (
     types_of,
     unique,
 )
-from instrc.schema.vocabulary import JOINS, LAWS, MANY, NAMED
+from instrc.schema.vocabulary import JOINS, LAWS
 from instrc.schema.walk import TRIVIAL
-
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls us with itself
 
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
@@ -40,27 +37,13 @@ _REMEMBERED = 8
 """Lists that a further one is compared with."""
 
 
-class Merger:
+class Merger(Placing):
     """The merging of one conjunction."""
-
-    watched_properties = False
-    watched_items = False
-    """Whether an `unevaluated…` stays, so that what only marks things as evaluated has to stay too."""
-
-    def __init__(self, flattener: Flattener, conjuncts: list[Conjunct], groups: dict[str, list[int]]) -> None:
-        self.flattener = flattener
-        self.conjuncts = conjuncts
-        self.groups = groups
-        self.out: dict[str, Json] = {}
-        self.frame = frame = Frame(self.out)
-        self.todo = frame.todo = Finalization()
-        self.pending = frame.pending
-        frame.conjuncts = conjuncts
 
     def merge(self) -> bool:
         """Fill the frame; false if nothing satisfies the conjunction."""
         out, by_keyword, conjuncts = self.out, self.groups, self.conjuncts
-        if self.flattener.store.unevaluated:
+        if self.run.store.unevaluated:
             self.watch()
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
         simple_items = (
@@ -121,7 +104,7 @@ class Merger:
     def watch(self) -> None:
         """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
         views = [conjunct.view for conjunct in self.conjuncts]
-        store = self.flattener.store
+        store = self.run.store
         for keyword in ("unevaluatedProperties", "unevaluatedItems"):
             for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
                 if not matters(conjunct.view, keyword):
@@ -134,7 +117,7 @@ class Merger:
                     self.watched_properties |= not (
                         certain.covers_properties(possible) or properties_void(views, certain, possible, value)
                     )
-        watched, indexed = self.flattener.watched, store.indexed
+        watched, indexed = self.run.watched, store.indexed
         for conjunct in self.conjuncts:
             unknown = watched.everything or id(conjunct.node) not in indexed
             self.watched_properties |= unknown or id(conjunct.node) in watched.properties
@@ -171,9 +154,7 @@ class Merger:
                     break
                 result = law(other, value)
                 if result is UNSATISFIABLE:
-                    report_contradiction(
-                        self.flattener, (self.conjuncts[since[index]], keyword), (self.conjuncts[place], keyword)
-                    )
+                    report_contradiction(self.run, (self.conjuncts[since[index]], keyword), (self.conjuncts[place], keyword))
                     return False
                 if result is not NO_LAW:
                     if result is not other:
@@ -195,16 +176,6 @@ class Merger:
         if others:
             self.todo.apart[keyword] = [{keyword: value} for value in others]
         return True
-
-    def place_child(self, container: Json, slot: str | int, terms: list[Term]) -> None:
-        """Put the schema of a conjunction into its place, now if it is known, else later."""
-        if len(terms) == 1:
-            node = terms[0][0]
-            if node.__class__ is not dict or id(node) not in self.flattener.store.needs_flattening:
-                container[slot] = node
-                return
-        container[slot] = None
-        self.pending.append((container, slot, terms))
 
     def description(self, keyword: str, places: list[int]) -> None:
         """Join descriptions."""
@@ -260,34 +231,16 @@ class Merger:
                 self.todo.apart.setdefault(keyword, []).append(container)
             self.carry(container, keyword, self.conjuncts[place])
 
-    def carry(self, container: dict[str, Json], keyword: str, conjunct: Conjunct) -> None:
-        """Take over a keyword of one conjunct with the schemas it holds."""
-        value, scope = conjunct.view[keyword], conjunct.scope
-        needs_flattening = self.flattener.store.needs_flattening
-        container[keyword] = value
-        if id(conjunct.node) not in needs_flattening:
-            return
-        kind = value.__class__
-        if kind is dict and keyword not in NAMED:
-            self.place_child(container, keyword, [(value, scope)])
-        elif kind is dict or (kind is list and keyword in MANY):
-            parts = value.items() if kind is dict else enumerate(value)
-            below = [(slot, schema) for slot, schema in parts if schema.__class__ is dict and id(schema) in needs_flattening]
-            if below:
-                container[keyword] = copied = value.copy()
-                for slot, schema in below:
-                    self.pending.append((copied, slot, [(schema, scope)]))
-
     def alternatives(self, keyword: str, places: list[int]) -> None:
         """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
-        limit = self.flattener.options.distribute
+        limit = self.run.options.distribute
         lists = [self.conjuncts[place].view[keyword] for place in places]
         if keyword == "anyOf" and limit and len(places) > 1 and all(value.__class__ is list for value in lists):
             size = 1
             for value in lists:
                 size *= len(value)
             if size <= limit:
-                self.flattener.shared = True
+                self.todo.shares = True
                 pairs = [
                     [(schema, self.conjuncts[place].scope) for schema in value]
                     for place, value in zip(places, lists, strict=True)
@@ -401,7 +354,7 @@ class Merger:
     def contradiction(self, left: str, right: str) -> None:
         """Report two keywords that leave nothing, each from the conjunct that has it last."""
         report_contradiction(
-            self.flattener,
+            self.run,
             (self.conjuncts[self.groups[left][-1]], left),
             (self.conjuncts[self.groups[right][-1]], right),
         )

@@ -6,17 +6,20 @@ what the rest puts into `default` is spliced into the mixins, innermost first, a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from instrc.flattening.conjunction import Conjunct, Frame, Term
-from instrc.flattening.slots import SLOT, splice_parts
+from instrc.flattening.conjunction import Derived, Frame, GoOn, Term
+from instrc.flattening.run import Run
+from instrc.flattening.splicing import SLOT, Intersect, splice_parts
 from instrc.jsonvalue import Json
 from instrc.schema.resources import Scope
 from instrc.schema.uris import is_mixin
 
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls us with itself
+Bodies: TypeAlias = Callable[[Json], Json]
+"""From a reference to a definition to what it means; any other schema stays as it is."""
 
 _BESIDE = frozenset({"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment", "$ref"})
 """What may stand beside a mixin in a list of mixins; with anything else it is a schema that applies the mixin by itself."""
@@ -36,21 +39,19 @@ def _only_mixin(branch: Json) -> bool:
     return branch.__class__ is dict and is_mixin(branch.get("$ref")) and branch.keys() <= _BESIDE
 
 
-def mixing(flattener: Flattener, terms: list[Term], applied: list[Term]) -> Frame:
+def mixing(run: Run, terms: list[Term], applied: list[Term]) -> Frame:
     """Return a frame that does the schemas that apply mixins, and then the conjunction they belong to."""
     results: list[Json] = [None] * len(applied)
     frame = Frame(results)
     for index, term in enumerate(applied):
         frame.pending.append((results, index, [Applied(term)]))
-    frame.after = partial(_go_on, flattener, terms, applied)
+    frame.after = partial(_go_on, run, terms, applied)
     return frame
 
 
-def _go_on(flattener: Flattener, terms: list[Term], applied: list[Term], results: list[Json]) -> Json:
-    for (node, scope), result in zip(applied, results, strict=True):
-        flattener.alive.append(result)
-        flattener.mixed[id(node), id(flattener.store.below(node, scope))] = result
-    return flattener.begin(terms)
+def _go_on(run: Run, terms: list[Term], applied: list[Term], results: list[Json]) -> GoOn:
+    places = [(id(node), id(run.store.below(node, scope))) for node, scope in applied]
+    return GoOn(terms, tuple(map(Derived, results)), dict(zip(places, results, strict=True)))
 
 
 class Applied(tuple[Json, Scope]):
@@ -59,29 +60,36 @@ class Applied(tuple[Json, Scope]):
     __slots__ = ()
 
 
-def application(flattener: Flattener, term: Term) -> Json:
-    """Return what a schema that applies mixins becomes, or the frame that will have it."""
-    node, scope = term
-    scope = flattener.store.below(node, scope)
-    key = frozenset({("mixed", id(node), id(scope))})
-    holder = flattener.open.get(key)
-    if holder is not None:
-        return flattener.definitions.recursion(holder, [(node, scope)])
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A schema that applies mixins, divided."""
+
+    rest: dict[str, Json]
+    """What it says besides."""
+    references: tuple[tuple[str, Json], ...]
+    """The mixins, the outermost first, each with the schema that refers to it."""
+    words: dict[str, Json]
+    """What it says of the whole."""
+    derived: tuple[Derived, ...]
+
+
+def _divided(node: dict[str, Json]) -> _Parts:
     references: list[tuple[str, Json]] = []
     branches: list[Json] = []
     words: dict[str, Json] = {}
     rest: dict[str, Json] = {}
+    derived: list[Derived] = []
     for keyword, value in node.items():
         if keyword == "allOf":
             for branch in value:
-                if _only_mixin(branch):
-                    references.append((branch["$ref"], branch))
-                    if len(branch) > 1:
-                        beside = {word: text for word, text in branch.items() if word != "$ref"}
-                        _trace(flattener, beside, branch)
-                        branches.append(beside)
-                else:
+                if not _only_mixin(branch):
                     branches.append(branch)
+                    continue
+                references.append((branch["$ref"], branch))
+                if len(branch) > 1:
+                    beside = {word: text for word, text in branch.items() if word != "$ref"}
+                    derived.append(Derived(beside, (branch,)))
+                    branches.append(beside)
         elif keyword == "$ref" and is_mixin(value):
             references.insert(0, (value, node))
         elif keyword == "unevaluatedProperties":
@@ -90,70 +98,47 @@ def application(flattener: Flattener, term: Term) -> Json:
             rest[keyword] = value
     if branches:
         rest["allOf"] = branches
-    flattener.store.needs_flattening.add(id(rest))
-    flattener.alive.append((node, rest))
-    _trace(flattener, rest, node)
-    results: list[Json] = [None] * (len(references) + 1)
+    derived.append(Derived(rest, (node,), needs_flattening=True))
+    return _Parts(rest, tuple(references), words, tuple(derived))
+
+
+def application(run: Run, node: dict[str, Json], scope: Scope, bodies: Bodies, intersect: Intersect) -> tuple[Frame, GoOn]:
+    """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
+    parts = _divided(node)
+    results: list[Json] = [None] * (len(parts.references) + 1)
     frame = Frame(results)
-    frame.pending.append((results, 0, [(rest, scope)]))
-    for index, (reference, where) in enumerate(references):
-        target = flattener.store.resolve(reference, scope, where)
+    frame.pending.append((results, 0, [(parts.rest, scope)]))
+    for index, (reference, where) in enumerate(parts.references):
+        target = run.store.resolve(reference, scope, where)
         frame.pending.append((results, index + 1, [(target.node, target.scope)]))
-    frame.unordered = key
-    frame.after = partial(_apply, flattener, [reference for reference, _ in references], words, frame, node)
-    flattener.open[key] = frame
-    return frame
+    frame.after = partial(_apply, run, parts, frame, node, bodies, intersect)
+    return frame, GoOn([], parts.derived)
 
 
-def _apply(
-    flattener: Flattener, references: list[str], words: dict[str, Json], frame: Frame, node: Json, results: list[Json]
-) -> Json:
+def _apply(run: Run, parts: _Parts, frame: Frame, node: Json, bodies: Bodies, intersect: Intersect, results: list[Json]) -> Json:
     """Splice what has been done together, and merge it with what is left."""
-    rest, *mixins = [flattener.definitions.body(result) for result in results]
+    rest, *mixins = [bodies(result) for result in results]
     if rest is False:
         return False
     filling: Json = None
     left: Json = rest
+    derived: list[Derived] = []
     if rest.__class__ is dict and rest.get("properties").__class__ is dict and SLOT in rest["properties"]:
-        filling = rest["properties"][SLOT]
-        filling = flattener.definitions.body(filling)
+        filling = bodies(rest["properties"][SLOT])
     if rest.__class__ is dict:
         left = _without_slot(rest)
-        _trace(flattener, left, rest)
-    at = flattener.store.at(node)
-    for mixin, reference in zip(reversed(mixins), reversed(references), strict=True):
+        derived.append(Derived(left, (rest,)))
+    at = run.store.at(node)
+    for mixin, (reference, _) in zip(reversed(mixins), reversed(parts.references), strict=True):
         inside = filling
-        filling = splice_parts(mixin, inside, report=flattener.options.report, applied=reference, at=at)
-        _trace(flattener, filling, mixin, inside)
-    flattener.alive += [filling, left]
-    terms: list[Term] = [(filling, flattener.flat), (left, flattener.flat)]
-    if words:
-        closed = {"allOf": [filling, left], **words}
-        flattener.alive.append(closed)
-        flattener.store.needs_flattening.add(id(closed))
-        _trace(flattener, closed, node)
-        terms = [(closed, flattener.flat)]
-    if frame.name is None:
-        return flattener.begin(terms)
-    last = Frame([None])
-    last.pending.append((last.out, 0, terms))
-    last.after = partial(_define, flattener, frame.name)
-    return last
-
-
-def _trace(flattener: Flattener, made: Json, *sources: Json) -> None:
-    """Take down, for `trace`, that a schema made on the way has its keywords from others."""
-    if flattener.options.trace and made.__class__ is dict:
-        flat = flattener.flat
-        conjuncts = [Conjunct(source, source, flat, 0, (id(source), id(flat))) for source in sources if source.__class__ is dict]
-        flattener.origins[id(made)] = (
-            made,
-            {word: [(conjunct, word) for conjunct in conjuncts if word in conjunct.view] for word in made},
-        )
-
-
-def _define(flattener: Flattener, name: str, results: list[Json]) -> Json:
-    return flattener.definitions.define(name, results[0])
+        filling = splice_parts(intersect, mixin, inside, report=run.options.report, applied=reference, at=at)
+        derived.append(Derived(filling, (mixin, inside)))
+    terms: list[Term] = [(filling, run.flat), (left, run.flat)]
+    if parts.words:
+        closed = {"allOf": [filling, left], **parts.words}
+        derived.append(Derived(closed, (node,), needs_flattening=True))
+        terms = [(closed, run.flat)]
+    return GoOn(terms, tuple(derived), name=frame.name)
 
 
 def _without_slot(schema: dict[str, Json]) -> dict[str, Json]:

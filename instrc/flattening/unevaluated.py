@@ -8,31 +8,25 @@ if they look only at what it sees anyway, or at properties that it never sees, w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
 from instrc.jsonvalue import Json
-from instrc.problems.problem import CompileError
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.relations import implies
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.vocabulary import IN_PLACE
-from instrc.schema.walk import TRIVIAL, subschemas
-
-if TYPE_CHECKING:
-    from instrc.flattening.flattener import Flattener  # it calls those that call us
+from instrc.schema.walk import TRIVIAL
 
 PROPERTIES, ITEMS = "unevaluatedProperties", "unevaluatedItems"
-_BRANCHES = IN_PLACE - {"not"}
+BRANCHES = IN_PLACE - {"not"}
 """Keywords whose schemas are about the same instance, and make known what they look at."""
 
 
-def to_open(flattener: Flattener, expansion: Expansion) -> int | None:
+def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
     """Return the `id` of a schema with `unevaluated…` that stays a branch and may be merged; `None` if there is none."""
-    store = flattener.store
     views = [conjunct.view for conjunct in expansion.conjuncts]
     for node, scope in expansion.units:
         scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
@@ -113,61 +107,6 @@ def never_seen(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluate
     return [name for name in names if seen(certain, possible, name) is False]
 
 
-class Watched:
-    """Which schemas stand, directly or not, among the branches of one whose `unevaluated…` depends on the instance.
-
-    In these nothing may go that only marks something as evaluated.
-    """
-
-    __slots__ = ("everything", "items", "properties")
-
-    def __init__(self, store: SchemaStore) -> None:
-        self.properties: set[int] = set()
-        """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
-        self.items: set[int] = set()
-        self.everything = len(store.documents) > 1
-        """Whether it is not known, so that all schemas are taken for watched."""
-        main = store.main
-        stack = [(main.root, store.enter(main, store.no_anchors))] if main is not None else []
-        while stack and not self.everything:
-            node, scope = stack.pop()
-            scope = store.below(node, scope)
-            self._look(store, node, scope)
-            stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
-
-    def _look(self, store: SchemaStore, node: dict[str, Json], scope: Scope) -> None:
-        """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
-        view = store.view(node, scope)
-        if "$dynamicRef" in view or "$recursiveRef" in view:
-            self.everything = True
-        properties, items = matters(view, PROPERTIES), matters(view, ITEMS)
-        if self.everything or not (properties or items):
-            return
-        try:
-            certain, possible = evaluated(store, node, scope)
-            if properties and not certain.covers_properties(possible):
-                _mark(store, node, scope, self.properties)
-            if items and not certain.covers_items(possible):
-                _mark(store, node, scope, self.items)
-        except CompileError:  # a reference leads nowhere: if it matters, it is told elsewhere
-            self.everything = True
-
-
-def _mark(store: SchemaStore, node: Json, scope: Scope, marked: set[int]) -> None:
-    """Take down all schemas whose marks a schema sees."""
-    stack = [(node, scope)]
-    while stack:
-        node, scope = stack.pop()
-        scope = store.below(node, scope)
-        view = store.view(node, scope)
-        below = [(child, scope) for _, child in subschemas(view, _BRANCHES)]
-        below += [(target.node, target.scope) for target in store.references(view, scope)]
-        for child, where in below:
-            if child.__class__ is dict and id(child) not in marked:
-                marked.add(id(child))
-                stack.append((child, where))
-
-
 def _keeps_properties(
     certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None
 ) -> bool:
@@ -189,7 +128,7 @@ def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside
 
 def _idle(view: dict[str, Json], *keywords: str) -> bool:
     """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
-    if not _BRANCHES.isdisjoint(view):
+    if not BRANCHES.isdisjoint(view):
         return False  # it may be they that look at all, or at more
     return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
 

@@ -1,0 +1,43 @@
+"""What is given for one run of the flattener: the documents, the options of the caller, and what has been mixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from instrc.flattening.watched import Watched
+from instrc.jsonvalue import Json
+from instrc.problems.report import Report
+from instrc.schema.dialects import FLAT
+from instrc.schema.resources import Document, Resource, Scope
+from instrc.schema.store import SchemaStore
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a caller may choose."""
+
+    distribute: int = 0
+    limit: int = 1_000_000
+    report: Report | None = None
+    trace: bool = False
+    share: bool = True
+    """Whether a result that grows far beyond its input keeps repeated parts under `$defs`."""
+
+
+class Run:
+    """One run over a document."""
+
+    def __init__(self, store: SchemaStore, options: Options) -> None:
+        self.store = store
+        self.options = options
+        nowhere: Json = {}
+        self.flat = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
+        """The scope of results that are merged once more."""
+        self.mixed: dict[tuple[int, int], Json] = {}
+        """What schemas that apply mixins have become; the flattener fills it."""
+
+    @cached_property
+    def watched(self) -> Watched:
+        """Which schemas are watched by `unevaluated…` around them."""
+        return Watched(self.store)
