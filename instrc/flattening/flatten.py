@@ -71,7 +71,7 @@ def flatten(
     `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
     `distribute` multiplies `anyOf` with `anyOf` out up to that many branches.  `limit` is the number of schemas that the
     result may have.  Warnings go to `report`; `locate` finds the places of problems.  `nullable` reads that keyword of OpenAPI.
-    A result that would grow to more than five times its input, and over 2,000 schemas, keeps the parts that stand in several
+    A result that would grow to more than eight times its input, and over 2,000 schemas, keeps the parts that stand in several
     places under `$defs`, unless `share` is false.
     With `trace` the result is a `Flat`: the schema and where each of its keywords came from.
 
@@ -110,7 +110,7 @@ def flatten(
 _MOST_PASSES = 3
 _LARGE = 20_000
 """Schemas over which one pass has to do."""
-_TIMES = 5
+_TIMES = 8
 """How many times its input a result may grow before what stands in several places of it is shared."""
 _SMALL = 2000
 """Schemas up to which nothing is shared."""

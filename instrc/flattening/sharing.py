@@ -146,5 +146,5 @@ def _parts(keyword: str, value: Json) -> object:
     """Return a key for what a keyword holds: schemas by identity, since they are united already, and data as text."""
     below = tuple(held(keyword, value)) if keyword in HOLDERS else ()
     if not below:
-        return dumps(value, indent=False)
+        return value if value.__class__ is str else dumps(value, indent=False)
     return tuple(id(child) if child.__class__ is dict else dumps(child, indent=False) for child in below)

@@ -29,22 +29,22 @@ def test_little_is_written_out() -> None:
 
 
 def test_much_is_written_once_under_its_title() -> None:
-    flat = flatten(cards(200))
+    flat = flatten(cards(400))
     assert flat["properties"]["c7"] == {"$ref": "#/$defs/Business_card"}
     assert flat["$defs"] == {"Business_card": CARD}
     assert list(flat) == ["type", "properties", "$defs"]
-    assert len(dumps(flat)) < 2 * len(dumps(cards(200)))
+    assert len(dumps(flat)) < 2 * len(dumps(cards(400)))
 
 
 def test_it_is_written_out_where_that_is_asked_for() -> None:
-    flat = flatten(cards(200), share=False)
+    flat = flatten(cards(400), share=False)
     assert "$defs" not in flat
-    assert flat["properties"]["c199"] == CARD
+    assert flat["properties"]["c399"] == CARD
 
 
 def test_equal_parts_are_one_even_if_they_were_merged_apart() -> None:
     schema = cards(0)
-    for number in range(200):
+    for number in range(400):
         schema["properties"][f"c{number}"] = {"allOf": [{"$ref": "#/$defs/card"}, {"title": "Card", "minProperties": 1}]}
     flat = flatten(schema)
     assert list(flat["$defs"]) == ["Card"]
@@ -53,8 +53,8 @@ def test_equal_parts_are_one_even_if_they_were_merged_apart() -> None:
 
 def test_parts_of_another_order_are_not_the_same() -> None:
     other = {**CARD, "properties": dict(reversed(CARD["properties"].items()))}
-    schema = cards(100)
-    schema["properties"] |= {f"d{number}": {"$ref": "#/$defs/other"} for number in range(100)}
+    schema = cards(200)
+    schema["properties"] |= {f"d{number}": {"$ref": "#/$defs/other"} for number in range(200)}
     schema["$defs"]["other"] = other
     flat = flatten(schema)
     assert list(flat["$defs"]) == ["Business_card", "Business_card_2"]
@@ -63,7 +63,7 @@ def test_parts_of_another_order_are_not_the_same() -> None:
 
 def test_recursive_definitions_keep_their_names() -> None:
     tree = {"type": "object", "properties": {"next": {"$ref": "#/$defs/tree"}, "card": {"$ref": "#/$defs/card"}}}
-    schema = cards(200)
+    schema = cards(400)
     schema["properties"]["tree"] = {"$ref": "#/$defs/tree"}
     schema["$defs"]["tree"] = tree
     flat = flatten(schema)
@@ -76,21 +76,21 @@ def test_recursive_definitions_keep_their_names() -> None:
 
 def test_parts_without_a_name_of_their_own_have_one() -> None:
     untitled = {key: value for key, value in CARD.items() if key != "title"}
-    schema = {"prefixItems": [{"$ref": "#/$defs/card"}] * 200, "$defs": {"card": untitled}}
+    schema = {"prefixItems": [{"$ref": "#/$defs/card"}] * 400, "$defs": {"card": untitled}}
     assert list(flatten(schema)["$defs"]) == ["shared"]
     assert list(flatten({"properties": {"тема": schema}, "$defs": {"card": untitled}})["$defs"]) == ["shared"]
-    assert list(flatten({**cards(200), "$defs": {"card": untitled}})["$defs"]) == ["c0"]
+    assert list(flatten({**cards(400), "$defs": {"card": untitled}})["$defs"]) == ["c0"]
 
 
 def test_keywords_come_from_where_they_were_written() -> None:
-    found = flatten(cards(200), trace=True)
-    assert found.schema == flatten(cards(200))
+    found = flatten(cards(400), trace=True)
+    assert found.schema == flatten(cards(400))
     assert [str(origin) for origin in found.origins["/$defs/Business_card/properties"]] == ["#/$defs/card/properties"]
     assert [str(origin) for origin in found.origins["/properties"]] == ["#/properties"]
     assert set(found.origins) >= {"/$defs/Business_card/properties/p7/minLength", "/properties/c7/$ref"}
 
 
-@pytest.mark.parametrize("value", [{"c1": {"p3": "abc"}}, {"c1": {"p3": "ab"}}, {"c199": 3}, {}])
+@pytest.mark.parametrize("value", [{"c1": {"p3": "abc"}}, {"c1": {"p3": "ab"}}, {"c399": 3}, {}])
 def test_it_accepts_the_same(value: Any) -> None:
-    judges = [jsonschema_rs.Draft202012Validator(flatten(cards(200), share=share)) for share in (True, False)]
+    judges = [jsonschema_rs.Draft202012Validator(flatten(cards(400), share=share)) for share in (True, False)]
     assert judges[0].is_valid(value) is judges[1].is_valid(value)
