@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
-    from instrc.api import artefacts, check, compile  # noqa: A004  -- `instrc.compile` is its name
+    from instrc.api import artefacts, check, compile, registry  # noqa: A004  -- `instrc.compile` is its name
     from instrc.codecs.encode import Inexpressible, encode
     from instrc.dialects.catalogue import targets
     from instrc.flattening.flatten import flatten
@@ -85,6 +85,7 @@ __all__ = [
     "lift",
     "lower",
     "lower_all",
+    "registry",
     "run",
     "run_async",
     "sample_plans",
@@ -109,6 +110,7 @@ _HOMES = {
     "artefacts": "instrc.api",
     "check": "instrc.api",
     "compile": "instrc.api",
+    "registry": "instrc.api",
     "Flat": "instrc.flattening.provenance",
     "flatten": "instrc.flattening.flatten",
     "split": "instrc.flattening.split",

@@ -14,6 +14,8 @@ from instrc.source import Source
 from instrc.workspace import Wishes, Workspace, find
 
 if TYPE_CHECKING:
+    import referencing
+
     from instrc.ir.artefact import Artefact, Emit
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -108,6 +110,18 @@ def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPa
     for path in find([os.fspath(path) for path in paths], report):
         workspace.check(path, report)
     return report.once()
+
+
+def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> referencing.Registry[Json]:
+    """Return the vibes that a file or a folder sees, as a registry for validators: they follow `aug:` references with it.
+
+        jsonschema.Draft202012Validator({"$ref": "aug:instructions/find-slot"}, registry=instrc.registry("programs"))
+
+    A vibe is read when it is first referred to; nothing else is ever retrieved.
+    """
+    place = os.fspath(path)
+    inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
+    return _workspace(roots, shared).registry(inside).reference_registry()
 
 
 def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None) -> Workspace:

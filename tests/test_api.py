@@ -114,3 +114,20 @@ def test_schemas_and_answers_need_no_program() -> None:
     assert instrc.split({"_note": "hm", "a": 1}) == {"output": {"a": 1}, "thoughts": {"_note": "hm"}, "metrics": {}}
     lowering = instrc.lower(flat, target="openai", name="draft")
     assert instrc.lift({"_note": None}, lowering.map).calls
+
+
+def test_anyones_validator_follows_references_with_the_registry(program: Path) -> None:
+    import jsonschema
+    import referencing.exceptions
+
+    (program.parent / "note.vibe.json").write_text(VIBE, encoding="utf-8")
+        '{"type": "object", "properties": {"text": {"type": "string"}}}', encoding="utf-8"
+    )
+    for place in (program, program.parent):
+        registry = instrc.registry(place, roots=[program.parent])
+        judge = jsonschema.Draft202012Validator({"$ref": "aug:note#text"}, registry=registry)
+        assert judge.is_valid("x")
+        assert not judge.is_valid(3)
+    lost = jsonschema.Draft202012Validator({"$ref": "https://example.org/schema"}, registry=instrc.registry(program))
+    with pytest.raises(referencing.exceptions.Unresolvable):
+        lost.is_valid(3)

@@ -234,7 +234,7 @@ class Registry:
         """Return the same vibes for `jsonschema` validators, read as they are asked for."""
         from instrc.vibes.retrieval import retrieving  # `referencing` is loaded only where a validator needs it
 
-        return retrieving(self)
+        return retrieving(lambda uri: self.load(uri).schema)
 
     def _find(self, uri: AugUri, written: str, at: Span | None) -> tuple[Root, Entry]:
         there: dict[Version, Entry] = {}

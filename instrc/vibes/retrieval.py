@@ -8,7 +8,7 @@ and `aug:` references are absolute, so neither needs another base.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import referencing
@@ -21,19 +21,17 @@ from instrc.problems.problem import CompileError
 if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
 
-    from instrc.vibes.registry import Registry
-
 _DIALECT = referencing.jsonschema.DRAFT202012
 _attrs: Any = referencing
 """The same module; mypy cannot see what its attrs classes take."""
 
 
-def retrieving(registry: Registry) -> referencing.Registry[Json]:
-    """Return a `referencing.Registry` that asks ours for each `aug:` reference; anything else is not retrievable."""
+def retrieving(schema_of: Callable[[str], Json]) -> referencing.Registry[Json]:
+    """Return a `referencing.Registry` that asks for the schema of each `aug:` reference; anything else is not retrievable."""
 
     def retrieve(uri: str) -> referencing.Resource[Json]:
         try:
-            return resource(registry.load(uri).schema)
+            return resource(schema_of(uri))
         except CompileError as error:
             raise _attrs.exceptions.NoSuchResource(ref=uri) from error
 
