@@ -121,8 +121,6 @@ def test_anyones_validator_follows_references_with_the_registry(program: Path) -
     import referencing.exceptions
 
     (program.parent / "note.vibe.json").write_text(VIBE, encoding="utf-8")
-        '{"type": "object", "properties": {"text": {"type": "string"}}}', encoding="utf-8"
-    )
     for place in (program, program.parent):
         registry = instrc.registry(place, roots=[program.parent])
         judge = jsonschema.Draft202012Validator({"$ref": "aug:note#text"}, registry=registry)
