@@ -43,6 +43,7 @@ class Workspace:
     """Compile and check files; those with the same surroundings share one registry, so each vibe is read once.
 
     `roots` and `shared` are registry folders beside those of the project; `CompileError` if one does not exist.
+    `unsaved` are texts that an editor holds, by real path: they stand for the files.
     """
 
     def __init__(
@@ -52,13 +53,19 @@ class Workspace:
         *,
         locked: bool = False,
         memory: Mapping[str, Json] | None = None,
+        unsaved: Mapping[str, str] | None = None,
     ) -> None:
         """With `locked`, references mean what the project's `aug.lock` says, or are a problem.
 
         `memory` are schemas by name, before those of all folders.
         """
+        self._unsaved = {} if unsaved is None else unsaved
         self._surroundings = Surroundings(
-            [Path(root) for root in roots], [Path(root) for root in shared], locked=locked, memory=memory
+            [Path(root) for root in roots],
+            [Path(root) for root in shared],
+            locked=locked,
+            memory=memory,
+            unsaved=self._unsaved,
         )
 
     def lock(self, place: Path) -> Lock:
@@ -122,7 +129,7 @@ class Workspace:
     def _review(self, path: str, report: Report) -> None:
         from instrc.lint.review import review  # brings the judge of schemas
 
-        if readable(path, report):
+        if self._text(path) is not None or readable(path, report):
             registry = self._surroundings.registry(Path(path))
             review(registry.open(Path(path)), registry, report, self._surroundings.settings(Path(path)).keywords)
 
@@ -130,8 +137,12 @@ class Workspace:
         from instrc.syntax.intake import MAX_BYTES, take_in
 
         limit = self._surroundings.settings(place).limits.get("source", MAX_BYTES)
-        data = read_bytes(path, limit, report)
+        text = self._text(path)
+        data = read_bytes(path, limit, report) if text is None else text.encode("utf-8", "surrogatepass")
         return None if data is None else take_in(name_of(path), data, report, limit)
+
+    def _text(self, path: str) -> str | None:
+        return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
 
     def _options(self, place: Path | None, wishes: Wishes) -> Options:
         from instrc.ir.options import Options

@@ -6,6 +6,7 @@ Strategies are deferred because hypothesis shows them with a failure, and whole 
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import fields as fields_of
 from dataclasses import is_dataclass
@@ -229,3 +230,51 @@ def bare(node: Any) -> Any:
     if isinstance(node, dict):
         return "{}", tuple((key, bare(item)) for key, item in node.items())
     return type(node).__name__, repr(node)
+
+
+TOKENS = re.compile(r"""\s+|"(?:[^"\\]|\\.)*"|aug:[^\s()\[\]{},;|@"']+|\w+|.""", re.DOTALL)
+PIECES = [
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ";",
+    ":",
+    "|",
+    "=",
+    "@",
+    "a",
+    "const",
+    "tool",
+    "when",
+    '"x"',
+    "1",
+    "\n",
+    "=>",
+    "“",
+    '"',
+    "-",
+]
+
+
+def mutated(text: str, edits: list[tuple[str, int, str]]) -> str:
+    """Return a text in which words and signs are doubled, left out and put in."""
+    tokens = TOKENS.findall(text)
+    for edit, number, piece in edits:
+        place = number % (len(tokens) + 1)
+        if edit == "insert" or place == len(tokens):
+            tokens.insert(place, f"{piece} ")
+        elif edit == "delete":
+            del tokens[place]
+        else:
+            tokens.insert(place, tokens[place])
+    return "".join(tokens)
+
+
+def mutations() -> st.SearchStrategy[list[tuple[str, int, str]]]:
+    """Edits for `mutated`."""
+    edit = st.tuples(st.sampled_from(["insert", "delete", "double"]), st.integers(0, 500), st.sampled_from(PIECES))
+    return st.lists(edit, min_size=1, max_size=3)

@@ -22,8 +22,8 @@ FLOORS: dict[str, int] = {
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
-            ["launching", "previewing"],
-            ["api", "cli", "lsp", "mcp", "running"],
+            ["launching", "lsp", "previewing"],
+            ["api", "cli", "mcp", "running"],
             ["__init__", "__main__"],
         ]
     )

@@ -28,6 +28,7 @@ COMMANDS = {
     "import": "import_",
     "plan": "plan",
     "fmt": "fmt",
+    "lsp": "lsp",
     "run": "run",
     "runs": "runs",
     "show": "show_run",

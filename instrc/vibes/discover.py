@@ -24,6 +24,7 @@ class Surroundings:
     """The registries and settings of many files: files with the same roots share one registry.
 
     `roots` and `shared` are what the command line gives; `CompileError` if one of them is no folder.
+    `unsaved` are texts that an editor holds, by real path; they stand for the files.
     """
 
     def __init__(
@@ -33,9 +34,11 @@ class Surroundings:
         *,
         locked: bool = False,
         memory: Mapping[str, Json] | None = None,
+        unsaved: Mapping[str, str] | None = None,
     ) -> None:
         self._locked = locked
         self._memory = memory
+        self._unsaved = unsaved
         self._roots = tuple(roots)
         self._shared = tuple(shared)
         missing = [folder for folder in (*roots, *shared) if not os.path.isdir(folder)]  # noqa: PTH112  -- no error for a NUL
@@ -66,7 +69,9 @@ class Surroundings:
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
             lock = None if place is None else _lock(place)
-            self._registries[key] = Registry(workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory)
+            self._registries[key] = Registry(
+                workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved
+            )
         return self._registries[key]
 
     def lock_place(self, source: Path | None) -> Path:

@@ -59,6 +59,7 @@ class Registry:
         max_bytes: int = MAX_BYTES,
         lock: Lock | None = None,
         memory: Mapping[str, Json] | None = None,
+        unsaved: Mapping[str, str] | None = None,
     ) -> None:
         built_in = resources.folder("schemas") if library is None else library
         in_memory = (MemoryRoot(memory),) if memory else ()
@@ -68,6 +69,8 @@ class Registry:
         self.max_bytes = max_bytes
         self.lock = lock
         """What references have to mean; `None` for whatever they mean now."""
+        self._unsaved = {} if unsaved is None else unsaved
+        """Texts that an editor holds, by real path: they stand for the files."""
         self.documents: Mapping[str, Json] = Documents(self)
         """Bare schemas by reference without fragment, in any spelling; the same object for the same vibe."""
         self._by_uri: dict[str, Vibe] = {}
@@ -260,7 +263,8 @@ class Registry:
             return known
         name = path.as_posix()
         try:
-            data = read_regular(real, self.max_bytes + 1)
+            text = self._unsaved.get(real)
+            data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
             reason = getattr(error, "strerror", None) or "its path is not one"
             raise invalid_vibe([(Source(name, "").whole(), reason.lower())], at) from None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from printing import print_program
-from programs import programs
+from programs import mutated, mutations, programs
 
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
@@ -20,32 +20,6 @@ CASES = [
     pytest.param(found[2], found[3].splitlines(), id=f"{path.stem}: {found[2][:40]}")
     for path in sorted(Path(__file__).parent.glob("cases/*.md"))
     for found in CASE.finditer(path.read_text(encoding="utf-8"))
-]
-TOKENS = re.compile(r"""\s+|"(?:[^"\\]|\\.)*"|aug:[^\s()\[\]{},;|@"']+|\w+|.""", re.DOTALL)
-PIECES = [
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ";",
-    ":",
-    "|",
-    "=",
-    "@",
-    "a",
-    "const",
-    "tool",
-    "when",
-    '"x"',
-    "1",
-    "\n",
-    "=>",
-    "“",
-    '"',
-    "-",
 ]
 
 
@@ -80,27 +54,7 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
     assert getattr(program.statements[0], "name").text == "before"  # noqa: B009  -- an expression has none
 
 
-def mutated(text: str, edits: list[tuple[str, int, str]]) -> str:
-    tokens = TOKENS.findall(text)
-    for edit, number, piece in edits:
-        place = number % (len(tokens) + 1)
-        if edit == "insert" or place == len(tokens):
-            tokens.insert(place, f"{piece} ")
-        elif edit == "delete":
-            del tokens[place]
-        else:
-            tokens.insert(place, tokens[place])
-    return "".join(tokens)
-
-
-EDITS = st.lists(
-    st.tuples(st.sampled_from(["insert", "delete", "double"]), st.integers(0, 500), st.sampled_from(PIECES)),
-    min_size=1,
-    max_size=3,
-)
-
-
-@given(programs(most=3), EDITS)
+@given(programs(most=3), mutations())
 def test_nothing_that_is_typed_breaks_the_parser(program: Program, edits: list[tuple[str, int, str]]) -> None:
     mistakes(mutated(print_program(program), edits))
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from lark import Lark
 from lark.exceptions import UnexpectedInput
 from printing import print_program
-from programs import programs
-from test_mistakes import EDITS, mutated
+from programs import mutated, mutations, programs
 
 from instrc import resources
 from instrc.ir.surface import Program
@@ -46,7 +45,7 @@ def test_the_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.message for record in caplog.records if "onflict" in record.message] == []
 
 
-@given(programs(most=3), EDITS)
+@given(programs(most=3), mutations())
 def test_lark_itself_takes_and_refuses_the_same_texts(program: Program, edits: list[tuple[str, int, str]]) -> None:
     printed = print_program(program)
     for text in (printed, mutated(printed, edits).replace("“", "")):  # whether a run is a name, only our lexer asks

@@ -5,8 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from printing import print_program
-from programs import programs
-from test_mistakes import EDITS, mutated
+from programs import mutated, mutations, programs
 
 from instrc.ir.surface import Program
 from instrc.ir.tree import Leaf, Phrase
@@ -28,7 +27,7 @@ def written(text: str) -> str:
     return read_tree(Source("typed.aug", text)).text
 
 
-@given(programs(most=3), EDITS)
+@given(programs(most=3), mutations())
 def test_a_tree_gives_its_source_back(program: Program, edits: list[tuple[str, int, str]]) -> None:
     text = print_program(program)
     assert written(text) == text

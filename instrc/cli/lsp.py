@@ -1,0 +1,18 @@
+"""`instrc lsp`: the language server, for editors to start."""
+
+from __future__ import annotations
+
+import typer
+
+from instrc import problems
+from instrc.cli.show import PROBLEMS, Format, show
+
+
+def command() -> None:
+    """Serve an editor over the standard input and output, by the Language Server Protocol."""
+    try:
+        from instrc.lsp.server import make_server  # an extra
+    except ImportError:
+        show([problems.schemas.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
+        raise typer.Exit(PROBLEMS) from None
+    make_server().start_io()

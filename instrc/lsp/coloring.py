@@ -1,0 +1,125 @@
+"""Colours and small notes in the text: semantic tokens, inlay hints, folding."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from instrc.ir.tree import Leaf, Phrase
+from instrc.lsp.knowledge import EXECUTORS
+from instrc.lsp.session import Document, Session
+from instrc.syntax.tables import CONTEXTUAL
+from instrc.syntax.tokens import Token
+
+TOKENS = [
+    "keyword",
+    "function",
+    "macro",
+    "event",
+    "interface",
+    "variable",
+    "parameter",
+    "property",
+    "string",
+    "number",
+    "comment",
+    "namespace",
+]
+"""Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
+_BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
+_WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
+_WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
+_SUFFIXES = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
+_DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
+
+
+def semantic_tokens(document: Document) -> list[int]:
+    """Return the tokens of a program in the protocol's packed form."""
+    defined = {
+        each.span.start: _DEFINED.get(each.kind, "variable") for each in document.index.definitions if each.kind != "round"
+    }
+    words = document.words
+    rows = [(span.start, span.end, "comment") for span in words.comments]
+    rows += [(word.start, word.end, kind) for word in words.tokens if (kind := _kind(word, document, defined))]
+    rows.sort()
+    return _packed(rows, document)
+
+
+def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
+    mention = document.index.by_start.get(word.start)
+    if word.kind in _WORDS and mention is None and word.start not in defined:
+        return "keyword"
+    if word.kind in {"STRING", "NUMBER"}:
+        return word.kind.lower()
+    if word.kind == "AUG_URI":
+        return "namespace"
+    if word.kind == "METRIC":
+        return "property"
+    if word.kind != "NAME" and word.kind not in CONTEXTUAL:
+        return ""
+    if word.start in defined:
+        return defined[word.start]
+    if mention is None:
+        return "property"
+    if mention.definition is not None:
+        return _DEFINED.get(mention.definition.kind, "variable")
+    suffix = next((kind for suffix, kind in _SUFFIXES.items() if mention.text.endswith(suffix)), "model")
+    return _BY_KIND[suffix] if mention.text != "prompt" else "parameter"
+
+
+def _packed(rows: list[tuple[int, int, str]], document: Document) -> list[int]:
+    """Return tokens relative to the one before; one over several lines becomes one a line."""
+    data: list[int] = []
+    line = column = 0
+    text = document.source.text
+    for start, end, kind in rows:
+        position = start
+        while position < end:
+            stop = min((at for at in (text.find("\n", position, end), text.find("\r", position, end)) if at >= 0), default=end)
+            if stop > position:
+                place = document.lines.position(position)
+                length = document.lines.position(stop).character - place.character
+                same = place.line == line
+                data += [place.line - line, place.character - (column if same else 0), length, TOKENS.index(kind), 0]
+                line, column = place.line, place.character
+            position = stop + 1
+    return data
+
+
+def inlay_hints(document: Document, wanted: types.Range, session: Session) -> list[types.InlayHint]:
+    """Return who carries out each call of a range that is not the model's, and the version of references without one."""
+    knowledge = session.knowledge(document)
+    if knowledge is None or document.is_vibe:
+        return []
+    start, end = document.lines.offset(wanted.start), document.lines.offset(wanted.end)
+    hints = []
+    for mention in document.index.mentions:
+        if not start <= mention.span.start <= end or mention.definition is not None:
+            continue
+        known = knowledge.find(mention.text)
+        if known is None:
+            continue
+        version = known.vibe.uri.rpartition(":")[2] if known.vibe.uri.count(":") > 1 else ""
+        if version and not mention.text.endswith(f":{version}"):
+            hints.append(
+                types.InlayHint(
+                    position=document.lines.position(mention.span.end),
+                    label=f":{version}",
+                    tooltip=f"{known.vibe.uri}, carried out by {EXECUTORS[known.instruction.kind]}",
+                )
+            )
+    return hints
+
+
+def folding(document: Document) -> list[types.FoldingRange]:
+    """Return the brackets and comments that go over several lines."""
+    found = []
+    pending: list[Phrase | Leaf] = [document.tree.root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Phrase):
+            pending.extend(node.children)
+            if node.rule in {"object", "array", "block", "call", "group"}:
+                first, last = document.lines.position(node.start).line, document.lines.position(node.end).line
+                if last > first:
+                    found.append(types.FoldingRange(first, max(first, last - 1)))
+    return sorted(found, key=lambda each: (each.start_line, each.end_line))

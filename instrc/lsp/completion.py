@@ -1,0 +1,219 @@
+"""What can be typed at a place: names, members of a path, slots of an instruction, `aug:` references, words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from lsprotocol import types
+
+from instrc.ir.surface import Call, Name
+from instrc.jsonvalue import Json
+from instrc.lsp.hover import about
+from instrc.lsp.knowledge import Knowledge, members
+from instrc.lsp.session import Document, Session
+from instrc.naming import pascal
+
+_URI = re.compile(r"aug:[^\s()\[\]{},;|@\"']*\Z")
+_PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
+_CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
+_OPEN = re.compile(r"[(){}\[\]]")
+_CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
+_FAR = 5_000
+"""Characters before a place that are looked at."""
+_STATEMENTS = {
+    "const": "const ${1:name} = $0",
+    "tool": "tool ${1:name} = $0",
+    "input": "input ${1:name}",
+    "when": "when ${1:path} {\n  $2\n} else {\n  $0\n}",
+    "each": "each ${1:name} in ${2:path} {\n  $0\n}",
+    "repeat": "repeat {\n  $0\n} until ${1:path} max ${2:3}",
+    "try": "try {\n  $1\n} else {\n  $0\n}",
+    "do": "do {\n  $0\n}",
+}
+_RESERVED = ("prompt", "Process", "LLM_Context", "Server_Context", "User_Context", "LaunchProcess", "Plan", "OneOf", "Fail")
+
+
+def completion(document: Document, offset: int, session: Session, *, snippets: bool) -> list[types.CompletionItem]:
+    """Return what can stand at an offset."""
+    knowledge = session.knowledge(document)
+    if knowledge is None:
+        return []
+    before = document.source.text[max(0, offset - _FAR) : offset]
+    if found := _URI.search(before):
+        return _references(document, offset, found.group(), knowledge)
+    if document.is_vibe:
+        return []
+    if path := _PATH.search(before):
+        return _members(_path_schema(document, offset, path, knowledge))
+    if path := _CALL_PATH.search(before):
+        return _members(_call_schema(document, offset - len(path.group()) + 1, path.group(1), knowledge))
+    slots = _slots(before, knowledge)
+    return [*slots, *_names(document, offset, knowledge), *_words(snippets=snippets)]
+
+
+def _references(document: Document, offset: int, typed: str, knowledge: Knowledge) -> list[types.CompletionItem]:
+    place = types.Range(document.lines.position(offset - len(typed)), document.lines.position(offset))
+    return [
+        types.CompletionItem(label=uri, kind=types.CompletionItemKind.Reference, text_edit=types.TextEdit(place, uri))
+        for uri in dict.fromkeys(knowledge.registry.uris())
+        if uri.startswith(typed)
+    ]
+
+
+def _path_schema(document: Document, offset: int, path: re.Match[str], knowledge: Knowledge) -> Json:
+    """Return the schema of what stands before the last point."""
+    definition = document.index.scope(offset).find(path.group(1))
+    if definition is None:
+        return {}
+    return _down(knowledge.of_definition(definition, document.index), path.group(2))
+
+
+def _call_schema(document: Document, end: int, way: str, knowledge: Knowledge) -> Json:
+    call = next((call for call in document.index.calls if call.span.end == end), None)
+    if call is None:  # a program with a mistake here: the text says enough
+        called = _called(document.source.text[:end])
+        known = knowledge.find(called) if called else None
+        return _down(knowledge.schema(known), way) if known else {}
+    return _down(knowledge.value(call, document.index), way)
+
+
+def _down(schema: Json, way: str) -> Json:
+    for word in re.findall(r"[$\w]+", way):
+        schema = members(schema).get(word, {})
+    return schema
+
+
+def _called(before: str) -> str:
+    """Return the name before the bracket that the last `)` closes."""
+    level = 0
+    for sign in reversed(list(_OPEN.finditer(before))):
+        level += 1 if sign.group() in ")}]" else -1
+        if not level:
+            found = _CALLED.search(before[: sign.start()])
+            return found.group(1) if found else ""
+    return ""
+
+
+def _members(schema: Json) -> list[types.CompletionItem]:
+    return [
+        types.CompletionItem(
+            label=name,
+            kind=types.CompletionItemKind.Field,
+            detail=_kind(part),
+            documentation=part.get("description")
+            if isinstance(part, dict) and isinstance(part.get("description"), str)
+            else None,
+        )
+        for name, part in members(schema).items()
+    ]
+
+
+def _description(schema: Json) -> str | None:
+    words = schema.get("description") if isinstance(schema, dict) else None
+    return words if isinstance(words, str) else None
+
+
+def _kind(schema: Json) -> str:
+    if isinstance(schema, dict):
+        kind = schema.get("type")
+        return " | ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "")
+    return ""
+
+
+def _slots(before: str, knowledge: Knowledge) -> list[types.CompletionItem]:
+    """Return the properties of the instruction in whose braces or brackets the place is."""
+    level = 0
+    inner = ""
+    for sign in reversed(list(_OPEN.finditer(before))):
+        if sign.group() in ")}]":
+            level += 1
+        elif level:
+            level -= 1
+        elif sign.group() == "{" and not inner:
+            inner = "{"
+        elif sign.group() == "(":
+            found = _CALLED.search(before[: sign.start()])
+            known = knowledge.find(found.group(1)) if found else None
+            items = _members(knowledge.schema(known)) if known else []
+            for item in items:
+                item.insert_text = f"{item.label}: "
+                item.sort_text = f"0{item.label}"
+            return items
+        else:
+            return []
+    return []
+
+
+def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[types.CompletionItem]:
+    seen: set[str] = set()
+    for definition in document.index.scope(offset).visible():
+        if definition.name not in seen and not definition.span.start <= offset <= definition.span.end:
+            seen.add(definition.name)
+            yield types.CompletionItem(
+                label=definition.name,
+                kind=types.CompletionItemKind.Variable,
+                detail=definition.kind,
+                sort_text=f"1{definition.name}",
+            )
+    for name in knowledge.registry.names():
+        spelled = _spelled(name)
+        if spelled not in seen:
+            seen.add(spelled)
+            yield types.CompletionItem(
+                label=spelled, kind=types.CompletionItemKind.Function, sort_text=f"2{spelled}", data={"vibe": name}
+            )
+    for name in _RESERVED:
+        if name not in seen:
+            yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
+
+
+def _spelled(name: str) -> str:
+    """Return a vibe's name as programs write it: `FindSlot` for `find-slot`."""
+    stem, mark, suffix = name.rpartition("_")
+    if mark and suffix in {"Activity", "User", "Human", "Mixin"}:
+        return f"{pascal(stem)}_{suffix}"
+    return pascal(name)
+
+
+def _words(*, snippets: bool) -> list[types.CompletionItem]:
+    kind = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
+    return [
+        types.CompletionItem(
+            label=word,
+            kind=types.CompletionItemKind.Keyword,
+            insert_text=text if snippets else word,
+            insert_text_format=kind,
+            sort_text=f"4{word}",
+        )
+        for word, text in _STATEMENTS.items()
+    ]
+
+
+def resolved(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:
+    """Return an item with what is worth reading about it."""
+    known = knowledge.find(item.label) if knowledge else None
+    if known is not None and knowledge is not None:
+        item.documentation = types.MarkupContent(types.MarkupKind.Markdown, about(known, knowledge))
+    return item
+
+
+def signature(document: Document, offset: int, session: Session) -> types.SignatureHelp | None:
+    """Return what the call around an offset takes."""
+    knowledge = session.knowledge(document)
+    if knowledge is None or document.is_vibe:
+        return None
+    inside = [call for call in document.index.calls if call.span.start < offset < call.span.end and _behind_name(call, offset)]
+    if not inside:
+        return None
+    call = max(inside, key=lambda each: each.span.start)
+    known = knowledge.find(call.callee.text) if isinstance(call.callee, Name) else None
+    if known is None:
+        return None
+    slots = list(members(knowledge.schema(known)))
+    label = f"{call.callee.text}({{ {', '.join(slots)} }})"
+    return types.SignatureHelp([types.SignatureInformation(label=label)])
+
+
+def _behind_name(call: Call, offset: int) -> bool:
+    return offset > call.callee.span.end

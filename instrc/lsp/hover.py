@@ -1,0 +1,75 @@
+"""What an editor shows beside a name: what it stands for, who carries it out, its schema."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from instrc.jsonvalue import Json, dumps
+from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, member_of
+from instrc.lsp.scopes import Definition
+from instrc.lsp.session import Document, Session
+from instrc.source import Span
+
+_LONGEST = 4_000
+"""Characters of a schema that are shown."""
+_WORDS = {
+    "prompt": "The request that started everything.",
+    "round": "The number of this round, from 1.",
+    "previous": "What the last round gave; `null` in the first one.",
+    "rounds": "All finished rounds.",
+    "error": "What failed: `step`, `kind`, `code` and `message`.",
+    "Process": "Contexts whose cut is made by hand.",
+    "Plan": "A list of tasks that a model decides on; `RunPlan_Activity` carries it out.",
+    "OneOf": "One value of a list that an earlier step gave.",
+    "Fail": "Fail for good.",
+}
+
+
+def hover(document: Document, offset: int, session: Session) -> types.Hover | None:
+    """Return what is known about the name, the reference or the member at an offset."""
+    knowledge = session.knowledge(document)
+    if document.is_vibe or knowledge is None:
+        return None
+    for access in document.index.accesses:
+        schema = knowledge.value(access.base, document.index)
+        for member in access.members:
+            schema = member_of(schema, member.text)
+            if member.span.start <= offset <= member.span.end:
+                return _shown(f"member `{member.text}`", schema, document, member.span)
+    mention = document.index.mention(offset)
+    found = document.index.definition(offset)
+    if found is not None:
+        span = mention.span if mention else found.span
+        title = _WORDS.get(found.name, "") if found.kind == "round" else f"{found.kind} `{found.name}`"
+        return _shown(title + _meaning(found), knowledge.of_definition(found, document.index), document, span)
+    if mention is None:
+        return None
+    known = knowledge.find(mention.text)
+    if known is not None:
+        return _shown(about(known, knowledge), knowledge.schema(known), document, mention.span)
+    return _shown(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
+
+
+def about(known: Known, knowledge: Knowledge) -> str:
+    """Return what an instruction is in a few lines of Markdown."""
+    schema = knowledge.schema(known)
+    words = [f"**{known.instruction.name}** · `{known.vibe.uri}` · carried out by {EXECUTORS[known.instruction.kind]}"]
+    if isinstance(schema, dict):
+        words += [str(schema[key]) for key in ("title", "description") if isinstance(schema.get(key), str)]
+    return "\n\n".join(words)
+
+
+def _meaning(found: Definition) -> str:
+    if found.value is None:
+        return ""
+    text = found.value.span.text.strip()
+    return f" = `{text[:120]}{'…' if len(text) > 120 else ''}`" if "\n" not in text and "`" not in text else ""
+
+
+def _shown(words: str, schema: Json, document: Document, span: Span) -> types.Hover:
+    text = words
+    if schema not in ({}, None, True):
+        code = dumps(schema)
+        cut = code if len(code) <= _LONGEST else f"{code[:_LONGEST]}\n…"
+        text += f"\n\n```json\n{cut}\n```"
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))

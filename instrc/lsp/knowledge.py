@@ -1,0 +1,147 @@
+"""What can be looked up about the names of a program: vibes, their flat schemas, the members of a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from instrc.ir.graph import Instruction
+from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
+from instrc.jsonvalue import Json
+from instrc.lsp.scopes import Definition, Index
+from instrc.passes.library import Library
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.source import Span
+from instrc.vibes.registry import Registry
+from instrc.vibes.vibe import Vibe
+
+_DEEPEST = 40
+"""Steps from a name to its schema: names of names, members of members."""
+EXECUTORS = {"model": "the model", "server": "the server", "user": "a person", "mixin": "none: it is fused into what it holds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An instruction that has been looked up."""
+
+    instruction: Instruction
+    vibe: Vibe
+    uri: str
+
+
+class Knowledge:
+    """The registry that one document sees, with what has been asked of it."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+        self._library = Library(registry, Report())
+        self._schemas: dict[str, Json] = {}
+
+    def find(self, text: str) -> Known | None:
+        """Return what a name or an `aug:` reference finds; `None` for nothing or too much."""
+        try:
+            found = (text,) if text.startswith("aug:") else self.registry.lookup(text)
+            if len(found) != 1:
+                return None
+            instruction = self._library.instruction(found[0], None)
+            return Known(instruction, self.registry.load(found[0].partition("#")[0]), instruction.uri or found[0])
+        except CompileError:
+            return None
+
+    def schema(self, known: Known) -> Json:
+        """Return the flat schema of an instruction, `{}` if it has a mistake."""
+        if known.uri not in self._schemas:
+            try:
+                self._schemas[known.uri] = self._library.schema(known.instruction)
+            except CompileError:
+                self._schemas[known.uri] = {}
+        return self._schemas[known.uri]
+
+    def place(self, known: Known, member: str = "") -> Span:
+        """Return where an instruction is written, or one of its properties."""
+        _, _, fragment = known.uri.partition("#")
+        pointer = fragment if fragment.startswith("/") else ""
+        if member:
+            return known.vibe.span(f"{pointer}/properties/{member.replace('~', '~0').replace('/', '~1')}", key=True)
+        return known.vibe.span(pointer)
+
+    def value(self, expression: Expression, index: Index, depth: int = 0) -> Json:
+        """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
+        if depth > _DEEPEST:
+            return {}
+        match expression:
+            case Name(text, span):
+                mention = index.by_start.get(span.start)
+                definition = mention.definition if mention else None
+                return self.of_definition(definition, index, depth + 1) if definition else self._looked_up(text)
+            case Uri(text):
+                return self._looked_up(text)
+            case Inline(schema):
+                return schema
+            case Call(callee):
+                return self.value(callee, index, depth + 1)
+            case Pipe(stages):
+                return self.value(stages[-1], index, depth + 1)
+            case Annotated(value, annotation):
+                inner = self.value(value, index, depth + 1)
+                return inner if isinstance(annotation, str) else _joined(inner, annotation)
+            case Access(base, members):
+                schema = self.value(base, index, depth + 1)
+                for member in members:
+                    schema = member_of(schema, member.text)
+                return schema
+            case Object(fields):
+                named = {each.key: each.value for each in fields}
+                return {
+                    "properties": {
+                        key: {} if value is None else self.value(value, index, depth + 1) for key, value in named.items()
+                    }
+                }
+            case _:
+                return {}
+
+    def of_definition(self, definition: Definition, index: Index, depth: int = 0) -> Json:
+        """Return the schema of what a name stands for."""
+        if definition.value is None:
+            return {}
+        schema = self.value(definition.value, index, depth + 1)
+        if definition.of_list:
+            return schema.get("items", {}) if isinstance(schema, dict) else {}
+        return schema
+
+    def _field(self, field: Field, index: Index, depth: int) -> Json:
+        if field.value is not None:
+            return self.value(field.value, index, depth + 1)
+        return self.value(Name(field.key, field.key_span), index, depth + 1)
+
+    def _looked_up(self, text: str) -> Json:
+        known = self.find(text)
+        return self.schema(known) if known else {}
+
+
+def members(schema: Json) -> dict[str, Json]:
+    """Return the properties of a schema, those of a step with `output` being those of its output."""
+    if not isinstance(schema, dict):
+        return {}
+    properties = schema.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    output = properties.get("output")
+    inner = members(output) if isinstance(output, dict) else {}
+    return inner or properties
+
+
+def member_of(schema: Json, name: str) -> Json:
+    """Return the schema of a member; `{}` if it is not known."""
+    found = members(schema).get(name)
+    if found is None and isinstance(schema, dict) and isinstance(properties := schema.get("properties"), dict):
+        found = properties.get(name)
+    return {} if found is None else found
+
+
+def _joined(schema: Json, more: dict[str, Json]) -> Json:
+    """Return a schema with the properties that an annotation adds."""
+    if not isinstance(schema, dict) or not isinstance(added := more.get("properties"), dict):
+        return schema
+    properties = schema.get("properties")
+    return {**schema, "properties": {**(properties if isinstance(properties, dict) else {}), **added}}

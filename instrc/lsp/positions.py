@@ -1,0 +1,56 @@
+"""Places as editors count them: lines from 0, columns in the units of the encoding that was agreed on, mostly UTF-16."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from lsprotocol import types
+
+from instrc.source import Source, Span
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_BEYOND_16_BITS = re.compile("[\U00010000-\U0010ffff]")
+
+
+class Lines:
+    r"""The lines of one text; `\r` alone ends one too, as the protocol has it."""
+
+    def __init__(self, source: Source, encoding: str = "utf-16") -> None:
+        self.source = source
+        self.encoding = encoding
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(source.text))]
+
+    def position(self, offset: int) -> types.Position:
+        """Return the place of an offset."""
+        offset = max(0, min(offset, len(self.source.text)))
+        line = bisect_right(self._starts, offset) - 1
+        return types.Position(line, self._units(self.source.text[self._starts[line] : offset]))
+
+    def range(self, span: Span) -> types.Range:
+        """Return the range of a span."""
+        return types.Range(self.position(span.start), self.position(max(span.start, span.end)))
+
+    def offset(self, position: types.Position) -> int:
+        """Return the offset of a place; one behind the end of its line is the end of the line."""
+        text = self.source.text
+        if position.line >= len(self._starts):
+            return len(text)
+        start = self._starts[max(0, position.line)]
+        end = self._starts[position.line + 1] if position.line + 1 < len(self._starts) else len(text)
+        line = text[start:end].rstrip("\r\n")
+        if self.encoding == "utf-32" or line.isascii():
+            return start + min(max(0, position.character), len(line))
+        left = max(0, position.character)
+        for index, letter in enumerate(line):
+            if left <= 0:
+                return start + index
+            left -= self._units(letter)
+        return start + len(line)
+
+    def _units(self, text: str) -> int:
+        if self.encoding == "utf-32" or text.isascii():
+            return len(text)
+        if self.encoding == "utf-8":
+            return len(text.encode("utf-8", "surrogatepass"))
+        return len(text) + len(_BEYOND_16_BITS.findall(text))

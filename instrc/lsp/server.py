@@ -1,0 +1,275 @@
+"""The server itself: what the editor says goes to the session, what it asks to the verbs of this folder.
+
+An edit is answered at once with what the text alone shows; what must be looked up follows when typing pauses.
+A mistake of ours in one answer is written to the log, and the server goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from instrc.format.source import format_source
+from instrc.lsp import coloring, completion, navigation
+from instrc.lsp.diagnostics import actions, diagnostics, fix_all, uri_of
+from instrc.lsp.hover import hover
+from instrc.lsp.session import Document, Session
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.version import __version__
+
+T = TypeVar("T")
+PAUSE = 0.2
+"""Seconds without typing after which everything is checked."""
+
+
+class Server(LanguageServer):
+    """The language server with its session."""
+
+    def __init__(self) -> None:
+        super().__init__("instrc", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
+        self.session = Session()
+        self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
+        """The problems of each document that were published last, with its text."""
+        self.waiting: dict[str, asyncio.Task[None]] = {}
+
+    def path(self, uri: str) -> str:
+        """Return the path of a document; one without a file keeps its URI as a name."""
+        return uris.to_fs_path(uri) or uri
+
+    def document(self, uri: str) -> Document | None:
+        """Return an open document."""
+        return self.session.documents.get(self.path(uri))
+
+    def safely(self, do: Callable[[], T], otherwise: T) -> T:
+        """Return what a verb says; a mistake of ours is logged and answered with nothing."""
+        try:
+            return do()
+        except Exception as error:  # noqa: BLE001  -- the server must outlive any text
+            message = f"instrc: internal error: {type(error).__name__}: {str(error)[:300]}"
+            self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
+            return otherwise
+
+    def publish(self, document: Document, problems: tuple[Problem, ...]) -> None:
+        """Show the problems of a document."""
+        self.found[document.path] = (document.source.text, problems)
+        nothing: list[types.Diagnostic] = []
+        shown = self.safely(lambda: diagnostics(problems, document, self.session), nothing)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(document.path), shown))
+
+    def changed(self, uri: str, text: str) -> None:
+        """Take a text, show its slips at once, and check the rest when typing pauses."""
+        document = self.session.put(self.path(uri), text)
+        if document.is_vibe:
+            self.later(document, also=[each for each in self.session.documents.values() if not each.is_vibe])
+            return
+        none: tuple[Problem, ...] = ()
+        slips = self.safely(lambda: document.slips, none)
+        if any(problem.severity == "error" for problem in slips):
+            self.stop_waiting(document.path)
+            self.publish(document, slips)
+        else:
+            self.later(document)
+
+    def later(self, document: Document, *, also: list[Document] | None = None) -> None:
+        """Check documents after a pause."""
+        for each in [document, *(also or [])]:
+            self.stop_waiting(each.path)
+            self.waiting[each.path] = asyncio.get_running_loop().create_task(self._check(each))
+
+    def stop_waiting(self, path: str) -> None:
+        """Leave a check out that has not begun."""
+        task = self.waiting.pop(path, None)
+        if task is not None:
+            task.cancel()
+
+    async def _check(self, document: Document) -> None:
+        await asyncio.sleep(PAUSE)
+        problems = await asyncio.to_thread(self.safely, lambda: self.session.check(document), ())
+        if self.session.documents.get(document.path) is document:
+            self.publish(document, problems)
+
+    def problems(self, document: Document) -> tuple[Problem, ...]:
+        """Return the problems of a document as it stands."""
+        text, problems = self.found.get(document.path, ("", ()))
+        if text == document.source.text:
+            return problems
+        problems = self.session.check(document)
+        self.found[document.path] = (document.source.text, problems)
+        return problems
+
+
+def make_server() -> Server:
+    """Return a server that knows all it can be asked."""
+    server = Server()
+    _documents(server)
+    _questions(server)
+    _edits(server)
+    return server
+
+
+def _documents(server: Server) -> None:
+    @server.feature(types.INITIALIZED)
+    def initialized(_params: types.InitializedParams) -> None:
+        encoding = server.workspace.position_encoding
+        server.session.encoding = str(getattr(encoding, "value", None) or encoding or "utf-16")
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+        server.changed(params.text_document.uri, params.text_document.text)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+        text = server.workspace.get_text_document(params.text_document.uri).source
+        server.changed(params.text_document.uri, text)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(_params: types.DidSaveTextDocumentParams) -> None:
+        _files_changed(server)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def files_changed(_params: types.DidChangeWatchedFilesParams) -> None:
+        _files_changed(server)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+        path = server.path(params.text_document.uri)
+        server.stop_waiting(path)
+        server.session.drop(path)
+        server.found.pop(path, None)
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
+
+
+def _files_changed(server: Server) -> None:
+    """Read what lies on disk anew, and check what is open."""
+    server.session.forget()
+    for document in list(server.session.documents.values()):
+        server.later(document)
+
+
+def _asked(server: Server, params: Any, verb: Callable[[Document, int], T], otherwise: T) -> T:
+    document = server.document(params.text_document.uri)
+    if document is None:
+        return otherwise
+    return server.safely(lambda: verb(document, document.lines.offset(params.position)), otherwise)
+
+
+def _questions(server: Server) -> None:
+    session = server.session
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hovered(params: types.HoverParams) -> types.Hover | None:
+        return _asked(server, params, lambda document, offset: hover(document, offset, session), None)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def defined(params: types.DefinitionParams) -> types.Location | None:
+        return _asked(server, params, lambda document, offset: navigation.definition(document, offset, session), None)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def referred(params: types.ReferenceParams) -> list[types.Location]:
+        declaration = params.context.include_declaration
+        return _asked(server, params, lambda doc, offset: navigation.references(doc, offset, declaration=declaration), [])
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def highlighted(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
+        return _asked(server, params, navigation.highlights, [])
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions([".", ":", "{", "(", "/"], resolve_provider=True))
+    def completed(params: types.CompletionParams) -> list[types.CompletionItem]:
+        return _asked(
+            server, params, lambda doc, offset: completion.completion(doc, offset, session, snippets=_snippets(server)), []
+        )
+
+    @server.feature(types.COMPLETION_ITEM_RESOLVE)
+    def resolved(item: types.CompletionItem) -> types.CompletionItem:
+        document = next((each for each in session.documents.values() if not each.is_vibe), None)
+        return server.safely(lambda: completion.resolved(item, session.knowledge(document) if document else None), item)
+
+    @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(["(", "{", ","]))
+    def signed(params: types.SignatureHelpParams) -> types.SignatureHelp | None:
+        return _asked(server, params, lambda document, offset: completion.signature(document, offset, session), None)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def listed(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return _whole(server, params, lambda document: [] if document.is_vibe else navigation.symbols(document), [])
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return _whole(server, params, lambda document: [] if document.is_vibe else coloring.folding(document), [])
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    def hinted(params: types.InlayHintParams) -> list[types.InlayHint]:
+        return _whole(server, params, lambda document: coloring.inlay_hints(document, params.range, session), [])
+
+    legend = types.SemanticTokensLegend(coloring.TOKENS, [])
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
+    def coloured(params: types.SemanticTokensParams) -> types.SemanticTokens:
+        nothing: list[int] = []
+        verb = coloring.semantic_tokens
+        return types.SemanticTokens(_whole(server, params, lambda each: nothing if each.is_vibe else verb(each), nothing))
+
+
+def _whole(server: Server, params: Any, verb: Callable[[Document], T], otherwise: T) -> T:
+    document = server.document(params.text_document.uri)
+    return otherwise if document is None else server.safely(lambda: verb(document), otherwise)
+
+
+def _snippets(server: Server) -> bool:
+    text = server.client_capabilities.text_document
+    item = text.completion.completion_item if text and text.completion else None
+    return bool(item and item.snippet_support)
+
+
+def _edits(server: Server) -> None:
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
+        return _whole(server, params, _formatted, None)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    def prepared(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        return _asked(server, params, _prepared, None)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
+    def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        made = _asked(server, params, lambda doc, offset: navigation.rename(doc, offset, params.new_name), None)
+        if isinstance(made, str):
+            server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, made))
+            return None
+        return made
+
+    kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)
+    def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
+        def find(document: Document) -> list[types.CodeAction]:
+            problems = server.problems(document)
+            wanted = params.context.only
+            found = actions(problems, document, params.range, params.context.diagnostics)
+            found += fix_all(problems, document)
+            return [each for each in found if not wanted or any(str(each.kind).startswith(str(kind)) for kind in wanted)]
+
+        return _whole(server, params, find, [])
+
+
+def _formatted(document: Document) -> list[types.TextEdit] | None:
+    text = format_source(document.source, Report())
+    if text is None or text == document.source.text:
+        return None if text is None else []
+    end = document.lines.position(len(document.source.text))
+    return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
+
+
+def _prepared(document: Document, offset: int) -> types.PrepareRenamePlaceholder | None:
+    if navigation.renameable(document, offset) is None:
+        return None
+    index = document.index
+    span = next((each.span for each in index.definitions if each.span.start <= offset <= each.span.end), None)
+    mention = index.mention(offset)
+    place = span or (mention.span if mention else None)
+    return None if place is None else types.PrepareRenamePlaceholder(document.lines.range(place), place.text)

@@ -1,0 +1,148 @@
+"""The texts that an editor has open, and what is known about each.
+
+What depends on a text alone (its statements, its names) is computed when it is asked for and kept until the text changes.
+What depends on vibes is forgotten when a vibe changes, on disk or in the editor.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from threading import RLock
+
+from instrc.ir.surface import Program
+from instrc.ir.tree import Tree
+from instrc.lsp.knowledge import Knowledge
+from instrc.lsp.positions import Lines
+from instrc.lsp.scopes import Index, index_of
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.syntax.concrete import read_tree
+from instrc.syntax.habits import name_habits
+from instrc.syntax.parse import parse
+from instrc.syntax.scan import Scanner
+from instrc.syntax.tables import tables
+from instrc.workspace import Workspace
+
+VIBE_ENDING = ".json"
+
+
+class Document:
+    """One text as it stands in the editor."""
+
+    def __init__(self, path: str, text: str, encoding: str) -> None:
+        self.path = path
+        self.source = Source(path, text)
+        self.encoding = encoding
+        self._problems = Report()
+
+    @property
+    def is_vibe(self) -> bool:
+        """Whether it is JSON and not a program."""
+        return self.path.endswith(VIBE_ENDING)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Its lines, to translate places."""
+        return Lines(self.source, self.encoding)
+
+    @cached_property
+    def program(self) -> Program:
+        """Its statements, those with mistakes left out."""
+        program = parse(self.source, self._problems)
+        name_habits(program, self._problems)
+        return program
+
+    @property
+    def slips(self) -> tuple[Problem, ...]:
+        """The mistakes that show without looking anything up."""
+        _ = self.program
+        return self._problems.ordered()
+
+    @cached_property
+    def index(self) -> Index:
+        """Its names."""
+        return index_of(self.program)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Every word of it in its place in the grammar."""
+        return read_tree(self.source)
+
+    @cached_property
+    def words(self) -> Scanner:
+        """Every word of it, and its comments: what costs little."""
+        scanner = Scanner(self.source, tables())
+        scanner.need(len(self.source.text) + 1)
+        return scanner
+
+
+class Session:
+    """All open documents, and the files around them."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, Document] = {}
+        self.encoding = "utf-16"
+        self._unsaved: dict[str, str] = {}
+        self._workspace: Workspace | None = None
+        self._knowledge: dict[str, Knowledge] = {}
+        self._lock = RLock()
+
+    def put(self, path: str, text: str) -> Document:
+        """Take a text as it stands in the editor."""
+        document = Document(path, text, self.encoding)
+        with self._lock:
+            self.documents[path] = document
+            self._unsaved[os.path.realpath(path)] = text
+            if document.is_vibe:
+                self.forget()
+        return document
+
+    def drop(self, path: str) -> None:
+        """Forget a text that is no longer open; the file counts again."""
+        with self._lock:
+            closed = self.documents.pop(path, None)
+            self._unsaved.pop(os.path.realpath(path), None)
+            if closed is not None and closed.is_vibe:
+                self.forget()
+
+    def forget(self) -> None:
+        """Read vibes and settings anew when they are needed."""
+        with self._lock:
+            self._workspace = None
+            self._knowledge.clear()
+
+    def workspace(self) -> Workspace:
+        """Return the files around the documents."""
+        with self._lock:
+            if self._workspace is None:
+                self._workspace = Workspace(unsaved=self._unsaved)
+            return self._workspace
+
+    def knowledge(self, document: Document) -> Knowledge | None:
+        """Return what can be looked up from a document; `None` if its settings are broken."""
+        with self._lock:
+            known = self._knowledge.get(document.path)
+            if known is None:
+                try:
+                    known = self._knowledge[document.path] = Knowledge(self.workspace().registry(document.path))
+                except CompileError:
+                    return None
+            return known
+
+    def check(self, document: Document) -> tuple[Problem, ...]:
+        """Return all that is wrong with a document, those of its problems that lie in other files included."""
+        report = Report()
+        try:
+            self.workspace().check(document.path, report)
+        except CompileError as error:
+            report.take(error)
+        return report.once()
+
+    def lines(self, source: Source) -> Lines:
+        """Return the lines of a source, open or not."""
+        document = self.documents.get(source.name)
+        if document is not None and document.source.text == source.text:
+            return document.lines
+        return Lines(source, self.encoding)

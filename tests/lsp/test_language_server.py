@@ -1,0 +1,185 @@
+"""The language server, asked by a real client over pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from editors import Editor, Scenario
+from lsprotocol import types
+
+Talk = Callable[[Scenario], None]
+PROGRAM = """\
+// 😀 who takes part
+const people = Identify(prompt);
+const письмо = Draft(people.organizer);
+tool invite = Send_Activity(письмо);
+"""
+
+
+def at(text: str, word: str, *, inside: int = 1, which: int = 1) -> types.Position:
+    """Return a place in the n-th occurrence of a word, in UTF-16 units."""
+    offset = -1
+    for _ in range(which):
+        offset = text.index(word, offset + 1)
+    offset += inside
+    line = text.count("\n", 0, offset)
+    before = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return types.Position(line, len(before.encode("utf-16-le")) // 2)
+
+
+def test_problems_while_typing(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        assert await editor.open("a.aug", PROGRAM) == []
+        # UTF-16: the emoji counts two
+        place = types.Range(types.Position(0, 3), types.Position(0, 5))
+        assert await editor.change("a.aug", (place, "x")) == []
+        (problem,) = await editor.change("a.aug", (None, '"😀" | Drafft\n'))
+        assert (problem.code, problem.source) == ("unknown-name", "instrc")
+        assert (problem.range.start.character, problem.range.end.character) == (7, 13)
+        (problem,) = await editor.change("a.aug", (None, "Draft(\n"))
+        assert problem.code == "missing-closing-bracket"
+        assert await editor.change("a.aug", (None, "Draft(prompt)\n")) == []
+
+    talk(scenario)
+
+
+def test_a_vibe_counts_as_it_stands_in_the_editor(talk: Talk, folder: Path) -> None:
+    vibe = (folder / "schemas" / "draft.vibe.json").read_text()
+
+    async def scenario(editor: Editor) -> None:
+        text = "const d = Draft(prompt);\nSend_Activity(d.tone)\n"
+        (problem,) = await editor.open("a.aug", text)
+        assert problem.code == "unknown-member"
+        assert await editor.open("schemas/draft.vibe.json", vibe) == []
+        await editor.diagnostics("a.aug")
+        assert await editor.change("schemas/draft.vibe.json", (None, vibe.replace('"text"', '"tone"'))) == []
+        assert await editor.diagnostics("a.aug") == []
+        (problem,) = await editor.change("schemas/draft.vibe.json", (None, '{ "type": "objekt" }'))
+        assert problem.code == "invalid-schema"
+
+    talk(scenario)
+
+
+def test_fixes_are_offered_and_layout_is_made(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        text = "Drafft | Identify(prompt ,, people)\n"
+        problems = await editor.open("a.aug", text)
+        context = types.CodeActionContext(problems)
+        whole = types.Range(types.Position(0, 0), types.Position(1, 0))
+        found = await editor.text_document_code_action_async(types.CodeActionParams(editor.document("a.aug"), whole, context))
+        titles = [each.title for each in found or []]
+        assert "remove `,`" in titles
+        assert "Apply all safe fixes of instrc" in titles
+        edits = await editor.text_document_formatting_async(
+            types.DocumentFormattingParams(editor.document("a.aug"), types.FormattingOptions(tab_size=2, insert_spaces=True))
+        )
+        assert not edits  # a text with a mistake stays as it is
+        await editor.change("a.aug", (None, "Draft|Identify( prompt )"))
+        (edit,) = await editor.text_document_formatting_async(
+            types.DocumentFormattingParams(editor.document("a.aug"), types.FormattingOptions(tab_size=2, insert_spaces=True))
+        )
+        assert edit.new_text == "Draft | Identify(prompt);\n"
+
+    talk(scenario)
+
+
+def test_names_lead_to_what_they_stand_for(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", PROGRAM)
+        document = editor.document("a.aug")
+
+        async def target(word: str, which: int = 1) -> tuple[str, int]:
+            where = types.DefinitionParams(document, at(PROGRAM, word, which=which))
+            found = await editor.text_document_definition_async(where)
+            assert isinstance(found, types.Location)
+            return found.uri.rpartition("/")[2], found.range.start.line
+
+        assert await target("people", which=2) == ("a.aug", 1)
+        assert await target("Draft") == ("draft.vibe.json", 0)
+        assert await target("organizer") == ("identify.vibe.json", 3)
+        places = await editor.text_document_references_async(
+            types.ReferenceParams(types.ReferenceContext(include_declaration=True), document, at(PROGRAM, "письмо", which=2))
+        )
+        assert [place.range.start.line for place in places or []] == [2, 3]
+        renamed = await editor.text_document_rename_async(types.RenameParams(document, at(PROGRAM, "people"), "everyone"))
+        assert renamed is not None
+        edits = (renamed.changes or {})[editor.uri("a.aug")]
+        assert sorted((edit.range.start.line, edit.new_text) for edit in edits) == [(1, "everyone"), (2, "everyone")]
+        assert await editor.text_document_rename_async(types.RenameParams(document, at(PROGRAM, "people"), "invite")) is None
+        assert await editor.text_document_prepare_rename_async(types.PrepareRenameParams(document, at(PROGRAM, "Draft"))) is None
+        hover = await editor.text_document_hover_async(types.HoverParams(document, at(PROGRAM, "Send_Activity")))
+        assert hover is not None
+        assert "carried out by the server" in str(hover.contents)
+        assert '"sent"' in str(hover.contents)
+        symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(document))
+        assert [symbol.name for symbol in symbols or []] == ["people", "письмо", "invite"]
+
+    talk(scenario)
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ("const people = Identify(prompt);\nDraft(people.", {"organizer", "attendees"}),
+        ("Identify(prompt).", {"organizer", "attendees"}),
+        ("Draft({ ", {"text"}),
+        ("", {"Draft", "Send_Activity", "prompt", "when", "each"}),
+        ("const people = Identify(prompt);\nDraft(", {"people", "prompt", "text"}),
+        ("aug:ma", {"aug:mail/note"}),
+        ("const p = Identify(prompt);\neach who in p.attendees { Draft(", {"who", "p"}),
+    ],
+)
+def test_what_can_be_typed(talk: Talk, before: str, wanted: set[str]) -> None:
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", before)
+        end = types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
+        items = await editor.text_document_completion_async(types.CompletionParams(editor.document("a.aug"), end))
+        assert isinstance(items, list)
+        assert wanted <= {item.label for item in items}
+
+    talk(scenario)
+
+
+def test_colours_notes_and_folds(talk: Talk) -> None:
+    text = PROGRAM + "Note(prompt) | aug:mail/note;\nDraft({\n  text: 'a',\n})\n"
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", text)
+        document = editor.document("a.aug")
+        tokens = await editor.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+        assert tokens is not None
+        assert len(tokens.data) % 5 == 0
+        assert list(tokens.data[:5]) == [0, 0, 20, 10, 0]  # a comment of 19 letters, of which one takes two units
+        whole = types.Range(types.Position(0, 0), types.Position(99, 0))
+        hints = await editor.text_document_inlay_hint_async(types.InlayHintParams(document, whole))
+        assert [(hint.position.line, hint.label) for hint in hints or []] == [(4, ":2"), (4, ":2")]
+        folds = await editor.text_document_folding_range_async(types.FoldingRangeParams(document))
+        assert [(fold.start_line, fold.end_line) for fold in folds or []][:1] == [(5, 6)]
+
+    talk(scenario)
+
+
+def test_an_edit_of_two_thousand_lines_is_answered_at_once(talk: Talk) -> None:
+    """A mistake shows within a tenth of a second on a quiet machine; here there is much room for a busy one."""
+    text = "".join(f"const s{number} = Draft(s{number - 1 if number else 'prompt'});\n" for number in range(2000))
+    text = text.replace("ssprompt", "prompt").replace("(sprompt)", "(prompt)")
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", text)
+        line = types.Range(types.Position(1000, 0), types.Position(1000, 5))
+        best = 9.0
+        for word in ("const x(", "const", "const x(", "const", "const x("):
+            start = perf_counter()
+            problems = await editor.change("a.aug", (line, word))
+            if "(" in word:
+                assert problems
+                best = min(best, perf_counter() - start)
+                line = types.Range(types.Position(1000, 0), types.Position(1000, 8))
+            else:
+                line = types.Range(types.Position(1000, 0), types.Position(1000, 5))
+        assert best < 2, best
+
+    talk(scenario)
