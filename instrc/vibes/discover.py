@@ -1,7 +1,7 @@
 """Which roots belong to a file: those given, `schemas/` beside it, those of its project, the built-in library.
 
-A vibe that lies in a folder `schemas` (at any depth) has that folder as a root too,
-so that vibes see their neighbours when they are checked by themselves.
+A vibe or a program that lies in a folder `schemas` (at any depth) has that folder as a root too,
+so that it sees its neighbours when it is checked by itself.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _lock(place: Path) -> Lock:
 def _beside(source: Path | None) -> list[Path]:
     folder = Path() if source is None else source.parent
     found = [folder / "schemas"] if (folder / "schemas").is_dir() else []
-    if source is not None and source.name.endswith(".json"):
+    if source is not None and source.name.endswith((".json", ".aug")):
         absolute = Path(os.path.abspath(folder))  # noqa: PTH100  -- as written: links are not followed
         for steps, above in enumerate((absolute, *absolute.parents)):
             if above.name == "schemas":

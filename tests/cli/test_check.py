@@ -27,6 +27,11 @@ def test_a_problem_has_path_line_and_column(instrc: Instrc, folder: Path) -> Non
     assert done.err.endswith("\n1 error\n")
 
 
+def test_a_program_below_schemas_sees_its_neighbours(instrc: Instrc, folder: Path) -> None:
+    (folder / "schemas" / "both.aug").write_text("Greet | Answer\n")
+    assert instrc("check", "schemas/both.aug") == (0, "", "")
+
+
 def test_a_folder_is_searched_for_programs_and_vibes(instrc: Instrc, folder: Path) -> None:
     for place in ("b/deep", "a", ".hidden", "b/.git"):
         (folder / place).mkdir(parents=True)

@@ -18,7 +18,7 @@ from instrc import jsonvalue
 from instrc.cli import main
 
 ROOT = Path(__file__).parents[2] / "examples"
-PAGES = sorted(ROOT.glob("*/README.md"))
+PAGES = sorted([*ROOT.glob("*/README.md"), *ROOT.glob("agents/*/README.md")])
 COMMAND = re.compile(r"^\$ instrc (.+)$", re.MULTILINE)
 
 
@@ -67,7 +67,7 @@ def test_what_the_page_says_is_what_comes_out(
             assert all(line.startswith("wrote ") for line in printed.err.splitlines())
     written = {path.relative_to(tmp_path / "example") for path in (place / "expected").rglob("*") if path.is_file()}
     for path in sorted(written):
-        assert (place / path).read_text(encoding="utf-8") == expected(name=f"{page.parent.name}/{path.as_posix()}")
+        assert (place / path).read_text(encoding="utf-8") == expected(name=(page.parent.relative_to(ROOT) / path).as_posix())
     there = {path.relative_to(page.parent) for path in (page.parent / "expected").rglob("*") if path.is_file()}
     if expected.session.update_snapshots:
         for path in there - written:
