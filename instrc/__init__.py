@@ -1,5 +1,33 @@
 """A compiler for LLM instructions.
 
+Compile a program, or check files:
+
+    import instrc
+    vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+    [tool] = instrc.compile('"Write a letter" | Introspect_Mixin(Draft)', vibes=vibes)
+    problems = instrc.check(".")
+
+Fit a schema to a provider, and bring its answer back:
+
+    lowered = instrc.lower(tool, target="openai", name="write_a_letter")
+    several = instrc.lower_all([("write", tool), ("again", tool)], target="anthropic")
+    answer = instrc.lift({"text": "Dear Ann", "_considerations": "short", "_feedback": "none"}, lowered.map)
+    assert answer.status == "ok"
+
+Work with schemas and answers:
+
+    flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
+    result = instrc.strip(tool, {"all"})
+    parts = instrc.split({"text": "Dear Ann", "_note": "short"})
+
+Run a program; `Scripted` answers for the model here:
+
+    run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
+    assert run.status == "done"
+
+`instrc.import_tools(kind, source)` turns tools of others into vibes, `instrc.subsumes(a, b)` compares two schemas,
+`instrc.check_plan(plan, tools)` checks what a model wants to do.  What is wrong is an `instrc.CompileError` with `problems`.
+
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
 """
 

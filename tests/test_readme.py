@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
 import pytest
@@ -24,7 +27,7 @@ class Block(NamedTuple):
 
 PAGE = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
-RUN_BELOW = {"aug", "console", "json", "python", "yaml", "sh", ""}
+RUN_BELOW = {"aug", "console", "json", "python", "py", "yaml", "sh", ""}
 
 
 def only(language: str) -> list[str]:
@@ -89,3 +92,88 @@ def test_every_command_on_the_page_exists(capsys: pytest.CaptureFixture[str]) ->
     known = capsys.readouterr().out
     for command in re.findall(r"^\| `instrc (\w+)", PAGE, re.MULTILINE):
         assert re.search(rf"\b{command}\b", known), command
+
+
+def test_the_table_of_extras_is_that_of_the_package() -> None:
+    assert PAGE.split("<!-- extras -->")[1].strip() == extras_table()
+
+
+def extras_table() -> str:
+    """Return the extras with the reasons that stand beside them in `pyproject.toml`."""
+    section = (
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[project.optional-dependencies]")[1].split("\ndev = [")[0]
+    )
+    rows = [re.fullmatch(r"(\w+) = \[(.*)\]\s*(?:#\s*(.*))?", line) for line in section.strip().splitlines()]
+    cells = []
+    for row in filter(None, rows):
+        packages = ", ".join(re.findall(r'"([\w.-]+)', row[2]))
+        cells.append(f"| `{row[1]}` | {packages} | {row[3] or f'the adapter of {row[1]}'} |")
+    assert len(cells) == len(rows)
+    return "\n".join(["| extra | brings | for |", "|---|---|---|", *cells])
+
+
+def test_the_settings_on_the_page_are_those_there_are() -> None:
+    from instrc.vibes.settings import KEYS
+
+    told = re.findall(
+        r"^\| `(?:\[tool\.instrc\.)?(\w+)[\]\s`]", PAGE.split("## Extras and settings")[1].split("\n## ")[0], re.MULTILINE
+    )
+    assert set(KEYS) <= set(told)
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """Answers as the provider does, with a call of the tool it was sent."""
+
+    def do_POST(self) -> None:
+        sent = jsonvalue.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        parts = sent["tools"][0]["function"]["parameters"]["properties"]["step2_write_reply"]["properties"]
+        arguments = {
+            "step1_read_letter": {"asks": "a date"},
+            "step2_write_reply": {**dict.fromkeys(parts, "…"), "text": "On Monday."},
+        }
+        function = {"name": sent["tools"][0]["function"]["name"], "arguments": jsonvalue.dumps(arguments)}
+        message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+        choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
+        body = jsonvalue.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the output of the tests clean."""
+
+
+def test_the_call_of_the_real_sdk_works(tmp_path: Path) -> None:
+    pytest.importorskip("openai")
+    [code] = only("py")
+    with HTTPServer(("127.0.0.1", 0), StandIn) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        environment = {**os.environ, "OPENAI_BASE_URL": f"http://127.0.0.1:{server.server_port}/v1", "OPENAI_API_KEY": "none"}
+        check = f'{code}\nassert reply.text == "On Monday.", reply\n'
+        check += 'assert "_considerations" not in answer.calls[0].output["step2_write_reply"]\n'
+        subprocess.run([sys.executable, "-c", check], cwd=tmp_path, check=True, env=environment)
+        server.shutdown()
+
+
+def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -> None:
+    import instrc
+
+    said = instrc.__doc__ or ""
+    for name in (
+        "compile",
+        "check",
+        "lower",
+        "lift",
+        "flatten",
+        "split",
+        "run",
+        "lower_all",
+        "strip",
+        "subsumes",
+        "import_tools",
+    ):
+        assert f"instrc.{name}(" in said or f"{name}(" in said, name
+    examples = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))
+    subprocess.run([sys.executable, "-W", "error", "-c", examples], cwd=tmp_path, check=True)
