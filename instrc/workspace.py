@@ -82,6 +82,10 @@ class Workspace:
         """Return the registry that a file, or the standard input, sees."""
         return self._surroundings.registry(None if path == STDIN else Path(path))
 
+    def settings_file(self, path: str) -> Path | None:
+        """Return the `pyproject.toml` that holds for a file."""
+        return self._surroundings.settings(None if path == STDIN else Path(path)).file
+
     def files(self, path: str) -> Callable[[], list[Path]]:
         """Return what lists the files that a program may depend on: itself, its settings, the vibes of its roots."""
         place = None if path == STDIN else Path(path)

@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
-            ["launching", "lsp", "previewing"],
+            ["checking", "launching", "lsp", "previewing"],
             ["api", "cli", "mcp", "running"],
             ["__init__", "__main__"],
         ]

@@ -46,16 +46,30 @@ def test_the_hook_checks_programs_and_vibes_and_nothing_else(tmp_path: Path) -> 
     (theirs / "notes.txt").write_text("no program\n")
     (theirs / "data.json").write_text("[no vibe]\n")
     (theirs / ".pre-commit-config.yaml").write_text(
-        f"repos:\n  - repo: {ours}\n    rev: {revision}\n    hooks:\n      - id: instrc-check\n"
+        f"repos:\n  - repo: {ours}\n    rev: {revision}\n    hooks:\n"
+        "      - id: instrc-check\n      - id: instrc-fmt\n      - id: instrc-lock\n"
     )
+    (theirs / ".gitignore").write_text(".instrc/\n")
     commit(theirs)
     environment = os.environ | {"PRE_COMMIT_HOME": str(tmp_path / "cache")}
 
-    def run() -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["pre-commit", "run", "--all-files"], cwd=theirs, capture_output=True, text=True, check=False, env=environment
+            ["pre-commit", "run", *(arguments or ["--all-files"])],
+            cwd=theirs,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
         )
 
+    laid_out = run()  # it has no layout and no lock yet
+    assert laid_out.returncode == 1
+    assert "files were modified by this hook" in laid_out.stdout
+    assert "aug.lock" in laid_out.stdout
+    python = next((tmp_path / "cache").glob("*/py_env*/bin/instrc"))
+    subprocess.run([python, "lock"], cwd=theirs, check=True, capture_output=True)
+    git(theirs, "add", "--all")
     passed = run()
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert "Passed" in passed.stdout
@@ -69,3 +83,9 @@ def test_the_hook_checks_programs_and_vibes_and_nothing_else(tmp_path: Path) -> 
     assert "bad.vibe.json:1:" in failed.stdout
     assert "notes.txt" not in failed.stdout
     assert "data.json" not in failed.stdout
+    git(theirs, "rm", "--quiet", "--force", "bad.aug", "schemas/bad.vibe.json")
+    git(theirs, "commit", "--quiet", "--message", "Good again", "--no-verify")
+    git(theirs, "rm", "--quiet", "schemas/greet.vibe.json")
+    gone = run("instrc-check")
+    assert gone.returncode == 1
+    assert "good.aug:1:" in gone.stdout

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
+from instrc.checking import check_files
 from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import Format, show, verdict
@@ -16,14 +17,14 @@ from instrc.files import reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import Workspace, find
+from instrc.workspace import find
 
 
 def command(
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program."),
-    ],
+    ] = None,
     shape: ProblemFormat = Format.TEXT,
     root: Roots = None,
     shared: Shared = None,
@@ -31,19 +32,31 @@ def command(
     fix: Annotated[
         bool, typer.Option("--fix", help="First apply the fixes that are safe; `--format json` shows them all.")
     ] = False,
+    dependents: Annotated[
+        bool, typer.Option("--dependents", help="Check also the programs and vibes that use these, or what git sees deleted.")
+    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Check everything, whatever is known from earlier runs.")] = False,
 ) -> None:
     """Tell what is wrong with programs and vibes; the exit code is 1 if anything is."""
+    paths = paths or []
     one_stdin(*paths)
     found = Report()
     files = find(paths, found)
+    if dependents:
+        from instrc.cli.dependents import with_dependents  # few ask for it
+
+        files = with_dependents(files)
+    elif not paths:
+        message = "Missing argument 'PATH'."
+        raise typer.BadParameter(message)
 
     def check() -> tuple[Problem, ...]:
         report = Report()
         report.problems += found.problems
         try:
-            workspace = Workspace(root or (), shared or ())
-            for path in watched(files, "Checking"):
-                workspace.check(path, report)
+            report.problems += check_files(
+                files, root or (), shared or (), cached=not no_cache and not fix, watch=lambda paths: watched(paths, "Checking")
+            )
         except CompileError as error:
             report.take(error)
         return report.once()

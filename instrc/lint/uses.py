@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from instrc.lint.review import hidden_versions, review
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.uris import join
 from instrc.schema.walk import walk
@@ -37,11 +38,17 @@ def used_vibes(uris: Iterable[str], registry: Registry) -> tuple[Vibe, ...]:
 def review_used(uris: Iterable[str], registry: Registry, report: Report) -> None:
     """Report the errors of all vibes that a program uses, and versions that it does not use for want of a number."""
     for vibe in used_vibes(uris, registry):
-        found = Report()
-        review(vibe, registry, found)
-        report.problems.extend(problem for problem in found.problems if problem.severity == "error")
+        report.problems.extend(_errors(vibe, registry))
         if evergreen_of(vibe.uri) == vibe.uri:
             report.problems.extend(hidden_versions(vibe, registry))
+
+
+@lru_cache(maxsize=4096)
+def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
+    """Return what keeps a vibe from being used; it does not change while its registry lives."""
+    found = Report()
+    review(vibe, registry, found)
+    return tuple(problem for problem in found.problems if problem.severity == "error")
 
 
 def _references(vibe: Vibe) -> Iterable[str]:

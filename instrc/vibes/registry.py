@@ -151,6 +151,11 @@ class Registry:
         for root in self.roots:
             yield from root.uris()
 
+    def files(self) -> Iterator[str]:
+        """Yield the resolved path of every vibe and program of the roots, earlier roots first."""
+        for root in (*self.roots, *self._programs):
+            yield from root.files()
+
     def load(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe a reference means, its fragment left aside; a `CompileError`, placed at `at`, if there is none."""
         known = self._by_uri.get(uri)

@@ -1,0 +1,179 @@
+"""Many files are checked on all cores, known ones not again, and what uses a changed file is found."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from conftest import Instrc
+
+from instrc import checking
+from instrc.checking import FOLDER, Known, check_files
+from instrc.problems.report import Report
+from instrc.workspace import Workspace, find
+
+VIBE = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+
+@pytest.fixture
+def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a tree that is worth a cache: 60 vibes and 20 programs."""
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(tmp_path / "schemas", ignore_errors=True)
+    (tmp_path / "schemas").mkdir()
+    for number in range(60):
+        vibe = VIBE if number % 5 else {"$ref": "aug:v1"}
+        (tmp_path / "schemas" / f"v{number}.vibe.json").write_text(json.dumps(vibe))
+    for number in range(20):
+        (tmp_path / f"p{number}.aug").write_text(f"tool p{number} = V{number} | V{number + 30}")
+    return tmp_path
+
+
+def names(*, cached: bool = True, workers: int = 1) -> list[str]:
+    found = check_files(find(["."], Report()), (), (), cached=cached, workers=workers)
+    return sorted(f"{problem.name} {problem.at.source.name if problem.at else ''}" for problem in found)
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note which files are really checked."""
+    seen: list[str] = []
+    check: Callable[..., None] = Workspace.check
+
+    def noted(self: Workspace, path: str, report: Report) -> None:
+        seen.append(path)
+        check(self, path, report)
+
+    monkeypatch.setattr(Workspace, "check", noted)
+    return seen
+
+
+def test_what_is_known_to_be_sound_is_not_checked_again(many: Path, looked_at: list[str]) -> None:
+    assert names() == []
+    assert len(looked_at) == 80
+    looked_at.clear()
+    assert names() == []
+    assert looked_at == []
+    assert names(cached=False) == []
+    assert len(looked_at) == 80
+
+
+def test_a_program_is_checked_again_alone_and_a_vibe_with_all_that_may_see_it(many: Path, looked_at: list[str]) -> None:
+    names()
+    looked_at.clear()
+    (many / "p3.aug").write_text("tool p3 = V3")
+    assert names() == []
+    assert looked_at == ["p3.aug"]
+    looked_at.clear()
+    (many / "schemas" / "v1.vibe.json").write_text(json.dumps({**VIBE, "title": "Changed"}))
+    assert names() == []
+    assert "p1.aug" in looked_at
+    assert "schemas/v0.vibe.json" in looked_at  # it refers to `aug:v1`
+    assert "schemas/v2.vibe.json" not in looked_at
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda root: (root / "schemas" / "v7.vibe.json").unlink(), "unknown-name p7.aug"),
+        (lambda root: (root / "schemas" / "v1.vibe.json").write_text('{"type": "text"}'), "invalid-schema schemas/v1.vibe.json"),
+        (
+            lambda root: (root / "schemas" / "v7@2.vibe.json").write_text(json.dumps(VIBE)),
+            "hidden-version schemas/v7@2.vibe.json",
+        ),
+        (
+            lambda root: (root / "schemas" / "sub").mkdir() or (root / "schemas/sub/V7.vibe.json").write_text("{}"),
+            "ambiguous-name p7.aug",
+        ),
+        (lambda root: (root / "pyproject.toml").write_text("[tool.instrc]\nroots = 5"), "invalid-settings pyproject.toml"),
+        (
+            lambda root: (root / "schemas" / "v2.vibe.json").write_text('{"$ref": "\\u0061ug:gone"}'),
+            "unresolved-reference schemas/v2.vibe.json",
+        ),
+    ],
+)
+def test_a_change_anywhere_is_seen(many: Path, change: Callable[[Path], object], problem: str) -> None:
+    names()
+    change(many)
+    assert problem in names()
+    assert names() == names(cached=False)
+
+
+def test_problems_are_told_each_time(many: Path) -> None:
+    (many / "bad.aug").write_text("Nothing")
+    assert names() == names() == ["unknown-name bad.aug"]
+
+
+def test_several_processes_find_what_one_finds(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "WORTH_SHARING", 10)
+    (many / "bad.aug").write_text("Nothing")
+    (many / "schemas" / "v9.vibe.json").write_text('{"type": "text"}')
+    assert names(cached=False, workers=3) == names(cached=False, workers=1)
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"\0" * 1000003])
+def test_a_damaged_store_is_nothing_known(many: Path, data: bytes, looked_at: list[str]) -> None:
+    (many / FOLDER).mkdir(parents=True)
+    (many / FOLDER / "checked").write_bytes(data)
+    assert names() == []
+    assert len(looked_at) == 80
+
+
+def test_a_store_that_cannot_be_written_is_done_without(many: Path) -> None:
+    (many / ".instrc").write_text("in the way")
+    assert names() == []
+
+
+def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "MOST_KNOWN", 1000)
+    place = tmp_path / "store" / "checked"
+    digests = [number.to_bytes(20, "big") for number in range(4000)]
+    writers = [Thread(target=lambda part=part: Known(place).add(digests[part::4])) for part in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert place.stat().st_size <= 1000 * 20
+    assert Known(place).digests <= set(digests)
+    assert [path.name for path in place.parent.iterdir() if path.name.endswith(".tmp")] == []
+
+
+def test_few_files_leave_no_store(instrc: Instrc, folder: Path) -> None:
+    instrc("check", ".")
+    assert not (folder / ".instrc").exists()
+
+
+# Dependents
+
+
+def test_programs_that_use_a_changed_vibe_are_checked(instrc: Instrc, many: Path) -> None:
+    (many / "schemas" / "v1.vibe.json").write_text('{"type": "text"}')
+    done = instrc("check", "--dependents", "schemas/v2.vibe.json")
+    assert done == (0, "", "")
+    done = instrc("check", "--dependents", "schemas/v1.vibe.json")
+    assert done.code == 1
+    (many / "schemas" / "v1.vibe.json").unlink()
+    done = instrc("check", "--dependents", "schemas/v1.vibe.json")
+    assert "p1.aug:1:11: error: nothing is called `V1`" in done.err
+    assert "schemas/v5.vibe.json" in done.err  # it refers to `aug:v1`
+    assert "p2.aug" not in done.err
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_programs_that_use_a_deleted_vibe_are_checked(instrc: Instrc, many: Path) -> None:
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "--all"], ["commit", "-qm", "All"], ["rm", "-q", "schemas/v7.vibe.json"]):
+        subprocess.run([*git, *command], cwd=many, check=True, capture_output=True)
+    done = instrc("check", "--dependents")
+    assert done.code == 1
+    assert "p7.aug:1:11: error: nothing is called `V7`" in done.err
+    assert "p2.aug" not in done.err
+
+
+def test_no_path_is_wrong_use(instrc: Instrc) -> None:
+    assert instrc("check").code == 2
