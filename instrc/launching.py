@@ -307,12 +307,18 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
 
 def process_at(address: str, workspace: Workspace, beside: str) -> Json:
     """Return the process at an address, compiled."""
-    vibe = workspace.registry(beside).load(address)
+    registry = workspace.registry(beside)
+    file, _, name = address.partition("#")
+    program = registry.load_program(file)
+    path = program.path if program is not None else registry.load(file).source.name
     report = Report()
-    [artefact] = workspace.compile(vibe.source.name, Wishes(), report) or (None,)
+    compiled = workspace.compile(path, Wishes(), report)
     report.stop_if_failed()
-    assert artefact is not None
-    return artefact.documents[artefact.kind]
+    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.runs.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+    return found[0].documents[found[0].kind]
 
 
 def _read(path: str) -> Json:

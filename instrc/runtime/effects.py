@@ -237,7 +237,7 @@ def child_inputs(command: ActivityCommand, document: Json) -> dict[str, Json]:
     given = command["input"]
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {}
     declared = document.get("inputs") if isinstance(document, dict) else None
-    inputs["prompt"] = given
+    inputs.setdefault("prompt", given)
     if isinstance(declared, dict) and "called" in declared:
         inputs["called"] = command["called"]
     return inputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
@@ -13,7 +14,9 @@ from instrc.naming import snake
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import CURRENT
 
-Kind: TypeAlias = Literal["process", "tool", "call"]
+Kind: TypeAlias = Literal["process", "tool", "steps", "call"]
+"""What was compiled; `steps` is a tool whose properties are steps."""
+_STEP = re.compile(r"step\d+_.*|[_$].*")
 
 
 def plan_of(
@@ -64,7 +67,9 @@ def _process(document: Json) -> tuple[Kind, Process]:
         return "call", Process.from_json(_wrapped(contexts, tool))
     if Process.describes(document):
         return "process", Process.from_json(document)
-    return "tool", Process.from_json(_wrapped({"llmContext1": document}, document))
+    properties = document.get("properties") if isinstance(document, dict) else None
+    keyed = isinstance(properties, dict) and bool(properties) and all(map(_STEP.fullmatch, properties))
+    return "steps" if keyed else "tool", Process.from_json(_wrapped({"llmContext1": document}, document))
 
 
 def _wrapped(contexts: dict[str, Json], tool: Json) -> Json:

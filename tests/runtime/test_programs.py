@@ -1,0 +1,184 @@
+"""Programs from their source to the end of their run, through the functions and the commands that users have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import instrc
+from instrc.cli import main
+from instrc.jsonvalue import dumps, loads
+
+VIBES: dict[str, Any] = {
+    "act": {
+        "type": "object",
+        "properties": {"_thought": {"type": "string"}, "plan": {}, "answer": {"type": ["string", "null"]}},
+        "required": ["_thought", "plan", "answer"],
+    },
+    "search_Activity": {"properties": {"q": {"type": "string"}, "output": {"type": "array", "items": {"type": "string"}}}},
+    "sum-up": {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]},
+    "pick": {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+    "approve_User": {"type": "object", "properties": {"decision": {"enum": ["Approve", "Reject"]}}, "required": ["decision"]},
+    "confirm": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "save_Activity": {"type": "object", "properties": {"output": {"type": "string"}}},
+}
+AGENT = """
+"Find out and answer" | repeat {
+  const act  = Act(prompt, rounds, { plan: Plan(Search_Activity, aug:support/book) });
+  const seen = RunPlan_Activity(act.plan);
+  act
+} until act.answer @ { type: "string" } max 8 keep 4 else { SumUp(prompt, rounds) }
+"""
+HANDLERS = """
+def search(given):
+    return [given["q"] if isinstance(given, dict) else given, "b"]
+
+
+def save(given):
+    return f"saved {given['text']}"
+"""
+SETTINGS = '[tool.instrc.activities]\n"search_Activity" = "found_here:search"\n"Save_Activity" = "found_here:save"\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with vibes, activities and a program that others call."""
+    (tmp_path / "schemas" / "support").mkdir(parents=True)
+    for name, schema in VIBES.items():
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    (tmp_path / "schemas" / "support" / "book.aug").write_text("input city; tool book = Confirm(city) | Save_Activity")
+    (tmp_path / "found_here.py").write_text(HANDLERS)
+    (tmp_path / "pyproject.toml").write_text(SETTINGS)
+    (tmp_path / "agent.aug").write_text(AGENT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def plan(*tasks: Any) -> Any:
+    return [{"_thought": "t", "plan": list(tasks), "answer": None}, {"_thought": "t", "plan": [], "answer": "42"}]
+
+
+def test_an_agent_plans_calls_tools_and_a_program_and_answers(project: Path) -> None:
+    tasks = (
+        {"tool": "search_Activity", "id": "a", "arguments": {"q": "Rome"}},
+        {"tool": "Book", "id": "b", "arguments": {"prompt": "please", "city": {"from": "a.0"}}},
+    )
+    model = instrc.Scripted({"act": plan(*tasks), "confirm": {"text": "booked"}})
+    run = instrc.run(Path("agent.aug"), "Book Rome", model=model, id="r")
+    assert run.status == "done", run.outcome
+    assert run.value["answer"] == "42"
+    seen = run.record["repeatContext1"][0]["serverContext1"]["step2_run_plan"]
+    assert [(task["status"], task["output"]) for task in seen] == [("ok", ["Rome", "b"]), ("ok", "saved booked")]
+    assert "seen" not in model.sent[-1].message
+    Draft202012Validator(run.plan["process"]).validate(run.record)
+    children = {event["run"] for event in run.trace} - {"r"}
+    assert children == {"r/repeatContext1@1.serverContext1.step2_run_plan[b]"}
+
+
+def test_a_choice_is_among_what_was_found(project: Path) -> None:
+    source = "const found = Search_Activity(prompt); Pick(found, { id: OneOf(found) })"
+    run = instrc.run(source + "\n", "x", model=instrc.Scripted({"pick": {"id": "b"}}))
+    assert run.value == {"id": "b"}
+    run = instrc.run(source + "\n", "x", model=instrc.Scripted({"pick": {"id": "c"}}))
+    assert run.outcome["error"]["kind"] == "invalid"
+
+
+def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ask.aug").write_text(
+        'const answer = Approve_User(prompt); when answer.decision is "Approve" { Confirm(prompt) } else { SumUp(prompt) }'
+    )
+    Path("answers.json").write_text('{"confirm": {"text": "yes"}}')
+    assert main(["run", "ask.aug", "--input", "go", "--model", "scripted:answers.json", "--id", "one"]) == 0
+    shown = capsys.readouterr()
+    assert loads(shown.out)["status"] == "waiting"
+    assert "instrc answer one" in shown.err
+    assert main(["answer", "one", "approve", "--data", '{"decision": "Perhaps"}']) == 1
+    assert "rejected-answer" in capsys.readouterr().err
+    assert main(["answer", "one", "nobody", "--data", "{}"]) == 1
+    assert "no-such-question" in capsys.readouterr().err
+    assert main(["answer", "one", "approve", "--data", '{"decision": "Approve"}']) == 0
+    assert loads(capsys.readouterr().out)["status"] == "done"
+    assert main(["runs"]) == 0
+    assert "done       one" in capsys.readouterr().out
+    for shape in ("text", "html", "json"):
+        assert main(["trace", "one", "--format", shape]) == 0
+        assert "approve" in capsys.readouterr().out
+    assert main(["cancel", "one"]) == 0
+
+
+def test_events_are_lines_of_json_for_programs(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.aug").write_text("Confirm(prompt)")
+    assert main(["run", "one.aug", "--input", '{"prompt": {"deep": [1]}}', "--model", "sample", "--json"]) == 0
+    lines = [loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line.get("event") for line in lines] == ["asked", "answered", "ended", None]
+    assert lines[-1]["output"] == {"text": "a"}
+
+
+def test_a_thousand_items_stream_through_in_their_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.aug").write_text("Confirm(prompt)")
+    Path("items.jsonl").write_text("".join(f'"item {number}"\n' for number in range(1000)) + "no json\n\n")
+    line = ["run", "one.aug", "--items", "items.jsonl", "--model", "sample", "--batch", "5", "--concurrency", "8", "--id", "many"]
+    assert main(line) == 1
+    results = [loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [result["item"] for result in results] == list(range(1001))
+    assert {result["status"] for result in results[:-1]} == {"done"}
+    assert "not JSON" in results[-1]["error"]["message"]
+    assert not Path(".instrc").exists()
+
+
+def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ask.aug").write_text("Approve_User(prompt)")
+    Path("items.jsonl").write_text('"a"\n"b"\n')
+    assert main(["run", "ask.aug", "--items", "items.jsonl", "--id", "ask"]) == 0
+    assert [loads(line)["status"] for line in capsys.readouterr().out.splitlines()] == ["waiting", "waiting"]
+    assert main(["answer", "ask.1", "approve", "--data", '{"decision": "Approve"}']) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (["agent.aug", "--model", "nobody"], "unusable-setting"),
+        (["agent.aug", "--model", "scripted:none.json"], "unusable-setting"),
+        (["agent.aug", "--engine", "steam"], "unusable-setting"),
+        (["none.aug"], "unreadable-file"),
+        (["none.json"], "unreadable-file"),
+        (["agent.aug", "--export", "other"], "several-exports"),
+        (["broken.json"], "invalid-json"),
+    ],
+)
+def test_what_cannot_be_run_is_one_problem(project: Path, capsys: pytest.CaptureFixture[str], line: list[str], name: str) -> None:
+    Path("broken.json").write_text("{")
+    assert main(["run", *line, "--input", "x"]) == 1
+    assert f"[{name}]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("said", ["no_colon", "none_such:f", "found_here:none", "found_here:__doc__", ":", "os:"])
+def test_an_activity_that_cannot_be_loaded_is_one_problem(project: Path, said: str) -> None:
+    Path("pyproject.toml").write_text(f'[tool.instrc.activities]\n"search_Activity" = "{said}"\n')
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run("Search_Activity(prompt)\n", "x")
+    assert [problem.name for problem in raised.value.problems] == ["unusable-setting"]
+
+
+def test_an_activity_that_is_not_registered_is_named_before_anything_runs(project: Path) -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run('Confirm(prompt) | @{ title: "Searhc_Activity", properties: { output: {} } }\n', "x", model="sample")
+    [problem] = raised.value.problems
+    assert problem.name == "unregistered-activity"
+    assert "search_Activity" in (problem.hint or "")
+
+
+def test_a_check_of_the_project_is_asked_again_like_a_schema_error(project: Path) -> None:
+    answers = instrc.Scripted({"confirm": [{"text": "no"}, {"text": "please"}]})
+    run = instrc.run(
+        "Confirm(prompt)| Pick\n",
+        "x",
+        model=answers,
+        checks={"confirm": lambda given: None if given == {"text": "please"} else "say please"},
+    )
+    assert run.status == "failed"  # `pick` has no answer in the script; `confirm` was asked twice
+    assert "say please" in answers.sent[1].message
