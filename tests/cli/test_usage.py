@@ -65,3 +65,10 @@ def test_wrong_words_are_answered_by_typer_itself(instrc: Instrc) -> None:
     assert "greater than or equal to 1" in instrc("compile", "a.aug", "--batch", "0").err
     assert "valid integer" in instrc("compile", "a.aug", "--batch", "x").err
     assert "'tool', 'result'" in instrc("compile", "a.aug", "--emit", "x").err
+
+
+@pytest.mark.parametrize("line", [(), ("check",), ("fmt",), ("compile",), ("plan",), ("plan", "check"), ("explain",)])
+def test_help_has_a_short_name_everywhere(instrc: Instrc, line: tuple[str, ...]) -> None:
+    done = instrc(*line, "-h")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == instrc(*line, "--help").out != ""
