@@ -50,14 +50,14 @@ class Blocks:
                     made.append({**self._branch(number, branch.body, item), "when": engine})
                 if branches[-1].condition:
                     made.append({"type": "null"})
-                return {"anyOf": made, **({"when": common} if common else {})}
+                return {"anyOf": made, "when": common}
             case Try():
                 bodies = (content.body, content.otherwise)
                 whole = [
                     {**self._branch(number, body, item), "try": {"value": self.paths.value(body.value, item)}}
                     for number, body in enumerate(bodies)
                 ]
-                return {"anyOf": whole, **({"try": common} if common else {})}
+                return {"anyOf": whole, "try": common}
             case Each():
                 return self._each(content, common, item)
             case Repeat() if chunk.executor == "else":

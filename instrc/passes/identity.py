@@ -73,8 +73,8 @@ class Identities:
         match path.origin:
             case int(number):
                 return ("step", self.steps[number] if self.steps else number, path.tail)
-            case Local(_, level, kind, name):
-                return ("local", level, kind, name, path.tail)
+            case Local(_, _, kind, name):  # whose it is, is asked where two steps are compared
+                return ("local", kind, name, path.tail)
             case name:
                 return ("input", name, path.tail)
 

@@ -69,7 +69,9 @@ def inputs_of(ev: Evaluator, program: Program, span: Span, place: Place) -> dict
     if names is None or _export(ev, program, names, span) is None:
         return None
     schemas = names.schemas()
-    return {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
+    found = {**schemas, "prompt": schemas["prompt"] or {"type": "string"}}
+    found.pop("called", None)  # the name that it was called by is the engine's to give
+    return found
 
 
 def _names(ev: Evaluator, program: Program, span: Span, place: Place) -> Names | None:

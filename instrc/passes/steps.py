@@ -13,6 +13,7 @@ from instrc.ir.graph import (
     Executor,
     Fusion,
     Group,
+    Local,
     Path,
     Region,
     Slot,
@@ -54,7 +55,7 @@ class Steps:
         """Groups that lie in no other, by their first step."""
         self.identities = identities
         identities.steps = []
-        self._known: dict[Hashable, dict[int, int]] = {}
+        self._known: dict[Hashable, dict[int, list[int]]] = {}
         """Steps by identity and region."""
         self._applied: dict[Hashable, tuple[Taken, ...]] = {}
         self._filled: dict[Hashable, tuple[Unit, ...]] = {}
@@ -106,14 +107,14 @@ class Steps:
             return self._take(step, place.region, ident)
         known = ident if place.key is None else self.identities.of("keyed", place.scope, place.key, ident)
         held = place.frame is not None and place.direct and step.executor == "model"  # a mixin around it makes it another
-        number = self._known.get(known, {}).get(place.region) if held else self._find(known, place.region)
+        number = self._find(known, step, place.region, only_here=held)
         if number is None:
-            region = place.region if held else self._expecting(known, place.region)
+            region = place.region if held else self._expecting(known, step, place.region)
             number = self._take(step, region, known)
             for each in {ident, known}:
                 places = self._known.setdefault(each, {})
                 self.late.update((region, each) for inner in places if self._around(region, inner))
-                places.setdefault(region, number)
+                places.setdefault(region, []).append(number)
         return number
 
     def _take(self, step: Step, region: int, ident: int) -> int:
@@ -123,23 +124,34 @@ class Steps:
         self.identities.steps.append(ident)
         return step.number
 
-    def _find(self, known: int, region: int) -> int | None:
+    def _find(self, known: int, step: Step, region: int, *, only_here: bool) -> int | None:
         """Return an equal step of a region or of one around it."""
         places = self._known.get(known)
         while places and region >= 0:
-            if region in places:
-                return places[region]
+            found = next((number for number in places.get(region, ()) if _alike(self.table[number], step)), None)
+            if found is not None or only_here:
+                return found
             region = self._outer[region]
         return None
 
-    def _expecting(self, known: int, region: int) -> int:
-        """Return the outermost region that is to have a step, else the one it was met in."""
+    def _expecting(self, known: int, step: Step, region: int) -> int:
+        """Return the outermost region that is to have a step and sees all that it reads, else the one it was met in."""
         best = region
         while self._expected and region >= 0:
-            if (region, known) in self._expected:
+            if (region, known) in self._expected and self._sees(region, step):
                 best = region
             region = self._outer[region]
         return best
+
+    def _sees(self, region: int, step: Step) -> bool:
+        """Tell whether everything that a step reads is there in a region."""
+        for path in (*step.reads, *step.needs):
+            home = path.origin.block if isinstance(path.origin, Local) else 0
+            if isinstance(path.origin, int):
+                home = self._home[path.origin]
+            if home != region and not self._around(home, region):
+                return False
+        return True
 
     def _around(self, outer: int, inner: int) -> bool:
         while inner > outer:  # a region is met after those around it
@@ -270,6 +282,11 @@ class Steps:
             elif number not in self.inside:
                 found.append(number)
         return tuple(found)
+
+
+def _alike(known: Step, step: Step) -> bool:
+    """Tell whether two steps of one identity read the very same; mixins may have made the first one read more."""
+    return known.arguments == step.arguments and known.reads[: len(step.reads)] == step.reads
 
 
 def _numbers(unit: Unit) -> tuple[int, ...]:

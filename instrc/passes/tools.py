@@ -201,6 +201,7 @@ def _described(ev: Evaluator, called: Instruction, at: Span, place: Place) -> tu
         return None
     inputs = schema.get("inputs")
     properties = {"prompt": {"type": "string"}, **(inputs if isinstance(inputs, dict) else {})}
+    properties.pop("called", None)  # the name that it was called by is the engine's to give
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
     return {"type": "object", "properties": properties, "required": list(properties)}, {}, True
