@@ -86,7 +86,11 @@ def test_text_is_utf_8_whatever_the_locale_says(process: Instrc, folder: Path) -
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def test_an_interruption_is_answered_with_silence(folder: Path) -> None:
-    running = subprocess.Popen([*COMMAND, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what runs in the background ignore it
+    try:
+        running = subprocess.Popen([*COMMAND, "check", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert running.stdin is not None
     while running.poll() is None and not _waits_for_input(running.pid):
         time.sleep(0.02)
