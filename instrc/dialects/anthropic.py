@@ -11,11 +11,15 @@ from instrc.jsonvalue import Json
 _PLAIN: Json = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 
 
+_RESULT = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}
+
+
 def anthropic() -> Dialect:
     """Return what is known of: Anthropic tool."""
     return Dialect(
         name="anthropic",
         title="Anthropic tool",
+        result={"role": "user", "content": [_RESULT]},
         envelope=_PLAIN,
         example="@value",
         where=("input_schema",),
@@ -42,6 +46,7 @@ def anthropic_strict() -> Dialect:
         anthropic(),
         name="anthropic-strict",
         title="Anthropic strict tool",
+        result={"role": "user", "content": [_RESULT]},
         envelope={**_PLAIN, "strict": True},
         plain=_PLAIN,
         structure="fitted",

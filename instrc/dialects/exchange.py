@@ -31,6 +31,7 @@ def mcp() -> Dialect:
     return Dialect(
         name="mcp",
         title="Model Context Protocol tool",
+        result={"content": [{"type": "text", "text": "@text"}], "structuredContent": "@object", "isError": "@error"},
         envelope={"name": "@name", "description": "@description", "inputSchema": "@schema", "_meta": {"dev.instrc/map": "@map"}},
         where=("inputSchema",),
         tool_name=NameRule("A-Za-z0-9_.-", "A-Za-z0-9_.-", 128),
@@ -54,6 +55,7 @@ def smolagents() -> Dialect:
     return Dialect(
         name="smolagents",
         title="smolagents Tool",
+        result={"role": "tool-response", "content": [{"type": "text", "text": "@text"}]},
         envelope={"name": "@name", "description": "@description", "inputs": "@schema", "output_type": "any"},
         where=("inputs",),
         tool_name=_PYTHON_NAME,

@@ -13,6 +13,7 @@ def gigachat() -> Dialect:
     return Dialect(
         name="gigachat",
         title="GigaChat function",
+        result={"role": "function", "name": "@name", "content": "@json"},
         envelope={
             "name": "@name",
             "description": "@description",

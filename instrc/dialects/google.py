@@ -13,6 +13,7 @@ def gemini() -> Dialect:
     return Dialect(
         name="gemini",
         title="Gemini function, JSON Schema fields",
+        result={"role": "user", "parts": [{"functionResponse": {"id": "@id", "name": "@name", "response": "@object"}}]},
         envelope={"name": "@name", "description": "@description", "parametersJsonSchema": "@schema"},
         where=("parametersJsonSchema",),
         tool_name=NameRule("a-zA-Z_", "a-zA-Z0-9_.:-", 64),
@@ -49,6 +50,7 @@ def gemini_schema() -> Dialect:
         gemini(),
         name="gemini-schema",
         title="Gemini function, Schema object (OpenAPI subset)",
+        result={"role": "user", "parts": [{"functionResponse": {"id": "@id", "name": "@name", "response": "@object"}}]},
         envelope={"name": "@name", "description": "@description", "parameters": "@schema"},
         where=("parameters",),
         keywords=CORE

@@ -13,6 +13,7 @@ def mistral() -> Dialect:
     return Dialect(
         name="mistral",
         title="Mistral strict tool",
+        result={"role": "tool", "tool_call_id": "@id", "name": "@name", "content": "@text"},
         envelope={
             "type": "function",
             "function": {"name": "@name", "description": "@description", "parameters": "@schema", "strict": True},

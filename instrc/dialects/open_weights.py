@@ -13,6 +13,7 @@ def ollama() -> Dialect:
     return Dialect(
         name="ollama",
         title="Ollama tool",
+        result={"role": "tool", "tool_name": "@name", "content": "@text"},
         envelope={"type": "function", "function": {"name": "@name", "description": "@description", "parameters": "@schema"}},
         where=("function", "parameters"),
         tool_name=WORD,

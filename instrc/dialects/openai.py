@@ -55,6 +55,7 @@ def openai_responses() -> Dialect:
         name="openai-responses",
         title="OpenAI Responses, strict tool",
         envelope={**flat, "strict": True},
+        result={"type": "function_call_output", "call_id": "@id", "output": "@text"},
         plain={**flat, "strict": False},
         where=("parameters",),
     )

@@ -90,6 +90,8 @@ class Dialect:
     """The path of the schema in the envelope."""
     tool: bool = True
     """Whether the payload is a tool; otherwise it is the shape of an answer."""
+    result: Json = field(default_factory=lambda: {"role": "tool", "tool_call_id": "@id", "content": "@text"})
+    """The message that tells the model what a call gave, with the words `@id`, `@name`, `@text`, `@object` and `@error`."""
     tool_name: NameRule
     key: NameRule | None = None
     """The rule for property keys; `None` if any key may be sent."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from instrc.jsonvalue import Json
 from instrc.lifting.repair import Repair
+from instrc.problems.problem import CompileError, Problem
 from instrc.schema.validation import Violation
+
+T = TypeVar("T")
 
 Status = Literal["ok", "failed", "refused", "cut", "malformed", "ambiguous", "empty", "invalid"]
 """In the order in which they are looked for, `ok` last:
@@ -61,6 +64,24 @@ class Call:
     def metrics(self) -> Json:
         """What was kept under names with `$`, by path."""
         return self._parts["metrics"]
+
+    def as_model(self, model: type[T]) -> T:
+        """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is none.
+
+        Thoughts and metrics are left out if the model does not take them.
+        """
+        from instrc.lifting.models import instance  # pydantic is an extra
+
+        return instance(self.value, self.output, self.violations, model)
+
+    def result(self, value: object, *, error: bool = False) -> Json:
+        """Return the message that tells the model what the call gave, in the words of the provider that made it.
+
+        `value` is a text, or anything that JSON has; `error` says that it tells why there is no result.
+        """
+        from instrc.lifting.results import message  # needed where a call is answered
+
+        return message(self.record or {}, self.name, self.id, value, error=error)
 
     def to_json(self) -> Json:
         """Return the call as plain JSON."""
@@ -119,6 +140,19 @@ class Lifted:
             message = f"the answer holds {len(self.calls)} calls, not one"
             raise LookupError(message)
         return self.calls[0]
+
+    def as_model(self, model: type[T]) -> T:
+        """Return the value of the only call as an instance of a model; a `CompileError` says why the answer cannot be used."""
+        if self.problems:
+            raise CompileError(self.problems)
+        return self.call.as_model(model)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """Why the answer cannot be used; empty if it can."""
+        from instrc.lifting.verdict import problems_of  # only who asks for them needs them
+
+        return tuple(problems_of(self))
 
     @property
     def value(self) -> Json:

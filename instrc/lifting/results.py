@@ -1,0 +1,42 @@
+"""Say to a model what a call gave: the message each provider wants, from the template of its dialect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import Json, dumps
+from instrc.lifting.replies.plain import plain
+from instrc.schema.validation import json_fault
+
+_CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
+"""What those understand who speak as OpenAI does."""
+
+
+def message(record: dict[str, Any], name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
+    """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
+    known = targets().get(record.get("target", ""))
+    said = plain(value)
+    if (fault := json_fault(said)) is not None:
+        wrong = f"the result is no JSON at `{fault[0] or '/'}`: {fault[1]}"
+        raise TypeError(wrong)
+    text = said if isinstance(said, str) else dumps(said, indent=False)
+    words: dict[str, Json] = {
+        "@id": call_id,
+        "@name": (record.get("tool") or {}).get("sent") or name,
+        "@text": text,
+        "@json": dumps(said, indent=False),
+        "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
+        "@error": True if error else None,
+    }
+    return _filled(_CHAT if known is None else known.result, words)
+
+
+def _filled(template: Json, words: dict[str, Json]) -> Json:
+    """Return a template with its words filled in; a member whose word says nothing is left out."""
+    if isinstance(template, dict):
+        filled = {key: _filled(item, words) for key, item in template.items()}
+        return {key: item for key, item in filled.items() if item is not None}
+    if isinstance(template, list):
+        return [_filled(item, words) for item in template]
+    return words.get(template, template) if isinstance(template, str) else template

@@ -1,0 +1,114 @@
+"""The value of a call as an instance of a class, and the message that answers a call."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict
+
+from instrc.dialects.catalogue import targets
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.problems.problem import CompileError
+
+
+class Slot(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    day: dt.date
+    rooms: tuple[int, ...] = ()
+
+
+@dataclass
+class SlotData:
+    day: dt.date
+
+
+class SlotDict(TypedDict):
+    day: str
+
+
+SCHEMA: Any = {
+    "type": "object",
+    "properties": {
+        "_why": {"type": "string"},
+        "day": {"type": "string"},
+        "rooms": {"type": "array", "items": {"type": "integer"}},
+    },
+    "required": ["day"],
+}
+RECORD = lower(SCHEMA, "openai", "find-slot").map
+NULL = {"_why": "so", "day": "2026-02-28", "rooms": [1, 2]}
+F: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+ANSWER = {"name": "f", "arguments": {"a": "x"}, "id": "c"}
+
+
+def test_the_value_is_an_instance_of_a_model() -> None:
+    lifted = lift(NULL, RECORD)
+    assert lifted.as_model(Slot) == Slot(day=dt.date(2026, 2, 28), rooms=(1, 2))
+    assert lifted.call.as_model(SlotData) == SlotData(dt.date(2026, 2, 28))
+    assert lifted.as_model(SlotDict)["day"] == "2026-02-28"
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        ({"_why": None, "rooms": None}, {"invalid-answer"}),
+        ({"_why": None, "day": "someday", "rooms": None}, {"invalid-answer"}),
+        ({"error": {"message": "no"}}, {"failed-answer"}),
+        ("", {"no-answer"}),
+    ],
+)
+def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
+    with pytest.raises(CompileError) as caught:
+        lift(answer, RECORD).as_model(Slot)
+    assert {problem.name for problem in caught.value.problems} == names
+
+
+def test_what_is_no_class_of_data_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="no model of pydantic"):
+        lift(NULL, RECORD).as_model(5)  # type: ignore[arg-type]
+
+
+RESULTS = {
+    "openai": {"role": "tool", "tool_call_id": "c", "content": '{"ok":true}'},
+    "openai-responses": {"type": "function_call_output", "call_id": "c", "output": '{"ok":true}'},
+    "anthropic": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": '{"ok":true}'}]},
+    "gemini": {"role": "user", "parts": [{"functionResponse": {"id": "c", "name": "f", "response": {"ok": True}}}]},
+    "gigachat": {"role": "function", "name": "f", "content": '{"ok":true}'},
+    "mistral": {"role": "tool", "tool_call_id": "c", "name": "f", "content": '{"ok":true}'},
+    "mcp": {"content": [{"type": "text", "text": '{"ok":true}'}], "structuredContent": {"ok": True}},
+    "ollama": {"role": "tool", "tool_name": "f", "content": '{"ok":true}'},
+    "vllm": {"role": "tool", "tool_call_id": "c", "content": '{"ok":true}'},
+    "smolagents": {"role": "tool-response", "content": [{"type": "text", "text": '{"ok":true}'}]},
+}
+
+
+@pytest.mark.parametrize("target", RESULTS)
+def test_a_call_is_answered_in_the_words_of_its_provider(target: str) -> None:
+    assert lift(ANSWER, lower(F, target, "f").map).call.result({"ok": True}) == RESULTS[target]
+
+
+def test_every_target_has_words_for_a_result_and_an_error() -> None:
+    for target in targets():
+        said = lift(ANSWER, lower(F, target, "f").map).call.result("no room", error=True)
+        assert "no room" in str(said)
+        assert "@" not in str(said)
+
+
+def test_errors_are_marked_where_providers_have_a_mark() -> None:
+    (part,) = lift(ANSWER, lower(F, "anthropic", "f").map).call.result("no", error=True)["content"]
+    assert part["is_error"] is True
+    assert lift(ANSWER, lower(F, "gemini", "f").map).call.result(5)["parts"][0]["functionResponse"]["response"] == {"result": 5}
+    assert lift(ANSWER, lower(F, "mcp", "f").map).call.result("no", error=True)["isError"] is True
+
+
+def test_a_result_that_is_no_json_is_a_type_error() -> None:
+    call = lift(NULL, RECORD).call
+    for value in (object(), float("nan"), {1: 2}):
+        with pytest.raises(TypeError, match="no JSON"):
+            call.result(value)
