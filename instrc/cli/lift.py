@@ -39,7 +39,6 @@ def command(
     known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
     if known is not None and data is not None:
         from instrc.lifting.lift import lift  # brings the validator
-        from instrc.lifting.verdict import problems_of
 
         source = Source(name_of(answer), data.decode("utf-8-sig", "replace"))
         try:
@@ -48,7 +47,7 @@ def command(
             report.take(error)
         else:
             write(f"{dumps(_document(lifted))}\n")
-            report.problems.extend(problems_of(lifted, source.whole()))
+            report.problems.extend(lifted.problems_at(source.whole()))
     problems = report.once()
     show(problems, shape)
     raise typer.Exit(verdict(problems))

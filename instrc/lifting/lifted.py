@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, assert_never
 
 from instrc.jsonvalue import Json
 from instrc.lifting.repair import Repair
+from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.validation import Violation
+from instrc.source import Span
 
 T = TypeVar("T")
 
@@ -150,9 +152,27 @@ class Lifted:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """Why the answer cannot be used; empty if it can."""
-        from instrc.lifting.verdict import problems_of  # only who asks for them needs them
+        return self.problems_at(None)
 
-        return tuple(problems_of(self))
+    def problems_at(self, at: Span | None) -> tuple[Problem, ...]:
+        """Return why the answer cannot be used, with the place of the answer."""
+        match self.status:
+            case "ok":
+                return ()
+            case "failed":
+                return (FailedAnswer(at=at, words=self.failure or ""),)
+            case "refused":
+                return (RefusedAnswer(at=at, words=self.refusal or ""),)
+            case "cut":
+                return (CutAnswer(at=at),)
+            case "ambiguous":
+                return (AmbiguousAnswer(at=at, readings=tuple(reading.status for reading in self.readings)),)
+            case "empty" | "malformed":
+                return (NoAnswer(at=at, said=self.malformed or self.text),)
+            case "invalid":
+                return tuple(InvalidAnswer(at=at, pointer=each.instance, reason=each.message) for each in self.invalid)
+            case other:
+                assert_never(other)
 
     @property
     def value(self) -> Json:
