@@ -36,6 +36,7 @@ COMMANDS = {
     "trace": "trace",
     "cancel": "cancel",
     "resume": "resume",
+    "mcp": "mcp",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""

@@ -1,0 +1,49 @@
+"""`instrc mcp`: compiled tools and processes as a server of the Model Context Protocol."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli.options import Roots, Shared
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
+from instrc.cli.show import Format
+from instrc.cli.terminal import tell
+from instrc.problems.problem import CompileError
+
+
+def command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Programs (.aug), vibes, or compiled documents (.json).")],
+    http: Annotated[
+        int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP at this port instead.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="With --http, the address to listen at.")] = "127.0.0.1",
+    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Who fills in the chunks of processes.")] = None,
+    engine_name: EngineName = None,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    store: Store = None,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Serve tools, and processes that are started and asked about, to an MCP client over standard input and output."""
+    from instrc.launching import prepare
+
+    try:
+        try:
+            from instrc.mcp.server import serve_http, serve_stdio
+            from instrc.mcp.service import service_of
+        except ModuleNotFoundError as error:
+            package = (error.name or "mcp").partition(".")[0]
+            raise CompileError([problems.schemas.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
+        programs = [prepare(file, roots=root or (), shared=shared or ()) for file in files]
+        service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
+    except CompileError as error:
+        raise told(error, shape) from None
+    if http is None:
+        carried_out(serve_stdio(service))
+    else:
+        tell(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
+        carried_out(serve_http(service, host, http))

@@ -1,0 +1,1 @@
+"""Compiled tools and processes as a server of the Model Context Protocol."""

@@ -1,0 +1,237 @@
+"""What the server offers, without its protocol: compiled tools, processes that can be started, and four words about runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from instrc import problems
+from instrc.flattening.split import split
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json
+from instrc.launching import Launcher, Prepared, how_of, registered
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import Lowering, lower
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activities
+from instrc.runtime.engine import Engine, Report
+
+GRACE = 2.0
+"""Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
+TARGET: Final = "mcp"
+
+_RUN: dict[str, Json] = {"run": {"type": "string", "description": "The id that starting the process gave."}}
+_OWN: dict[str, dict[str, Json]] = {
+    "run_status": {
+        "description": "Tell how a run stands: its status, its result when it is done, and why it failed if it did.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+    "open_questions": {
+        "description": "Tell what a run waits for: what is shown, and the schema of the answer.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+    "answer": {
+        "description": "Answer a question of a run. A wrong answer is refused and leaves the question open.",
+        "type": "object",
+        "properties": {
+            **_RUN,
+            "step": {"type": "string", "description": "The id of the question, or a step of it."},
+            "data": {"description": "The answer; it satisfies the schema of the question."},
+        },
+        "required": ["run", "step", "data"],
+        "additionalProperties": False,
+    },
+    "cancel_run": {
+        "description": "End a run; what it has begun is not undone.",
+        "type": "object",
+        "properties": _RUN,
+        "required": ["run"],
+        "additionalProperties": False,
+    },
+}
+"""The tools about runs, offered where there is a process."""
+
+_Call: TypeAlias = Callable[[dict[str, Json]], Awaitable[Json]]
+
+
+class RefusedError(Exception):
+    """A call cannot be carried out; the text says why, in words for whoever has called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One tool of the server."""
+
+    lowering: Lowering
+    call: _Call
+    schema: dict[str, Json]
+
+    @property
+    def name(self) -> str:
+        """Its name in the protocol."""
+        return str(self.lowering.payload["name"])
+
+
+@dataclass(slots=True)
+class Service:
+    """All tools of one server, and the runs that it has started."""
+
+    engine: Engine
+    offers: dict[str, Offer] = field(default_factory=dict)
+    _under_way: dict[str, asyncio.Task[Report]] = field(default_factory=dict)
+
+    def offer(self, name: str, schema: dict[str, Json], call: _Call) -> None:
+        """Add a tool; one of the same name is a problem."""
+        made = Offer(lower(schema, target=TARGET, name=name), call, schema)
+        if made.name in self.offers:
+            reason = "two programs would be one tool: give one another name"
+            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+        self.offers[made.name] = made
+
+    async def call(self, name: str, arguments: Json) -> Json:
+        """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
+        offer = self.offers.get(name)
+        if offer is None:
+            known = ", ".join(self.offers)
+            message = f"no tool is called `{name}`; there are {known}"
+            raise RefusedError(message)
+        lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
+        if not lifted.ok:
+            told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
+            raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
+        try:
+            return await offer.call(lifted.value)
+        except CompileError as error:
+            raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
+
+    async def close(self) -> None:
+        """Leave what runs: its engine keeps it."""
+        for task in self._under_way.values():
+            task.cancel()
+        await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+
+    # --- runs ---------------------------------------------------------------------------------------------------------------
+
+    async def start(self, launcher: Launcher, inputs: dict[str, Json]) -> Json:
+        """Begin a run; return its id at once."""
+        launch = launcher.launch(inputs)
+        self._carry(launch.run, self.engine.start(launch))
+        await asyncio.sleep(0)
+        return {"run": launch.run, "status": "running"}
+
+    async def status(self, given: dict[str, Json]) -> Json:
+        """Return how a run stands."""
+        report = await self._report(given["run"])
+        if report is None:
+            return {"run": given["run"], "status": "running"}
+        shown: dict[str, Json] = {"run": report.run, "status": report.status}
+        if report.outcome is not None:
+            shown |= {key: value for key, value in report.outcome.items() if key in {"output", "value", "error", "step"}}
+        return shown
+
+    async def questions(self, given: dict[str, Json]) -> Json:
+        """Return what a run waits for."""
+        report = await self._report(given["run"])
+        found = [] if report is None else report.questions
+        asked = [{"id": each.id, "steps": list(each.steps), "show": each.show, "schema": each.schema} for each in found]
+        return {"run": given["run"], "questions": asked}
+
+    async def answer(self, given: dict[str, Json]) -> Json:
+        """Answer a question; the run goes on by itself."""
+        run = given["run"]
+        before = self._under_way.get(run)
+        if before is not None and not before.done():
+            await asyncio.wait({before}, timeout=GRACE)
+        task = self._carry(run, self.engine.answer(run, given["step"], given["data"]))
+        await asyncio.wait({task}, timeout=GRACE)
+        return {"run": run, "status": task.result().status if task.done() else "running"}
+
+    async def cancel(self, given: dict[str, Json]) -> Json:
+        """End a run."""
+        report = await self.engine.cancel(given["run"])
+        return {"run": report.run, "status": report.status}
+
+    def _carry(self, run: str, work: Any) -> asyncio.Task[Report]:
+        task: asyncio.Task[Report] = asyncio.ensure_future(work)
+        self._under_way[run] = task
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # asked for, so that asyncio does not complain
+        return task
+
+    async def _report(self, run: str) -> Report | None:
+        task = self._under_way.get(run)
+        if task is not None and task.done() and not task.cancelled() and task.exception() is None:
+            self._under_way.pop(run)
+        try:
+            return await self.engine.show(run)
+        except CompileError:
+            if task is not None and not task.done():
+                return None  # begun, and not noted yet
+            if task is not None and (failed := task.exception()) is not None:
+                message = f"the run could not begin: {failed}"
+                raise RefusedError(message) from None
+            raise
+
+
+def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | None = None, rehearse: bool = False) -> Service:
+    """Return the service of some programs: a tool is filled in by who calls it, anything else is started."""
+    service = Service(engine)
+    processes = False
+    for prepared in programs:
+        if Process.describes(prepared.document) or "activity" in prepared.document:
+            processes = True
+            _offer_process(service, prepared, model, rehearse=rehearse)
+        else:
+            _offer_tool(service, prepared)
+    if processes:
+        calls: dict[str, _Call] = {
+            "run_status": service.status,
+            "open_questions": service.questions,
+            "answer": service.answer,
+            "cancel_run": service.cancel,
+        }
+        for name, schema in _OWN.items():
+            service.offer(name, schema, calls[name])
+    return service
+
+
+def _offer_tool(service: Service, prepared: Prepared) -> None:
+    async def call(value: dict[str, Json]) -> Json:
+        return split(value, prepared.document)["output"]
+
+    service.offer(prepared.name, prepared.document, call)
+
+
+def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
+    known = registered(prepared, Activities(), rehearse=rehearse)
+    how = how_of(prepared, model=model, rehearse=rehearse)
+    launcher = Launcher(prepared, activities=known, how=how, rehearse=rehearse)
+
+    async def call(inputs: dict[str, Json]) -> Json:
+        return await service.start(launcher, inputs)
+
+    service.offer(prepared.name, inputs_schema(prepared), call)
+
+
+def inputs_schema(prepared: Prepared) -> dict[str, Json]:
+    """Return what starting a process takes: `prompt`, and its declared inputs."""
+    document = prepared.document
+    declared = document.get("inputs")
+    inputs: dict[str, Json] = dict(declared) if isinstance(declared, dict) else {"prompt": {}}
+    if inputs.get("prompt") == {}:
+        inputs["prompt"] = {"type": "string", "description": "The request, in words."}
+    title = document.get("title") or prepared.name
+    return {
+        "description": f"Start the process: {title}. It runs on by itself; its id is what the other tools ask for.",
+        "type": "object",
+        "properties": inputs,
+        "required": [name for name, schema in inputs.items() if not (isinstance(schema, dict) and "default" in schema)],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,173 @@
+"""Tools and processes over the Model Context Protocol, asked by the protocol's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from instrc.problems.problem import CompileError
+
+LETTER = {
+    "type": "object",
+    "properties": {"_why": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
+    "required": ["_why", "days"],
+}
+DRAFT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+CONFIRM = {"type": "object", "properties": {"decision": {"enum": ["Approve", "Reject"]}}, "required": ["decision"]}
+SEND = {
+    "type": "object",
+    "properties": {"output": {"type": "object", "properties": {"sent": {"type": "boolean"}}}},
+    "required": ["output"],
+}
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "schemas").mkdir()
+    for name, schema in {"letter": LETTER, "draft": DRAFT, "confirm_User": CONFIRM, "send_Activity": SEND}.items():
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema), encoding="utf-8")
+    (tmp_path / "count-days.aug").write_text("tool CountDays = Letter(prompt)", encoding="utf-8")
+    (tmp_path / "mail.aug").write_text(
+        "const draft = Draft(prompt);\nconst answer = Confirm_User(draft);\n"
+        'tool SendMail = when answer.decision is "Approve" { Send_Activity(draft) }\n',
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def server(folder: Path, *more: str) -> StdioServerParameters:
+    words = ["-m", "instrc", "mcp", "count-days.aug", "mail.aug", "--model", "sample", "--rehearse", "--engine", "memory", *more]
+    return StdioServerParameters(command=sys.executable, args=words, cwd=str(folder))
+
+
+def asked(address: Any, work: Callable[[Client], Awaitable[Any]]) -> Any:
+    async def play() -> Any:
+        async with Client(address) as client:
+            return await work(client)
+
+    return asyncio.run(asyncio.wait_for(play(), 60))
+
+
+async def settled(client: Client, run: str, status: str) -> dict[str, Any]:
+    for _ in range(300):
+        found = (await client.call_tool("run_status", {"run": run})).structured_content
+        if found["status"] == status:
+            return dict(found)
+        await asyncio.sleep(0.05)
+    pytest.fail(f"the run did not become {status}: {found}")
+
+
+async def whole(client: Client) -> dict[str, Any]:
+    """Go the whole way: list, fill in a tool, start a process, answer its question."""
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    filled = await client.call_tool("CountDays", {"_why": "it says so", "days": 3})
+    wrong = await client.call_tool("CountDays", {"_why": "it says so", "days": 0})
+    begun = (await client.call_tool("SendMail", {"prompt": "Write to Ann."})).structured_content
+    await settled(client, begun["run"], "waiting")
+    questions = (await client.call_tool("open_questions", {"run": begun["run"]})).structured_content["questions"]
+    refused = await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Maybe"}})
+    await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Approve"}})
+    done = await settled(client, begun["run"], "done")
+    again = await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Approve"}})
+    unknown = await client.call_tool("run_status", {"run": "nothing"})
+    return {
+        "tools": tools,
+        "filled": filled,
+        "wrong": wrong,
+        "begun": begun,
+        "questions": questions,
+        "refused": refused,
+        "done": done,
+        "again": again,
+        "unknown": unknown,
+    }
+
+
+def check(seen: dict[str, Any]) -> None:
+    assert set(seen["tools"]) == {"CountDays", "SendMail", "run_status", "open_questions", "answer", "cancel_run"}
+    assert list(seen["tools"]["CountDays"].input_schema["properties"]) == ["_why", "days"]
+    assert seen["tools"]["SendMail"].input_schema["required"] == ["prompt"]
+    assert seen["filled"].structured_content == {"days": 3}
+    assert seen["wrong"].is_error
+    assert "/days" in seen["wrong"].content[0].text
+    assert seen["begun"]["status"] == "running"
+    assert seen["questions"][0]["schema"]["properties"]["decision"]["enum"] == ["Approve", "Reject"]
+    assert seen["refused"].is_error
+    assert seen["again"].is_error
+    assert seen["unknown"].is_error
+    assert "sent" in json.dumps(seen["done"])
+
+
+def test_a_client_over_standard_input_goes_the_whole_way(folder: Path) -> None:
+    check(asked(server(folder), whole))
+
+
+def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [
+        sys.executable,
+        "-m",
+        "instrc",
+        "mcp",
+        "count-days.aug",
+        "mail.aug",
+        "--model",
+        "sample",
+        "--rehearse",
+        "--engine",
+        "memory",
+    ]
+    with subprocess.Popen([*words, "--http", str(port)], cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until = time.monotonic() + 30
+            while time.monotonic() < until:
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.05)
+            check(asked(f"http://127.0.0.1:{port}/mcp", whole))
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
+
+
+def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:
+    from instrc.launching import engine_of, prepare
+    from instrc.mcp.service import service_of
+
+    program = prepare(str(folder / "count-days.aug"))
+    with pytest.raises(CompileError, match="CountDays"):
+        service_of([program, program], engine_of("memory", folder / "store"))
+
+
+def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
+    (folder / "broken.aug").write_text("Nobody", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "instrc", "mcp", "broken.aug"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 1
+    assert "[unknown-name]" in done.stderr
+    assert done.stdout == ""
