@@ -23,7 +23,8 @@ FLOORS: dict[str, int] = {
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
             ["checking", "launching", "lsp", "previewing"],
-            ["api", "cli", "mcp", "running"],
+            ["mcp", "running"],
+            ["api", "cli"],
             ["__init__", "__main__"],
         ]
     )
