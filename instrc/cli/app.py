@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.coercion import spare_pydantic
+from instrc.cli.coercion import HELP, spare_pydantic
 from instrc.version import __version__
 
 COMMANDS = {
@@ -61,7 +61,7 @@ def _app(arguments: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,  # `instrc.cli.main` is the last net
         no_args_is_help=True,
     )
-    app.callback(context_settings={"help_option_names": ["-h", "--help"]})(_options)
+    app.callback(context_settings={"help_option_names": HELP})(_options)
     chosen = [name for name in arguments[:1] if name in COMMANDS and "_INSTRC_COMPLETE" not in os.environ]
     for name in chosen or COMMANDS:
         module = import_module(f"instrc.cli.{COMMANDS[name]}")

@@ -15,10 +15,14 @@ from typing import Any, Union, get_args, get_origin
 
 import typer
 
+HELP = ["-h", "--help"]
+"""How the help of a command is asked for."""
+
 
 def spare_pydantic(command: Any) -> None:
     """Give the parameters of a command, and of the commands below it, a quick way to their values."""
-    for parameter in command.get_params(typer.Context(command)):  # with `--help`, which is no parameter of ours
+    context = typer.Context(command, help_option_names=HELP)  # the first context that is asked decides what the help is called
+    for parameter in command.get_params(context):  # with `--help`, which is no parameter of ours
         if getattr(parameter, "_runtime_param", parameter) is None:  # typer would build its own when it is first needed
             kind = _plain(parameter.type_descriptor.annotation)
             if kind is not None:
