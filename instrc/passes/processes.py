@@ -67,6 +67,9 @@ def _block(ev: Evaluator, written: Written, place: Place) -> Task[Context | None
     if not isinstance(value, Result) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
+    if number < first:  # it stands among the contexts already
+        ev.report.add(problems.steps.NothingToDo(at=written.value.span))
+        return None
     beside = [each for each in ev.steps.among(0) if each >= first and each != number]
     if beside:
         step = ev.steps.table[beside[0]]
@@ -107,11 +110,15 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
             value = yield ev.value(each.value, place)
         if value is None:
             return None
+    own = set(ev.steps.regions[0])
     new = range(start, len(ev.steps.table))
     for number in new:
         step = ev.steps.table[number]
-        if number not in ev.steps.dissolved and step.executor != executor:
-            reason = f"is for {_WHO[step.executor]}, not for {_WHO[executor]}"
+        if step.executor == "block" and number in own:
+            ev.report.add(problems.misplaced.MisplacedBlock(at=step.span))
+            return None
+        if number not in ev.steps.dissolved and number in own and step.executor != executor:
+            reason = f"is for {_WHO[str(step.executor)]}, not for {_WHO[executor]}"
             ev.report.add(
                 problems.steps.CutAgainstDataFlow(
                     at=step.span, word=step.key or step.stem, reason=reason, other=expression.callee.span
