@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -24,14 +25,16 @@ from instrc.runtime.activities import Activities, Activity
 from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Check, Effects, Sink
 from instrc.runtime.engine import Engine, Launch
+from instrc.runtime.engine import Report as RunReport
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.sampling import Sample, instance_of
-from instrc.runtime.plan import plan_of
+from instrc.runtime.plan import digest_of, plan_of
 from instrc.runtime.retrying import ONCE
 from instrc.runtime.served import served
+from instrc.runtime.session import Offer
 from instrc.runtime.telemetry import Telemetry, joined, listened, logged
 from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
@@ -122,13 +125,70 @@ class Launcher:
         if wrong:
             raise CompileError(wrong)
 
-    def launch(self, given: Json, run: str | None = None) -> Launch:
-        """Return a run that is to begin; `CompileError` if its inputs do not fit."""
+    def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
+        """Return a run that is to begin; `CompileError` if its inputs do not fit.
+
+        `entry` is the answer of its first chunk, where that is filled already.
+        """
         wrong: list[Problem] = []
         inputs = inputs_of(self.plan["process"], given, wrong)
         if wrong:
             raise CompileError(wrong)
-        return Launch(run or new_id(self.name), self.name, self.plan, inputs, self.how)
+        plan = self.plan
+        if entry is not None:
+            plan = {**plan, "options": {**plan["options"], "entry": entry}}
+            plan["digest"] = digest_of(plan)
+        return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
+
+
+def offers_of(
+    file: str, engine: Engine, model: str | None, *, rehearse: bool, roots: Iterable[str] = (), shared: Iterable[str] = ()
+) -> Iterator[Offer]:
+    """Yield the exports of a file as tools of a session."""
+    report = Report()
+    compiled = Workspace(roots, shared).compile(file, Wishes(), report)
+    report.stop_if_failed()
+    for artefact in compiled:
+        prepared = prepare(file, export=artefact.name, roots=roots, shared=shared)
+        if artefact.kind == "tool":
+            yield Offer(artefact.name, artefact.documents["tool"])
+            continue
+        known = registered(prepared, Activities(), rehearse=rehearse)
+        launcher = Launcher(prepared, activities=known, how=how_of(prepared, model=model, rehearse=rehearse), rehearse=rehearse)
+
+        async def begin(name: str, entry: Json, prompt: str, launcher: Launcher = launcher) -> Json:
+            try:
+                launch = launcher.launch(prompt, new_id(name), entry)
+            except CompileError as error:
+                return {"error": str(error)}
+            work = asyncio.ensure_future(engine.start(launch))  # it goes on alone
+            done, _ = await asyncio.wait({work}, timeout=_PATIENCE)
+            if not done:
+                _going.add(work)
+                work.add_done_callback(_going.discard)
+                return {"run": launch.run, "status": "running"}
+            report = work.result()
+            outcome = (
+                {}
+                if report.outcome is None
+                else {key: report.outcome[key] for key in ("output", "error") if key in report.outcome}
+            )
+            return {"run": launch.run, "status": report.status, **outcome}
+
+        yield Offer(artefact.name, artefact.documents["tool"], begin)
+
+
+_PATIENCE = 0.5
+"""Seconds after which a process that was started goes on alone."""
+_going: set[asyncio.Future[RunReport]] = set()
+"""Runs that go on alone: the loop itself keeps no hold on tasks."""
+
+
+def session_model(words: str | None, file: Path) -> Model:
+    """Return the model of a session: the one that is named, else that of the project."""
+    settings = read_settings(file.parent)
+    folder = settings.file.parent if settings.file is not None else file.parent
+    return model_of(words or settings.run.get("model") or "sample", folder)
 
 
 def new_id(name: str) -> str:

@@ -30,6 +30,7 @@ COMMANDS = {
     "fmt": "fmt",
     "lsp": "lsp",
     "run": "run",
+    "chat": "chat",
     "runs": "runs",
     "show": "show_run",
     "answer": "answer",

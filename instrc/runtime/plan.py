@@ -28,12 +28,14 @@ def plan_of(
     elements: int | None = 100,
     requests: int | None = None,
     tokens: int | None = None,
+    entry: Json = None,
 ) -> Json:
     """Return the plan of a document: a process, a tool, or a direct call.
 
     `activities` are the names that are registered, so that a step that is called like one is also sent to it.
     `asks` is how often a model is asked again; `elements` how many of an `each` run at the same time;
     `requests` and `tokens` are the budget for models.
+    `entry` is the answer of the first chunk, where it is filled already: by the model that has started the process.
     """
     kind, process = _process(document)
     options: dict[str, Json] = {"asks": asks, "elements": elements}
@@ -41,6 +43,8 @@ def plan_of(
         options["requests"] = requests
     if tokens is not None:
         options["tokens"] = tokens
+    if entry is not None:
+        options["entry"] = entry
     fires = {bare_name(name): name for name in activities}
     keys = {step.key for step in _steps(process)}
     fires = {bare: name for bare, name in sorted(fires.items()) if any(bare_name(key) == bare for key in keys)}

@@ -12,6 +12,7 @@ from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.record import record_of
 from instrc.runtime.interpreter.v1.refusals import unread_decisions
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
+from instrc.runtime.validation import complaints
 
 _MOST = 64
 _programs: OrderedDict[str, Program] = OrderedDict()
@@ -33,7 +34,19 @@ def begin(plan: Json, inputs: Json) -> Json:
     machine = _machine(plan, state)
     if machine.open_scope(ROOT, 0, None, {}):
         state["outcome"] = {"status": "done", "output": {}, "value": None}
+    if "entry" in machine.program.options:
+        _enter(machine)
     return state
+
+
+def _enter(machine: Machine) -> None:
+    """Answer the first chunk with what was filled in before the run began; what does not fit is asked for."""
+    entry = machine.program.options["entry"]
+    for command in issuing.issue(machine):
+        if command["id"] == "llmContext1" and command["kind"] == "model" and not complaints(entry, command["schema"]):
+            applying.apply(machine, command["id"], {"ok": entry})
+        else:
+            machine.state["queue"].append(command if command["kind"] == "fire" else command["id"])
 
 
 def issue(plan: Json, state: Json) -> list[Command]:

@@ -1,0 +1,82 @@
+"""`instrc chat`: a session with a model that has compiled tools."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.options import Roots, Shared
+from instrc.cli.run import Model
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
+from instrc.cli.show import Format
+from instrc.cli.terminal import is_terminal, tell, write
+from instrc.jsonvalue import Json, dumps, loads
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.session import Session
+
+
+def command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
+    model: Model = None,
+    engine_name: EngineName = None,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Go on with this session, or begin it.")] = "chat",
+    store: Store = None,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Talk with a model: it fills in tools, fires direct calls, and starts processes, which go on alone."""
+    from instrc.launching import STORE, offers_of, session_model
+    from instrc.runtime.session import Session
+
+    try:
+        kept = engine(store, engine_name)
+        found = [
+            offer
+            for file in files
+            for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or ())
+        ]
+        chosen = session_model(model, Path(files[0]))
+        place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
+        carried_out(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
+    except CompileError as error:
+        raise told(error, shape) from None
+
+
+async def _talk(session: Session, file: Path) -> None:
+    from instrc.runtime.models.model import ModelError
+
+    while True:
+        if is_terminal(sys.stdin):
+            tell("> ")
+        line = await asyncio.to_thread(sys.stdin.readline)
+        if not line:
+            return
+        if line.strip():
+            try:
+                write(f"{await session.say(line.strip())}\n")
+            except ModelError as error:
+                tell(f"the model gave no answer: {error}\n")
+            _keep(file, session)
+
+
+def _read(file: Path) -> list[Json]:
+    try:
+        turns = loads(file.read_bytes())
+    except (OSError, ValueError):
+        return []
+    return turns if isinstance(turns, list) else []
+
+
+def _keep(file: Path, session: Session) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(".part")
+    beside.write_text(dumps(session.turns), encoding="utf-8")
+    beside.replace(file)

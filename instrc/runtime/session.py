@@ -1,0 +1,114 @@
+"""A session: a model with compiled tools. It fills one, and what follows depends on what was compiled.
+
+A tool's answer comes back to it as a result, a direct call is fired.
+A process is started with the entry that the model has filled, and goes on alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from instrc.flattening.split import split
+from instrc.jsonvalue import Json
+from instrc.runtime.interpreter.commands import Complaint, ModelCommand
+from instrc.runtime.message import message
+from instrc.runtime.models.model import Model, Request
+from instrc.runtime.validation import complaints
+
+Begin: TypeAlias = Callable[[str, Json, str], Awaitable[Json]]
+"""Starts what is behind a tool with what the model has filled in, and what was said; returns what the model is told of it."""
+SHOWN = 40
+"""Turns of the conversation that a model is shown."""
+_MOST = 8
+"""Tools that a model may use before it has to say something."""
+_ASKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool of a session."""
+
+    name: str
+    schema: Json
+    begin: Begin | None = None
+    """`None` for a plain tool, whose answer is its result."""
+
+
+@dataclass(slots=True)
+class Session:
+    """One conversation; `turns` is plain JSON, to be kept."""
+
+    id: str
+    model: Model
+    offers: tuple[Offer, ...]
+    turns: list[Json] = field(default_factory=list)
+
+    async def say(self, text: str) -> str:
+        """Tell the model something; return what it answers, after the tools it has used."""
+        self.turns.append({"from": "person", "text": text})
+        for _ in range(_MOST):
+            answer = await self._asked()
+            used = answer.get("use")
+            if used is None:
+                said = str(answer.get("say") or "")
+                self.turns.append({"from": "model", "text": said})
+                return said
+            offer = next(offer for offer in self.offers if offer.name == used["tool"])
+            filled = used["arguments"]
+            self.turns.append({"from": "model", "use": offer.name, "arguments": filled})
+            output = split(filled, offer.schema)["output"]
+            result = output if offer.begin is None else await offer.begin(offer.name, filled, text)
+            self.turns.append({"from": offer.name, "result": result})
+        return "…"
+
+    async def _asked(self) -> Json:
+        """Ask the model what to say or to use; ask again where the answer does not fit."""
+        schema = schema_of(self.offers)
+        wrong: list[Complaint] = []
+        rejected: Json = None
+        for attempt in range(_ASKS + 1):
+            command: ModelCommand = {
+                "kind": "model",
+                "id": f"turn{len(self.turns)}" + (f"#{attempt + 1}" if attempt else ""),
+                "chunk": "turn",
+                "steps": [],
+                "schema": schema,
+                "context": {"conversation": self.turns[-SHOWN:]},
+                "previous": None,
+                "rejected": rejected,
+                "complaints": wrong,
+                "model": None,
+            }
+            request = Request(f"{self.id}/{command['id']}", "turn", message(command), schema, None, command)
+            reply = await self.model.answer(request)
+            rejected, wrong = reply.answer, [*reply.complaints, *complaints(reply.answer, schema)]
+            if not wrong:
+                return reply.answer
+        return {"say": f"(The model gave no answer that fits: {wrong[0]['message']})", "use": None}
+
+
+def schema_of(offers: tuple[Offer, ...]) -> Json:
+    """Return what a model fills in at its turn: words, or one of the tools."""
+    definitions: dict[str, Json] = {}
+    tools: list[Json] = []
+    for offer in offers:
+        schema = offer.schema if isinstance(offer.schema, dict) else {}
+        definitions |= schema.get("$defs", {})
+        arguments = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
+        properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
+        tools.append(
+            {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
+        )
+    made: dict[str, Json] = {
+        "description": "Say something to the person, or use a tool and see what it gives.",
+        "type": "object",
+        "properties": {
+            "say": {"type": ["string", "null"], "description": "Your words to the person; null where you use a tool."},
+            "use": {"anyOf": [{"type": "null"}, *tools], "description": "The tool to use, or null."},
+        },
+        "required": ["say", "use"],
+        "additionalProperties": False,
+    }
+    return {**made, "$defs": definitions} if definitions else made

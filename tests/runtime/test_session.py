@@ -1,0 +1,56 @@
+"""A session: a model with compiled tools."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from written import TEXT, chunk, process, step
+
+from instrc.cli import main
+from instrc.jsonvalue import dumps, loads
+from instrc.runtime.interpreter import versions
+from instrc.runtime.plan import plan_of
+
+
+def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
+    document = process(llmContext1=chunk(step1_a=step(TEXT, "prompt")), llmContext2=chunk(step2_b=step(TEXT, "step1_a")))
+    plan = plan_of(document, entry={"step1_a": {"text": "filled"}})
+    state = versions.begin(plan, {"prompt": "x"})
+    [command] = versions.issue(plan, state)
+    assert command["id"] == "llmContext2"
+    assert command["kind"] == "model"
+    assert command["context"] == {"step1_a": {"text": "filled"}}
+    plan = plan_of(document, entry={"step1_a": 5})
+    [command] = versions.issue(plan, versions.begin(plan, {"prompt": "x"}))
+    assert command["id"] == "llmContext1"
+
+
+def test_a_model_fills_tools_starts_processes_and_talks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemas").mkdir()
+    vibes: dict[str, Any] = {"note": TEXT, "plan-trip": TEXT, "book_Activity": {"properties": {"output": {"type": "string"}}}}
+    for name, schema in vibes.items():
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_text(dumps(schema))
+    (tmp_path / "note.aug").write_text("tool note = Note(prompt)")
+    (tmp_path / "trip.aug").write_text("tool trip = PlanTrip(prompt) | Book_Activity | PlanTrip")
+    entry = {"step1_plan_trip": {"text": "Rome"}}
+    answers = [
+        {"say": None, "use": {"tool": "nothing", "arguments": {}}},
+        {"say": None, "use": {"tool": "note", "arguments": {"text": "remember"}}},
+        {"say": None, "use": {"tool": "trip", "arguments": entry}},
+        {"say": "Done.", "use": None},
+        {"say": "Bye.", "use": None},
+    ]
+    (tmp_path / "answers.json").write_text(dumps(answers))
+    monkeypatch.setattr("sys.stdin", io.StringIO("Book a trip\n\nThanks\n"))
+    assert main(["chat", "note.aug", "trip.aug", "--model", "scripted:answers.json", "--rehearse", "--engine", "memory"]) == 0
+    assert capsys.readouterr().out == "Done.\nBye.\n"
+    turns = loads((tmp_path / ".instrc" / "sessions" / "chat.json").read_bytes())
+    assert [turn["from"] for turn in turns] == ["person", "model", "note", "model", "trip", "model", "person", "model"]
+    assert turns[2]["result"] == {"text": "remember"}
+    assert turns[4]["result"]["run"].startswith("trip-")
