@@ -38,6 +38,7 @@ COMMANDS = {
     "cancel": "cancel",
     "resume": "resume",
     "mcp": "mcp",
+    "worker": "worker",
     "explain": "explain",
 }
 """A command's name and the module of this folder whose function `command` it is, or whose `group` of commands."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
@@ -24,7 +25,10 @@ _T = TypeVar("_T")
 Store: TypeAlias = Annotated[
     Path | None, typer.Option("--store", metavar="DIR", help="The folder that runs are kept in; .instrc unless said otherwise.")
 ]
-EngineName: TypeAlias = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="What carries the run: memory.")]
+EngineName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--engine", metavar="NAME", help="What carries the run: durable (usual where installed), memory, temporal."),
+]
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")
 ]
@@ -33,13 +37,17 @@ ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How p
 
 
 def engine(store: Path | None, name: str | None, **more: Any) -> Engine:
-    """Return the engine of a command: as it is said, as the project has set it, else the one of memory."""
+    """Return the engine of a command: as it is said, as the project has set it, else `durable` where it is installed.
+
+    Of a stream of items only those that wait are kept, so they are carried in memory.
+    """
     from instrc.launching import STORE, engine_of
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run
     folder = store or Path(settings.get("store", STORE))
-    return engine_of(name or settings.get("engine", "memory"), folder, **more)
+    usual = "memory" if more.get("keep") == "open" or find_spec("dbos") is None else "durable"
+    return engine_of(name or settings.get("engine", usual), folder, **more)
 
 
 def carried_out(work: Coroutine[Any, Any, _T]) -> _T:

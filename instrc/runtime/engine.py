@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from instrc.jsonvalue import Json
 from instrc.runtime.effects import Effects, Event, Sink
@@ -67,3 +68,11 @@ class Engine(Protocol):
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
+
+
+@runtime_checkable
+class Serving(Protocol):
+    """An engine whose runs another process can carry: a worker."""
+
+    async def serve(self, stop: asyncio.Event) -> int:
+        """Carry runs until it is told to stop; return how many went on at once."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import sqlalchemy as sa
 from dbos import DBOSClient, WorkflowStatus
@@ -37,12 +37,20 @@ class DurableEngine:
     """Runs in a store that outlives this process."""
 
     def __init__(
-        self, where: Path | str | None, equip: Equip, *, people: People | None = None, watch: Sink | None = None
+        self,
+        where: Path | str | None,
+        equip: Equip,
+        *,
+        people: People | None = None,
+        watch: Sink | None = None,
+        keep: Literal["all", "open"] = "all",
     ) -> None:
+        """With `keep="open"` no traces are written."""
         self.place = store.place_of(where)
         self.equip = equip
         self.people = people
         self.watch = watch
+        self.keep = keep
         self._engine: sa.Engine | None = None
         self._runner: Runner | None = None
 
@@ -217,10 +225,11 @@ class DurableEngine:
         return runner
 
     def _making(self, run: str, plan: Json, how: dict[str, Json]) -> Effects:
-        write = written_to(self.place.folder)
+        write = written_to(self.place.folder) if self.keep == "all" else None
 
         def tell(event: Event) -> None:
-            write(event)
+            if write is not None:
+                write(event)
             if self.watch is not None:
                 self.watch(event)
 
@@ -253,7 +262,7 @@ async def _settled(runner: Runner, beginning: object) -> None:
 
 async def _answered(runner: Runner, letter: mail.Letter, root: str) -> bool:
     live = await runner.resume(root)
-    taken = await runner.take(letter.run, letter.body["answer"], letter.body["data"], letter.id)
+    taken = await runner.take(letter)
     if taken:
         await runner.settled(live)
     return taken

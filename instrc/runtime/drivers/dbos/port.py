@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
 from typing import TypeAlias
@@ -32,7 +33,9 @@ class DurablePort(MemoryPort):
         """Children that wait for people."""
         self._known_due = set(journal.due)
         self._known_later = set(journal.later)
-        self._letters: dict[str, str] = {}
+        self.letters = journal.letters
+        """What was read and recorded."""
+        self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
         self._fired_now: list[str] = []
         self._calls: set[str] = set()
 
@@ -44,14 +47,21 @@ class DurablePort(MemoryPort):
             self._calls.add(command["id"])
         return super().start(command)
 
-    def take(self, command: str, data: Json, letter: str) -> bool:
-        """Deliver what somebody answers; `False` if nobody asks."""
+    def take(self, command: str, data: Json, letter: str) -> asyncio.Future[bool] | None:
+        """Deliver what somebody answers; `None` if nobody asks.
+
+        The future says whether it was recorded: before that, the letter must not be thrown away.
+        """
+        recorded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if letter in self.letters:
+            recorded.set_result(True)
+            return recorded
         if command not in self.later:
-            return False
-        self._letters[command] = letter
+            return None
+        self._letters[command] = (letter, recorded)
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
         self.give(command, {"ok": data})
-        return True
+        return recorded
 
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
         """Wait for results and record them."""
@@ -59,6 +69,8 @@ class DurablePort(MemoryPort):
             await self._keep({"due": {name: at for name, at in self.due.items() if name not in self._known_due}})
         results = [(name, plain(result)) for name, result in await super().wait_first(tasks)]
         await self._keep({"results": results} if results else {})
+        for command in [name for name in self._letters if name not in tasks]:
+            self._letters.pop(command)[1].set_result(False)  # it was withdrawn in between
         return results
 
     def want_handoff(self) -> bool:
@@ -77,15 +89,18 @@ class DurablePort(MemoryPort):
         self._known_due |= self.due.keys()
         later = sorted((self.later & self._calls) - self._known_later)
         self._known_later |= set(later)
-        answered = [command for command, _ in entry.get("results", ()) if command in self._letters]
+        answered = [self._letters.pop(command) for command, _ in entry.get("results", ()) if command in self._letters]
         if later:
             entry["later"] = later
         if answered:
-            entry["letters"] = [self._letters.pop(command) for command in answered]
+            entry["letters"] = [letter for letter, _ in answered]
         if self._fired_now:
             entry["fired"], self._fired_now = self._fired_now, []
         if entry:
             await self.record(entry)
+        for letter, recorded in answered:
+            self.letters.add(letter)
+            recorded.set_result(True)
 
     async def _fire(self, command: FireCommand) -> None:
         await super()._fire(command)

@@ -157,14 +157,20 @@ class Runner:
         return live
 
     async def resume(self, run: str) -> Live:
-        """Go on with a run, unless this process carries it already."""
+        """Go on with a run, unless this process carries it already; one that has ended is left as it is."""
         if (live := self.live.get(run)) is None:
             live = self.live[run] = Live()
             try:
-                await asyncio.to_thread(self.client.resume_workflow, run, queue_name=QUEUE)
+                rows = await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run], status=["PENDING", "ENQUEUED"])
+                if rows:
+                    await asyncio.to_thread(self.client.resume_workflow, run, queue_name=QUEUE)
             except BaseException:
                 self.live.pop(run, None)
                 raise
+            if not rows:
+                self.live.pop(run, None)
+                live.over = True
+                live.rest.set()
         return live
 
     async def settled(self, live: Live) -> None:
@@ -173,12 +179,18 @@ class Runner:
         if live.error is not None:
             raise live.error
 
-    async def take(self, run: str, question: str, data: Json, letter: str) -> bool:
+    async def take(self, letter: mail.Letter) -> bool:
         """Deliver an answer as soon as the run asks for it; `False` if it does not."""
-        while (live := self.live.get(run)) is not None and not live.over:
+        question, data = letter.body["answer"], letter.body["data"]
+        while (live := self.live.get(letter.run)) is not None and not live.over:
             live.change.clear()
-            if live.port is not None and live.port.take(question, data, letter):
-                return True
+            recorded = live.port.take(question, data, letter.id) if live.port is not None else None
+            if recorded is not None:
+                assert live.task is not None
+                await asyncio.wait({recorded, live.task}, return_when=asyncio.FIRST_COMPLETED)
+                if recorded.done():
+                    return recorded.result()
+                raise live.error or asyncio.CancelledError
             if live.rest.is_set():
                 return False
             with suppress(TimeoutError):
@@ -274,27 +286,31 @@ class Runner:
                 parent.resting(False)  # noqa: FBT003
         if live.error is not None:
             raise live.error
-        assert live.task is not None
-        if live.task.cancelled():
+        if live.task is None or live.task.cancelled():
             return {"status": "failed", "error": {"kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
         return live.task.result()
 
     async def _read_mail(self) -> None:
-        """Deal with what other processes send to the runs that this one carries."""
+        """Deal with what other processes send."""
+        open_: dict[str, asyncio.Task[None]] = {}
         while True:
             await asyncio.sleep(POLL)
+            open_ = {name: task for name, task in open_.items() if not task.done()}
             with suppress(sa.exc.SQLAlchemyError):
                 for letter in await asyncio.to_thread(mail.unread, self.engine):
-                    await self._deal_with(letter)
+                    if letter.id not in open_:
+                        open_[letter.id] = asyncio.ensure_future(self._deal_with(letter))
 
     async def _deal_with(self, letter: mail.Letter) -> None:
-        taken = True
-        if "cancel" in letter.body:
-            await self.cancel(letter.run)
-        else:
-            await self.resume(letter.run.partition("/")[0])
-            taken = await self.take(letter.run, letter.body["answer"], letter.body["data"], letter.id)
-        await asyncio.to_thread(mail.settle, self.engine, letter.id, "taken" if taken else "refused")
+        """Do what a letter says; if that cannot be recorded now, the letter stays."""
+        with suppress(Exception):
+            taken = True
+            if "cancel" in letter.body:
+                await self.cancel(letter.run)
+            else:
+                await self.resume(letter.run.partition("/")[0])
+                taken = await self.take(letter)
+            await asyncio.to_thread(mail.settle, self.engine, letter.id, "taken" if taken else "refused")
 
 
 async def _record(entry: Entry) -> None:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from time import time
-from typing import Any
+from typing import Any, Literal
 
 from temporalio.client import (
     Client,
@@ -55,16 +55,21 @@ class TemporalEngine:
         *,
         people: People | None = None,
         watch: Sink | None = None,
+        keep: Literal["all", "open"] = "all",
         queue: str | None = None,
         prefix: str = "",
         heartbeat: float = HEARTBEAT,
         events: int | None = None,
     ) -> None:
-        """`prefix` stands before the ids of runs on the server; `events` is the length at which a history is begun anew."""
+        """With `keep="open"` no traces are written; `prefix` stands before the ids of runs on the server.
+
+        `events` is the length at which a history is begun anew.
+        """
         self.folder = Path(folder or LOCAL)
         self.equip = equip
         self.people = people
         self.watch = watch
+        self.keep = keep
         self.queue = queue or os.environ.get("INSTRC_TASK_QUEUE", names.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
@@ -202,10 +207,11 @@ class TemporalEngine:
                 self._serving -= carry
 
     def _sink(self) -> Sink:
-        write = written_to(self.folder)
+        write = written_to(self.folder) if self.keep == "all" else None
 
         def tell(event: Event) -> None:
-            write(event)
+            if write is not None:
+                write(event)
             if self.watch is not None:
                 self.watch(event)
 

@@ -1,0 +1,49 @@
+"""`instrc worker`: carry the runs of a store, or of a Temporal task queue, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from instrc.cli.live import Watcher
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
+from instrc.cli.show import Format
+from instrc.cli.terminal import tell
+from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.engine import Serving
+
+
+def command(
+    store: Store = None,
+    engine_name: EngineName = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    shape: ProblemShape = Format.TEXT,
+) -> None:
+    """Carry the runs of a store or a Temporal task queue, those that were interrupted as well, until SIGTERM or Ctrl-C."""
+    from instrc.runtime import engine as engines
+
+    try:
+        with Watcher(as_json=as_json, quiet=quiet) as sink:
+            carrier = engine(store, engine_name, watch=sink)
+            if not isinstance(carrier, engines.Serving):
+                message = "the engine `memory` has no workers: a run on it is carried by the command that starts it"
+                raise typer.BadParameter(message, param_hint="--engine")
+            carried_out(_served(carrier, quiet=quiet))
+    except CompileError as error:
+        raise told(error, shape) from None
+
+
+async def _served(carrier: Serving, *, quiet: bool) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, stop.set)
+    if not quiet:
+        tell("the worker is ready\n")
+    await carrier.serve(stop)
