@@ -47,12 +47,24 @@ def engine(store: Path | None, name: str | None, **more: Any) -> Engine:
     settings = read_settings(Path()).run
     folder = store or Path(settings.get("store", STORE))
     usual = "memory" if more.get("keep") == "open" or find_spec("dbos") is None else "durable"
-    return engine_of(name or settings.get("engine", usual), folder, **more)
+    made = engine_of(name or settings.get("engine", usual), folder, **more)
+    _engines.append(made)
+    return made
+
+
+_engines: list[Engine] = []
+"""Engines of this command; those that hold a store give it free when the command ends."""
 
 
 def carried_out(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end."""
-    return asyncio.run(work)
+    """Run a coroutine to its end, and give free what its engine holds."""
+    try:
+        return asyncio.run(work)
+    finally:
+        while _engines:
+            close = getattr(_engines.pop(), "close", None)
+            if close is not None:
+                close()
 
 
 def told(error: CompileError, shape: Format) -> typer.Exit:

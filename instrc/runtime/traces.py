@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from instrc.jsonvalue import dumps, loads
@@ -38,3 +38,8 @@ def read_trace(folder: Path, run: str) -> list[Event]:
         except ValueError:
             continue
     return found
+
+
+def begun_before(events: Iterable[Event], run: str) -> set[str]:
+    """Return the commands of a run whose effects have begun already: if they begin again, they do so under the same key."""
+    return {event["id"] for event in events if event["event"] in {"called", "asked"} and event["run"] == run and "id" in event}

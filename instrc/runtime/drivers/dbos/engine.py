@@ -209,7 +209,7 @@ class DurableEngine:
 
     def _open(self) -> Runner | None:
         if (other := Runner.current) is not None:
-            if other.live:
+            if not other.resting:
                 raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
             other.close()
         lock = acquired(self.place, self._db())

@@ -42,8 +42,11 @@ class Journal:
 
 
 def entries_of(steps: Iterable[Mapping[str, Any]]) -> list[Entry]:
-    """Return the entries among the steps that DBOS has recorded, in order."""
-    return [step["output"] for step in steps if step["function_name"] == STEP]
+    """Return the entries among the steps that DBOS has recorded, in order.
+
+    Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
+    """
+    return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
 def rebuilt(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:

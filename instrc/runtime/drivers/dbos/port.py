@@ -31,6 +31,8 @@ class DurablePort(MemoryPort):
         self.rest = rest
         self.resting = 0
         """Children that wait for people."""
+        self.begun: set[str] = set()
+        """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
         self._known_due = set(journal.due)
         self._known_later = set(journal.later)
         self.letters = journal.letters
@@ -41,6 +43,7 @@ class DurablePort(MemoryPort):
 
     def start(self, command: Command) -> Cancellable:
         """Begin a command; a timer ends at a moment that is fixed now."""
+        self._report(command)
         if command["kind"] == "timer":
             self.due.setdefault(command["id"], time() + seconds(command["after"]))
         elif command["kind"] == "activity":
@@ -102,6 +105,11 @@ class DurablePort(MemoryPort):
             self.letters.add(letter)
             recorded.set_result(True)
 
+    def _report(self, command: Command) -> None:
+        if command["id"] in self.begun and command["id"] not in self.later:
+            self.effects.tell("repeated", command["id"], key=f"{self.effects.run}/{command['id']}")
+
     async def _fire(self, command: FireCommand) -> None:
+        self._report(command)
         await super()._fire(command)
         self._fired_now.append(command["id"])

@@ -33,6 +33,7 @@ from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.plan import plan_of
 from instrc.runtime.secrets import redacted
+from instrc.runtime.traces import begun_before, read_trace
 
 QUEUE = "instrc"
 """Runs that go on, or that another process has begun, come to this process by it."""
@@ -139,6 +140,11 @@ class Runner:
         """Do something in the loop of this runner, from another thread."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
+    @property
+    def resting(self) -> bool:
+        """Tell whether no run does anything but wait for people."""
+        return all(live.rest.is_set() for live in list(self.live.values()))
+
     async def away(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Do something in the loop of this runner, from another loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
@@ -241,6 +247,7 @@ class Runner:
         port = live.port = DurablePort(effects, self.people, journal, _record, live.resting)
         if steps:
             effects.tell("resumed", steps=len(steps))
+        port.begun = begun_before(read_trace(self.place.folder, run), run)
         for command in journal.unfired.values():
             await port.fire(command)
         outcome = await drive(plan, journal.state, port)
