@@ -15,7 +15,7 @@ from instrc.runtime.drivers.memory import MemoryPort, People
 from instrc.runtime.effects import Effects, Event, child_inputs, child_result
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import ActivityCommand, Command, Result
-from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.interpreter.names import bare_name, is_numbered
 from instrc.runtime.plan import plan_of
 
 Status: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
@@ -168,7 +168,7 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
     ways = (
         lambda question: question.id == step,
         lambda question: step in question.steps,
-        lambda question: bare_name(step) in map(bare_name, question.steps),
+        lambda question: not is_numbered(step) and bare_name(step) in map(bare_name, question.steps),
         lambda question: question.id.rpartition(".")[2] == step,
     )
     for way in ways:

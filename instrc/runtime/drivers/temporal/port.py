@@ -43,6 +43,8 @@ class TemporalPort:
         self.children: dict[str, str] = {}
         """The workflows of commands that processes serve."""
         self.flying = 0
+        self.leaving = False
+        """What is open goes along into the new history: it is not withdrawn."""
         self.firing: set[asyncio.Task[None]] = set()
         self._held: list[_Work] = []
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
@@ -113,7 +115,8 @@ class TemporalPort:
 
     def want_handoff(self) -> bool:
         """Begin the history anew as soon as nothing is in flight; what was held back begins in the new one."""
-        return self.ending and not self.flying and not self.firing and self._done.empty()
+        self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
+        return self.leaving
 
     def carried(self) -> dict[str, Json]:
         """Return what the run takes along into a new history."""
@@ -185,6 +188,8 @@ class TemporalPort:
 
     def withdraw(self, work: _Work) -> None:
         """Forget a command that nobody waits for any more."""
+        if self.leaving:
+            return
         name = work.command["id"]
         self.later.discard(name)
         self.due.pop(name, None)

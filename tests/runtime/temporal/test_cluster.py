@@ -1,0 +1,268 @@
+"""Runs on a real Temporal server: workers and the server are killed, histories are begun anew and replayed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+from temporal_server import Server, started
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer
+from working import MEETING, ROUNDS, equipped
+
+from instrc.problems.problem import CompileError
+from instrc.runtime.drivers.temporal import names
+from instrc.runtime.drivers.temporal.blobs import converter
+from instrc.runtime.drivers.temporal.engine import TemporalEngine
+from instrc.runtime.drivers.temporal.flow import RunWorkflow
+from instrc.runtime.drivers.temporal.serving import runner
+from instrc.runtime.engine import Launch
+from instrc.runtime.interpreter import versions
+from instrc.runtime.plan import plan_of
+
+GOLDEN = Path(__file__).with_name("golden.json")
+"""A history that an earlier version of this project has written."""
+
+
+def go(work: Coroutine[Any, Any, Any], span: float = 90) -> Any:
+    return asyncio.run(asyncio.wait_for(work, span))
+
+
+class Cluster:
+    """A server, a task queue, and workers in processes of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.queue = f"cluster-{token_hex(4)}"
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    def engine(self, **more: Any) -> TemporalEngine:
+        return TemporalEngine(self.folder / "client", equipped(self.folder, "free"), queue=self.queue, prefix=self.queue, **more)
+
+    def work(self, name: str) -> None:
+        program = Path(__file__).with_name("working.py")
+        command = [sys.executable, str(program), str(self.folder), self.queue, self.queue, name]
+        self.workers[name] = subprocess.Popen(command)
+
+    def kill(self, name: str) -> None:
+        worker = self.workers.pop(name)
+        worker.kill()
+        worker.wait()
+
+    def log(self) -> list[list[str]]:
+        file = self.folder / "log"
+        return [line.split(" ", 2) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def until(self, seen: Callable[[list[list[str]]], bool]) -> None:
+        deadline = time.monotonic() + 60
+        while not seen(self.log()):
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, temporal_server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", temporal_server.address)
+    made = Cluster(tmp_path)
+    yield made
+    for name in list(made.workers):
+        made.kill(name)
+
+
+async def begun(engine: TemporalEngine, document: Any, prompt: Any, run: str = "r1") -> None:
+    """Begin a run without serving it."""
+    attending = engine._attend
+
+    async def nothing(run: str) -> Any:
+        return None
+
+    engine._attend = nothing  # type: ignore[method-assign]
+    await engine.start(Launch(run, "test", plan_of(document), {"prompt": prompt}))
+    engine._attend = attending  # type: ignore[method-assign]
+
+
+async def shown(engine: TemporalEngine, status: str, run: str = "r1") -> Any:
+    """Wait until a run stands so, without serving it."""
+    while True:
+        report = await engine.show(run)
+        if report.status == status:
+            return report
+        assert report.status in {"running", "waiting"}, report
+        await asyncio.sleep(0.2)
+
+
+def test_two_workers_share_a_run_and_one_takes_over_when_the_other_is_killed(cluster: Cluster) -> None:
+    (cluster.folder / "hold").touch()
+    cluster.work("one")
+    engine = cluster.engine(heartbeat=2.0)
+    go(begun(engine, MEETING, [1, 2, 3, 4]))
+    cluster.until(lambda log: any(what == "began" for what, *_ in log))
+    cluster.kill("one")
+    (cluster.folder / "hold").unlink()
+    cluster.work("two")
+    cluster.work("three")
+    report = go(shown(engine, "waiting"))
+    assert [question.steps for question in report.questions] == [["step3_confirm"]]
+
+    async def approve() -> Any:
+        engine._serving = 1  # the workers carry the run, this process only asks
+        report = await engine.answer("r1", "confirm", {"decision": "Approve"})
+        engine._serving = 0
+        return report
+
+    report = go(approve())
+    assert report.outcome["value"] == ["1", "2", "3", "4"]
+    done = [key for what, _, key in cluster.log() if what == "did"]
+    assert sorted(set(done)) == sorted(done), "nothing that was recorded is done again"
+    tried = [(name, key) for what, name, key in cluster.log() if what == "began" and key.endswith("step2_fetch")]
+    assert tried[0][0] == "one"
+    assert len(tried) == 2
+    assert len({key for _, key in tried}) == 1, "a second attempt carries the same key"
+
+
+def test_a_run_goes_on_when_the_server_was_killed_and_begins_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with started(tmp_path) as server:
+        if server.kind != "temporal":
+            pytest.skip(f"the server `{server.kind}` cannot be killed, or keeps nothing")
+        monkeypatch.setenv("TEMPORAL_ADDRESS", server.address)
+        cluster = Cluster(tmp_path)
+        (tmp_path / "hold").touch()
+        cluster.work("one")
+        try:
+            engine = cluster.engine()
+            go(begun(engine, MEETING, [1, 2]))
+            cluster.until(lambda log: any(what == "began" for what, *_ in log))
+            server.kill()
+            (tmp_path / "hold").unlink()
+            cluster.until(lambda log: any(what == "did" and key.endswith("fetch") for what, _, key in log))
+            with pytest.raises(CompileError) as raised:
+                go(engine.show("r1"))
+            assert raised.value.problems[0].name == "unusable-store"
+            server.begin()
+            assert go(shown(cluster.engine(), "waiting")).questions
+            report = go(cluster.engine().answer("r1", "confirm", {"decision": "Approve"}))
+            assert report.outcome["value"] == ["1", "2"]
+        finally:
+            for name in list(cluster.workers):
+                cluster.kill(name)
+
+
+def test_a_history_is_begun_anew_and_answers_and_deadlines_go_along(cluster: Cluster) -> None:
+    engine = cluster.engine(events=40)
+
+    async def body() -> None:
+        report = await engine.start(Launch("r1", "test", plan_of(ROUNDS), {"prompt": "go"}))
+        assert {step for question in report.questions for step in question.steps} == {"step3_ask", "step4_ask"}
+        handle = (await engine._client()).get_workflow_handle(cluster.queue + "r1")
+        latest = await handle.describe()
+        first = (await handle.fetch_history()).events[0].workflow_execution_started_event_attributes
+        assert first.continued_execution_run_id, "the history was begun anew"
+        assert latest.history_length < 60
+        carried = (await (await engine._client()).data_converter.decode(first.input.payloads, [Any]))[0]["carried"]
+        assert any(name.endswith("!within") for name in carried["due"]), "a deadline is a moment, not a span"
+        report = await engine.answer("r1", "step3_ask", {"decision": "Approve"})
+        with pytest.raises(CompileError):
+            await engine.answer("r1", "step3_ask", {"decision": "Approve"})
+        report = await engine.answer("r1", "step4_ask", {"decision": "Approve"})
+        assert report.status == "done"
+
+    go(body())
+    turns = [key for what, _, key in cluster.log() if what == "did"]
+    assert len(turns) == len(set(turns)) == 30
+
+
+def test_answers_that_are_not_read_yet_go_along(cluster: Cluster) -> None:
+    engine = cluster.engine()
+
+    async def body() -> None:
+        plan = plan_of(ROUNDS)
+        state = versions.begin(plan, {"prompt": "go"})
+        versions.issue(plan, state)
+        client = await engine._client()
+        launch = {
+            "run": "r9",
+            "name": "t",
+            "plan": plan,
+            "inputs": {},
+            "how": {},
+            "digest": "d",
+            "heartbeat": 5.0,
+            "events": None,
+            "attributes": False,
+            "carried": {"state": state, "due": {}, "later": [], "unread": {"userContext1": {"ok": {"decision": "Approve"}}}},
+        }
+        memo = {"name": "t", "how": {}, "begun": ""}
+        await client.start_workflow(names.WORKFLOW, launch, id=cluster.queue + "r9", task_queue=cluster.queue, memo=memo)
+        report = await engine.resume("r9")
+        assert [question.id for question in report.questions] == ["userContext2"]
+
+    go(body())
+
+
+def test_large_values_are_kept_beside_the_history(cluster: Cluster) -> None:
+    engine = cluster.engine()
+    text = "long " * 600_000
+
+    async def body() -> None:
+        report = await engine.start(Launch("r1", "test", plan_of(MEETING), {"prompt": [text]}))
+        report = await engine.answer("r1", "confirm", {"decision": "Approve"})
+        assert report.outcome["value"] == [text]
+        history = await (await engine._client()).get_workflow_handle(cluster.queue + "r1").fetch_history()
+        assert sum(event.ByteSize() for event in history.events) < 100_000
+
+    go(body())
+    assert list((cluster.folder / "client" / "blobs").rglob("*"))
+
+
+def test_a_golden_history_is_replayed_and_a_changed_interpreter_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    history = WorkflowHistory.from_json("golden", json.loads(GOLDEN.read_text()))
+
+    async def replayed() -> None:
+        replayer = Replayer(workflows=[RunWorkflow], workflow_runner=runner(), data_converter=converter(tmp_path))
+        await replayer.replay_workflow(history)
+
+    go(replayed())
+    real = versions.issue
+
+    def backwards(plan: Any, state: Any) -> Any:
+        return [{**command, "id": f"{command['id']}x"} for command in real(plan, state)]
+
+    monkeypatch.setattr(versions, "issue", backwards)
+    with pytest.raises(Exception, match=r"(?i)nondeterminism"):
+        go(replayed())
+
+
+def test_a_secret_is_found_in_no_history(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "sk-very-secret-456123"
+    monkeypatch.setenv("PROVIDER_API_KEY", secret)
+    engine = cluster.engine()
+
+    async def body() -> bytes:
+        await engine.start(Launch("r1", "test", plan_of(MEETING), {"prompt": [secret]}))
+        with pytest.raises(CompileError):
+            await engine.answer("r1", "confirm", {"decision": secret})
+        await engine.answer("r1", "confirm", {"decision": "Approve", "comment": secret})
+        history = await (await engine._client()).get_workflow_handle(cluster.queue + "r1").fetch_history()
+        return b"".join(event.SerializeToString() for event in history.events)
+
+    assert secret.encode() not in go(body())
+    for file in cluster.folder.rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes(), file
+
+
+def test_no_server_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEMPORAL_ADDRESS", "127.0.0.1:1")
+    engine = TemporalEngine(tmp_path, equipped(tmp_path, "free"))
+    with pytest.raises(CompileError) as raised:
+        go(engine.runs())
+    assert raised.value.problems[0].name == "unusable-store"
