@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
-            ["checking", "launching", "lsp", "previewing"],
+            ["checking", "launching", "lsp", "previewing", "testing"],
             ["mcp", "running"],
             ["api", "cli"],
             ["__init__", "__main__"],

@@ -19,6 +19,8 @@ COMMANDS = {
     "lock": "lock",
     "diff": "diff",
     "preview": "preview",
+    "test": "test",
+    "doctor": "doctor",
     "graph": "graph",
     "flatten": "flatten",
     "split": "split",

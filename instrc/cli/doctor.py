@@ -1,0 +1,82 @@
+"""`instrc doctor`: what is installed, and which settings and roots count here."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import typer
+
+from instrc.cli.options import Roots, Shared
+from instrc.cli.show import Format, show, verdict
+from instrc.cli.terminal import write
+from instrc.problems.problem import CompileError
+from instrc.version import __version__
+from instrc.vibes.discover import Surroundings
+
+_REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?([^;]*)(?:;(.*))?")
+_EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
+
+
+def command(root: Roots = None, shared: Shared = None) -> None:
+    """Say what is installed, which extras work, and which settings and folders of vibes count here, and why."""
+    write(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
+    write(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
+    for line in _extras():
+        write(f"{line}\n")
+    try:
+        around = Surroundings([Path(each) for each in root or ()], [Path(each) for each in shared or ()])
+        settings = around.settings(None)
+        write(f"\nsettings: {settings.file or 'none: there is no pyproject.toml here or above'}\n")
+        if settings.file is not None and settings == type(settings)(file=settings.file):
+            write("  it has no table [tool.instrc], so everything is as usual\n")
+        registry = around.registry(None)
+    except CompileError as error:
+        show(error.problems, Format.TEXT)
+        raise typer.Exit(verdict(error.problems)) from None
+    write("\nroots, the first that has a name wins:\n")
+    given = {Path(each) for each in (*(root or ()), *(shared or ()))}
+    for each in registry.roots:
+        why = (
+            "given by --root or --shared"
+            if each.path in given
+            else "a setting"
+            if each.path in {*settings.roots, *settings.shared}
+            else "beside what is compiled"
+            if each.path == Path("schemas")
+            else "built in"
+        )
+        count = sum(1 for _ in each.uris())
+        state = "" if each.path.is_dir() else ", but it is no folder"
+        write(f"  {each.path.as_posix()}  {count} vibe{'' if count == 1 else 's'}, {why}{state}\n")
+    write(f"\nlock: {around.lock_place(None)}{'' if around.lock_place(None).is_file() else ' (not there)'}\n")
+    for program, use in (("git", "check --dependents sees deleted vibes"), ("chromium", "our own tests look at pictures in it")):
+        write(f"{program}: {shutil.which(program) or f'not found; with it {use}'}\n")
+
+
+def _extras() -> list[str]:
+    """Return a line for each extra: which of its packages are there."""
+    try:
+        required = metadata.requires("instrc") or []
+    except metadata.PackageNotFoundError:
+        return ["extras: unknown, as instrc runs without being installed"]
+    by_extra: dict[str, list[str]] = {}
+    for requirement in required:
+        found = _REQUIREMENT.match(requirement)
+        extra = _EXTRA.search(requirement)
+        if found and (extra is None or extra[1] != "dev"):
+            by_extra.setdefault(extra[1] if extra else "", []).append(_package(found[1], found[2].strip()))
+    width = max(map(len, by_extra), default=0)
+    lines = ["packages:", *(f"  {line}" for line in by_extra.pop("", []))]
+    return [*lines, "extras:", *(f"  {extra:{width}}  {', '.join(packages)}" for extra, packages in sorted(by_extra.items()))]
+
+
+def _package(name: str, wanted: str) -> str:
+    try:
+        return f"{name} {metadata.version(name)}"
+    except metadata.PackageNotFoundError:
+        return f"{name} is not installed ({wanted.strip('() ') or 'any version'})"

@@ -1,0 +1,126 @@
+"""`instrc test`: the cases beside programs."""
+
+from __future__ import annotations
+
+from difflib import unified_diff
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc.cli.options import Roots, Shared
+from instrc.cli.outputs import write_files
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
+from instrc.cli.terminal import tell, write
+from instrc.files import is_folder, read_bytes
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.testing import ENDING, BadCaseError, Difference, judge, read_cases
+from instrc.workspace import Wishes, Workspace
+
+NO_CASES = 5
+"""The exit code where there is nothing to test, as pytest has it."""
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+def command(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]", help="Programs, files of cases, folders; by default here.")
+    ] = None,
+    chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file has this in it.")] = "",
+    update: Annotated[bool, typer.Option("--update", help="Write what comes out into the cases.")] = False,
+    root: Roots = None,
+    shared: Shared = None,
+) -> None:
+    """Carry out the cases in NAME.cases.md beside NAME.aug: answers and whole runs; exit 5 if there are none.
+
+    `instrc/testing.py` and the examples show how a case is written.
+    """
+    report = Report()
+    files = _files(paths or ["."])
+    passed = failed = 0
+    changed: dict[Path, str] = {}
+    try:
+        workspace = Workspace(root or (), shared or ())
+    except CompileError as error:
+        show(error.problems, Format.TEXT)
+        raise typer.Exit(PROBLEMS) from None
+    for file in files:
+        data = read_bytes(str(file), _MOST_BYTES, report)
+        if data is None:
+            continue
+        text = data.decode("utf-8-sig", "replace")
+        cases = [case for case in read_cases(text) if chosen.lower() in f"{file} {case.title}".lower()]
+        found = Report()
+        artefacts = workspace.compile(str(_program(file)), Wishes(), found) if cases else ()
+        problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
+        report.problems += problems
+        edits: list[Difference] = []
+        for case in cases if not problems else ():
+            try:
+                differences = judge(case, artefacts)
+            except BadCaseError as error:
+                failed += 1
+                write(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
+                continue
+            edits += differences
+            if differences and not update:
+                failed += 1
+                write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_shown, differences))}")
+            else:
+                passed += 1
+        if edits and update:
+            changed[file] = _edited(text, edits)
+        failed += len(cases) if problems else 0
+    if changed:
+        write_files(changed)
+        say_written(changed, Format.TEXT)
+    show(report.once(), Format.TEXT)
+    if not passed and not failed and not report.failed:
+        tell("there are no cases: write some into NAME.cases.md beside NAME.aug\n")
+        raise typer.Exit(NO_CASES)
+    tell(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
+    raise typer.Exit(PROBLEMS if failed or report.failed else FINE)
+
+
+def _files(paths: list[str]) -> list[Path]:
+    found: dict[Path, None] = {}
+    for path in paths:
+        if is_folder(path):
+            below = (
+                each
+                for each in sorted(Path(path).rglob(f"*{ENDING}"))
+                if not any(part.startswith(".") for part in each.parts[1:])
+            )
+            found |= dict.fromkeys(below)
+        elif path.endswith(ENDING):
+            found[Path(path)] = None
+        else:
+            cases = Path(path).with_name(Path(path).name.partition(".")[0] + ENDING)
+            found |= {cases: None} if cases.is_file() else {}
+    return list(found)
+
+
+def _program(file: Path) -> Path:
+    """Return the program or vibe that a file of cases belongs to."""
+    stem = file.name.removesuffix(ENDING)
+    vibe = file.with_name(f"{stem}.vibe.json")
+    return vibe if vibe.is_file() and not file.with_name(f"{stem}.aug").is_file() else file.with_name(f"{stem}.aug")
+
+
+def _shown(difference: Difference) -> str:
+    lines = unified_diff(
+        difference.block.text.splitlines(),
+        difference.actual.splitlines(),
+        f"expected {difference.block.word}",
+        "came",
+        lineterm="",
+    )
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _edited(text: str, edits: list[Difference]) -> str:
+    """Return a file of cases with what came out in it."""
+    for edit in sorted(edits, key=lambda each: each.block.start, reverse=True):
+        text = text[: edit.block.start] + edit.actual + text[edit.block.end :]
+    return text

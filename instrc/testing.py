@@ -1,0 +1,239 @@
+"""Cases beside a program: what becomes of an answer, and whole runs with scripted answers.
+
+A file `NAME.cases.md` belongs to `NAME.aug` (or `NAME.vibe.json`) in the same folder.  A heading of the second level begins a
+case; its blocks are JSON, told apart by the word behind `json`:
+
+* `answer`: what a model filled in; `json answer openai` is as that provider returns it.
+  Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation.
+* `answers`: a whole run, given by chunk, step or activity (a list is taken in order), with `input` for the request.
+  Expected are `value`, `output`, or `error`, of which the members that are written count.
+
+`export=NAME` behind it chooses one of several exports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from instrc.flattening.split import split
+from instrc.ir.artefact import Artefact
+from instrc.jsonvalue import Json, dumps, equal, loads
+from instrc.runtime.interpreter.commands import Command, Result
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.interpreter.versions import apply, begin, issue
+from instrc.runtime.plan import plan_of
+from instrc.schema.validation import validate
+
+ENDING = ".cases.md"
+GIVEN = frozenset({"answer", "answers", "input"})
+EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
+_HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
+_FENCE = re.compile(r"^(```+|~~~+)(?:json[ \t]+)?(\w+)([^\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_MOST_COMMANDS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its word, what stands behind that, its text and where that stands."""
+
+    word: str
+    rest: tuple[str, ...]
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case of a file."""
+
+    title: str
+    line: int
+    blocks: tuple[Block, ...]
+
+    def block(self, word: str) -> Block | None:
+        """Return the block of a word."""
+        return next((block for block in self.blocks if block.word == word), None)
+
+    @property
+    def export(self) -> str | None:
+        """The export that is meant."""
+        said = [word.removeprefix("export=") for block in self.blocks for word in block.rest if word.startswith("export=")]
+        return said[0] if said else None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An expected block and what came instead."""
+
+    block: Block
+    actual: str
+
+
+class BadCaseError(ValueError):
+    """A case that cannot be carried out; the message says why."""
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise BadCaseError(reason)
+
+
+def read_cases(text: str) -> list[Case]:
+    """Return the cases of a file, in order."""
+    heads = list(_HEADING.finditer(text))
+    cases = []
+    for head, following in zip(heads, [*heads[1:], None], strict=True):
+        end = following.start() if following else len(text)
+        blocks = tuple(
+            Block(found[2], tuple(found[3].split()), found[4], found.start(4), found.end(4))
+            for found in _FENCE.finditer(text, head.end(), end)
+            if found[2] in GIVEN or found[2] in EXPECTED
+        )
+        cases.append(Case(head[1], text.count("\n", 0, head.start()) + 1, blocks))
+    return cases
+
+
+def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
+    """Carry a case out and return what came otherwise than expected; a `BadCaseError` says why it cannot be."""
+    found = [artefact for artefact in artefacts if case.export in (None, artefact.name)]
+    if not found:
+        _refuse(f"there is no export `{case.export}`")
+    expected = [block for block in case.blocks if block.word in EXPECTED]
+    if not expected:
+        _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
+    answer, answers = case.block("answer"), case.block("answers")
+    if answer is not None:
+        actual = _answered(answer, found[0])
+    elif answers is not None:
+        actual = _run(_json(answers), case.block("input"), found[0])
+    else:
+        _refuse("it gives nothing: write a block `json answer` or `json answers`")
+    return list(_differences(expected, actual))
+
+
+def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Difference]:
+    for block in expected:
+        came = actual.get(block.word)
+        if block.word == "problems":
+            text = "".join(f"{line}\n" for line in came or [])
+            if block.text.strip() != text.strip():
+                yield Difference(block, text)
+            continue
+        if not block.text.strip():  # to be filled in
+            yield Difference(block, f"{dumps(came)}\n")
+            continue
+        wanted = _json(block)
+        partly = block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict)
+        compared = {key: came[key] for key in wanted if key in came} if partly and isinstance(came, dict) else came
+        if not equal(wanted, compared):
+            yield Difference(block, f"{dumps(came)}\n")
+
+
+def _json(block: Block) -> Json:
+    try:
+        return loads(block.text)
+    except ValueError as error:
+        _refuse(f"the block `{block.word}` is not JSON: {error}")
+
+
+def _answered(block: Block, artefact: Artefact) -> dict[str, Json]:
+    """Return what becomes of an answer."""
+    tool, value = artefact.documents["tool"], _json(block)
+    target = next((word for word in block.rest if "=" not in word), None)
+    if target is not None:
+        from instrc.dialects.catalogue import dialect  # few cases are of a provider
+        from instrc.lifting.lift import lift
+        from instrc.lowering.lower import lower
+
+        lifted = lift(value, lower(tool, dialect(target), artefact.name).map)
+        problems = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
+        if not lifted.calls:
+            return {"problems": problems or [f"/ the answer is {lifted.status}"]}
+        call = lifted.calls[0]
+        return {"output": call.output, "thoughts": call.thoughts, "metrics": call.metrics, "problems": problems}
+    problems = [f"{each.instance or '/'} {each.message}" for each in validate(value, tool)]
+    parts = split(value, tool)
+    return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"], "problems": problems}
+
+
+# --- runs
+
+
+def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Json]:
+    """Return how a run ends in which every question has its answer in the case."""
+    if not isinstance(answers, dict):
+        _refuse("`answers` is an object: by chunk, step or activity")
+    inputs = {"prompt": ""} if given is None else _inputs(_json(given))
+    plan = plan_of(artefact.documents[artefact.kind])
+    state = begin(plan, inputs)
+    script = _Script(answers)
+    waiting = list(issue(plan, state))
+    for _ in range(_MOST_COMMANDS):
+        if not waiting or state["outcome"] is not None:
+            break
+        command = waiting.pop(0)
+        if command["kind"] != "fire":
+            apply(plan, state, command["id"], script.result(command))
+        waiting.extend(issue(plan, state))
+    outcome = state["outcome"]
+    if outcome is None:
+        _refuse("the run does not end")
+    return {"value": outcome.get("value"), "output": outcome.get("output"), "error": outcome.get("error"), "problems": []}
+
+
+def _inputs(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {"prompt": value}
+
+
+class _Script:
+    """Answers by name; a list is taken in order, and its last one stays."""
+
+    def __init__(self, answers: dict[str, Json]) -> None:
+        self.answers = answers
+        self.taken: dict[str, int] = {}
+
+    def result(self, command: Command) -> Result:
+        if command["kind"] == "timer":
+            return {"ok": None}
+        names = list(_names(command))
+        for name in names:
+            if name in self.answers:
+                value = self.answers[name]
+                if isinstance(value, list):
+                    at = self.taken.get(name, 0)
+                    self.taken[name] = at + 1
+                    if not value:
+                        break
+                    value = value[min(at, len(value) - 1)]
+                if isinstance(value, dict) and value.keys() == {"fail"}:
+                    said = value["fail"]
+                    return {"error": said if isinstance(said, dict) else {"message": str(said)}}
+                return {"ok": _whole(value, name, command)}
+        _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in dict.fromkeys(names))}")
+
+
+def _whole(value: Json, name: str, command: Command) -> Json:
+    """Return the answer of a chunk of the model that was given for its only step."""
+    if command["kind"] != "model" or len(command["steps"]) != 1 or name in {command["id"], command["chunk"]}:
+        return value
+    step = command["steps"][0]
+    properties = command["schema"].get("properties") if isinstance(command["schema"], dict) else None
+    is_whole = isinstance(value, dict) and step in value
+    return {step: value} if isinstance(properties, dict) and step in properties and not is_whole else value
+
+
+def _names(command: Command) -> Iterator[str]:
+    """Yield the names under which a command may find its answer."""
+    yield command["id"]
+    match command:
+        case {"kind": "activity" | "fire", "activity": str(activity), "step": str(step)}:
+            yield from (activity, step, bare_name(step))
+        case {"kind": "model" | "user", "chunk": str(chunk), "steps": list(steps)}:
+            yield chunk
+            if len(steps) == 1:
+                yield from (str(steps[0]), bare_name(str(steps[0])))
+        case _:
+            pass

@@ -1,0 +1,150 @@
+"""`instrc test` carries out the cases beside programs; `instrc doctor` says what counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Instrc
+
+PROGRAM = """
+const mail = prompt | @{
+  title: "Draft", type: "object", required: ["text"],
+  properties: { _why: { type: "string" }, text: { type: "string", maxLength: 9 }, "$score": { type: "number" } },
+};
+const answer = mail | @{
+  title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } }, required: ["decision"],
+};
+when answer.decision is "Approve" { mail | @{ title: "Send_Activity", properties: { output: { type: "string" } } } }
+"""
+CASES = """# Cases
+
+## An answer is divided
+
+```json answer
+{ "step1_draft": { "_why": "short", "text": "Hi", "$score": 3 } }
+```
+```json output
+{ "step1_draft": { "text": "Hi" } }
+```
+```json metrics
+{
+  "step1_draft.$score": 3
+}
+```
+
+## An answer that is too long is refused
+
+```json answer
+{ "step1_draft": { "text": "0123456789" } }
+```
+```problems
+/step1_draft/text '0123456789' is too long
+```
+
+## What a provider returns is lifted
+
+```json answer openai
+{
+  "type": "function",
+  "function": { "name": "mail", "arguments": "{\\"step1_draft\\": {\\"_why\\": null, \\"text\\": \\"Hi\\", \\"$score\\": null}}" }
+}
+```
+```json output
+{ "step1_draft": { "text": "Hi" } }
+```
+
+## A run in which a person agrees
+
+```json answers
+{ "draft": { "text": "Hi" }, "approve": { "decision": "Approve" }, "Send_Activity": "sent" }
+```
+```json value
+"sent"
+```
+
+## A run that fails
+
+```json answers
+{ "draft": { "text": "Hi" }, "approve": { "decision": "Approve" }, "Send_Activity": { "fail": "no line" } }
+```
+```json error
+{ "kind": "failed", "message": "no line" }
+```
+"""
+
+
+@pytest.fixture(autouse=True)
+def program(folder: Path) -> None:
+    (folder / "mail.aug").write_text(PROGRAM)
+    (folder / "mail.cases.md").write_text(CASES)
+
+
+def test_cases_that_hold_pass(instrc: Instrc) -> None:
+    done = instrc("test")
+    assert done.out == ""
+    assert (done.code, done.err) == (0, "5 passed\n")
+
+
+def test_cases_are_chosen_by_their_titles(instrc: Instrc) -> None:
+    assert instrc("test", "-k", "person").err == "1 passed\n"
+    assert instrc("test", "mail.aug", "-k", "refused").err == "1 passed\n"
+    assert instrc("test", "-k", "nothing like it").code == 5
+
+
+def test_a_difference_is_shown_with_its_place(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.cases.md").write_text(CASES.replace('"sent"\n```\n', '"gone"\n```\n'))
+    done = instrc("test")
+    assert done.code == 1
+    assert "mail.cases.md:38: A run in which a person agrees\n" in done.out
+    assert '  -"gone"\n  +"sent"\n' in done.out
+    assert done.err == "4 passed, 1 failed\n"
+
+
+def test_what_comes_out_is_written_into_the_cases(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.cases.md").write_text(
+        CASES.replace('"sent"\n```\n', "```\n").replace("/step1_draft/text '0123456789' is too long", "x")
+    )
+    assert instrc("test", "--update").err == "wrote mail.cases.md\n5 passed\n"
+    assert (folder / "mail.cases.md").read_text() == CASES
+    assert instrc("test").code == 0
+
+
+@pytest.mark.parametrize(
+    ("case", "said"),
+    [
+        ("```json output\n{}\n```", "it gives nothing"),
+        ("```json answer\n{}\n```", "it expects nothing"),
+        ("```json answer\n{\n```\n```json output\n{}\n```", "is not JSON"),
+        ("```json answers\n{}\n```\n```json value\n1\n```", "there is no answer for"),
+        ("```json answers\n5\n```\n```json value\n1\n```", "is an object"),
+        ("```json answer export=x\n{}\n```\n```json output\n{}\n```", "there is no export `x`"),
+    ],
+)
+def test_a_case_that_cannot_be_carried_out_says_why(instrc: Instrc, folder: Path, case: str, said: str) -> None:
+    (folder / "mail.cases.md").write_text(f"## It\n\n{case}\n")
+    done = instrc("test")
+    assert done.code == 1
+    assert said in done.out
+
+
+def test_no_cases_are_an_exit_code_of_their_own(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.cases.md").unlink()
+    assert instrc("test").code == 5
+
+
+def test_a_program_with_mistakes_fails_its_cases(instrc: Instrc, folder: Path) -> None:
+    (folder / "mail.aug").write_text("Nothing")
+    done = instrc("test")
+    assert done.code == 1
+    assert "[unknown-name]" in done.err
+
+
+def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: Path) -> None:
+    done = instrc("doctor", "--root", "schemas")
+    assert (done.code, done.err) == (0, "")
+    assert "instrc " in done.out
+    assert "  schemas  " in done.out
+    assert "extras:" in done.out
+    (folder / "pyproject.toml").write_text("[tool.instrc]\nroots = 5\n")
+    assert instrc("doctor").code == 1
