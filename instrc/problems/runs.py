@@ -17,7 +17,7 @@ class UnreadableProcess(Problem):
     and say how these run in an engine property of their own.
 
     ```json process.json
-    { "properties": { "whenContext1": { "anyOf": [{ "type": "null" }] } } }
+    { "properties": { "eachContext1": { "type": "array", "items": { "type": "object" } } } }
     ```
     ```console
     $ instrc run process.json --input hello --model sample

@@ -23,6 +23,9 @@ ABOUT_THE_MACHINE = {
     "no-such-question",
     "payload-refused",
     "rejected-answer",
+    "run-exists",
+    "store-in-use",
+    "unusable-store",
 }
 """Problems that no file can show on every machine; each has a test of its own."""
 _BLOCK = re.compile(r"^(```|~~~)(\w+)(?: +(\S+))?\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
