@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from instrc.passes.evaluate import Evaluator
 
 
+LONGEST = 100
+"""Members of a path."""
+
+
 def access(ev: Evaluator, written: Access, place: Place) -> Task[Value | None]:
     """Come to the member that a path leads to."""
     if place.annotations or place.timing.within or place.timing.delay:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
+        return None
+    if len(written.members) > LONGEST:
+        ev.report.add(problems.text.TooDeep(at=written.members[LONGEST].span, limit=LONGEST))
         return None
     if isinstance(written.base, Name):
         value = yield subject(ev, written.base, place)

@@ -17,7 +17,7 @@ from instrc.ir.surface import (
     Program,
 )
 from instrc.naming import snake
-from instrc.passes.blocks import reading_of
+from instrc.passes.blocks import DEEPEST_VALUE, depth_of, reading_of
 from instrc.passes.evaluate import Evaluator
 from instrc.passes.holding import nested
 from instrc.passes.identity import Identities
@@ -106,7 +106,7 @@ def _graph(export: Export, names: Names, library: Library, report: Report) -> Gr
         contexts=contexts,
         inner=nested(table, [*units, *inside]),
         keyed=isinstance(value, Members),
-        value=None if isinstance(value, Cut) else reading_of(value),
+        value=None if isinstance(value, Cut) or depth_of(value) > DEEPEST_VALUE else reading_of(value),
         accesses=tuple(dict.fromkeys(evaluator.accesses)),
     )
 

@@ -38,6 +38,8 @@ MOST_ELEMENTS = 1_000
 """Elements of a list that a block takes where its author says nothing."""
 MOST_ROUNDS = 3
 """Rounds of a `repeat` where its author says nothing."""
+DEEPEST_VALUE = 100
+"""Objects in objects that a block gives."""
 MOST = 1_000_000
 """The largest bound that may be written."""
 
@@ -242,9 +244,12 @@ def _region(
         for name, binding in scope.locals.items():
             if not ev.ends.is_alias(Definition(binding, scope)):
                 known = yield ev.local(binding.name, Definition(binding, scope), inside)
-                reading = None if known is None else reading_of(known)
+                reading = None if known is None or depth_of(known) > DEEPEST_VALUE else reading_of(known)
                 if reading is not None:
                     kept.append((name, reading))
+    if value is not None and depth_of(value) > DEEPEST_VALUE:
+        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
+        return None
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
         ev.report.add(problems.misplaced.MisplacedData(at=written.value.span))
@@ -291,6 +296,18 @@ def _carried(ev: Evaluator, statement: Binding | Anonymous, scope: Scope, place:
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
     return value is not None
+
+
+def depth_of(value: Value) -> int:
+    """Return how deep the objects of a value lie in each other."""
+    deepest = 0
+    waiting: list[tuple[Value, int]] = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(each, Members):
+            waiting.extend((member, depth + 1) for _, member in each.fields)
+    return deepest
 
 
 def reading_of(value: Value) -> Reading | None:

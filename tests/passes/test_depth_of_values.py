@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from instrc.compiler import compile_source
+from instrc.ir.options import Options
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.vibes.registry import Registry
+
+VIBE = '{ "type": "object", "additionalProperties": true }'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do { const x = A(prompt); " + "{ a: " * 900 + "x" + " }" * 900 + " }",
+        "input p; A(p" + ".x" * 3000 + ")",
+    ],
+)
+def test_what_lies_too_deep_is_one_problem(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
+    with pytest.raises(CompileError) as raised:
+        compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
+    assert {problem.name for problem in raised.value.problems} == {"too-deep"}
+
+
+@pytest.mark.parametrize("opening", ["do {", "when prompt.ok {", "each x_NUMBER in prompt {", "repeat {"])
+def test_blocks_nest_as_deep_as_brackets(opening: str, tmp_path: Path) -> None:
+    (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
+    closing = "} until round is 2" if opening == "repeat {" else "}"
+    text = " ".join(opening.replace("NUMBER", str(number)) for number in range(300)) + " A(prompt) " + closing * 300
+    assert compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
