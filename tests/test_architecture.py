@@ -13,7 +13,7 @@ FLOORS: dict[str, int] = {
     part: floor
     for floor, parts in enumerate(
         [
-            ["source", "jsonvalue", "naming", "regular", "resources", "version"],
+            ["limits", "source", "jsonvalue", "naming", "regular", "resources", "version"],
             ["problems"],
             ["ir", "python_types"],
             ["schema"],

@@ -11,6 +11,7 @@ from instrc.flattening.flattener import Flattener, too_large
 from instrc.flattening.run import Options
 from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import Json, equal
+from instrc.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, known
@@ -29,7 +30,7 @@ def flatten(
     base: str = "",
     trace: Literal[False] = False,
     distribute: int = 0,
-    limit: int = 1_000_000,
+    limit: int = FLAT_SCHEMAS,
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
@@ -45,7 +46,7 @@ def flatten(
     base: str = "",
     trace: Literal[True],
     distribute: int = 0,
-    limit: int = 1_000_000,
+    limit: int = FLAT_SCHEMAS,
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
@@ -60,7 +61,7 @@ def flatten(
     base: str = "",
     trace: bool = False,
     distribute: int = 0,
-    limit: int = 1_000_000,
+    limit: int = FLAT_SCHEMAS,
     report: Report | None = None,
     locate: Locate | None = None,
     nullable: bool = False,
@@ -91,7 +92,7 @@ def flatten(
     count = store.count
     result = _folded(schema, flattener, scope, count)
     flat = _traced(result, schema, flattener) if trace else None
-    for _ in range(_MOST_PASSES if flattener.may_simplify and store.count + flattener.frames < _LARGE else 0):
+    for _ in range(FLATTEN_PASSES if flattener.may_simplify and store.count + flattener.frames < ONE_PASS else 0):
         # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
         store = SchemaStore()
         scope = store.add("", result)
@@ -107,15 +108,6 @@ def flatten(
     return flat if trace else result
 
 
-_MOST_PASSES = 3
-_LARGE = 20_000
-"""Schemas over which one pass has to do."""
-_TIMES = 8
-"""How many times its input a result may grow before what stands in several places of it is shared."""
-_SMALL = 2000
-"""Schemas up to which nothing is shared."""
-
-
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: int) -> Json:
     """Return the result of one pass; `count` is the number of schemas that were given at first."""
     result = flattener.run([(schema, scope)])
@@ -127,7 +119,7 @@ def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: 
     ):
         return result  # each part is there once
     written = sizes(result)[id(result)]
-    if written > max(_SMALL, _TIMES * count) and flattener.options.share:
+    if written > max(SHARED_FROM, SHARED_FROM_TIMES * count) and flattener.options.share:
         result = share(result, flattener.note_copy)
         written = sizes(result)[id(result)]
     if written > limit:

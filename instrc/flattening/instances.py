@@ -9,14 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from instrc.jsonvalue import Json, at, freeze
+from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.walk import subschemas
 
-_MOST = 4000
-"""Instances that are tried."""
-_A_FEW = 12
-"""Values tried at one place inside a larger one."""
-_DEEPEST = 6
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -35,7 +31,7 @@ def instances(*schemas: Json) -> Iterator[Json]:
         hints += _hints(schema)
     extra = _unique(hints)
     seen: set[object] = set()
-    for value in islice(_of(schemas[0], schemas, schemas[0], extra, 0), _MOST):
+    for value in islice(_of(schemas[0], schemas, schemas[0], extra, 0), INSTANCES):
         key = freeze(value)
         if key not in seen:
             seen.add(key)
@@ -85,15 +81,15 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
     names = types_of(node.get("type")) or tuple(_OF_TYPE)
     yield from _values(node)
     around = [node, *(holder for holder in holders if holder.__class__ is dict)]
-    if "object" in names and depth < _DEEPEST:
+    if "object" in names and depth < INSTANCE_DEPTH:
         yield from _objects(node, around, root, extra, depth)
-    if "array" in names and depth < _DEEPEST:
+    if "array" in names and depth < INSTANCE_DEPTH:
         yield from _arrays(node, around, root, extra, depth)
     for name in names:
         yield from _OF_TYPE[name]
     for keyword in ("anyOf", "oneOf", "allOf"):
         branches = node.get(keyword)
-        for branch in branches if branches.__class__ is list and depth < _DEEPEST else ():
+        for branch in branches if branches.__class__ is list and depth < INSTANCE_DEPTH else ():
             yield from _of(branch, around, root, extra, depth + 1)
     yield from extra
 
@@ -113,7 +109,7 @@ def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[
         own = node["properties"].get(name) if node.get("properties").__class__ is dict else None
         lead = own if own is not None else node.get("additionalProperties", True)
         others = properties.get(name, [])
-        choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), _A_FEW))
+        choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
     least = {name: choices[name][0] for name in required if choices[name]}
     yield least
     for name, values in choices.items():
@@ -130,7 +126,7 @@ def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[J
     others = [holder["items"] for holder in around if "items" in holder]
     prefix = node["prefixItems"] if node.get("prefixItems").__class__ is list else []
     firsts = [next(iter(_of(schema, (), root, extra, depth + 1)), None) for schema in prefix[:50]]
-    items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), _A_FEW))
+    items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
     least = node.get("minItems")
     count = int(least) if is_number(least) and 0 <= least <= 100 else 0
     for item in items:

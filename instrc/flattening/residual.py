@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import Json
+from instrc.limits import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
 from instrc.schema.laws import NO_LAW, Keys
 from instrc.schema.relations import disjoint, implies
@@ -24,10 +25,6 @@ Group: TypeAlias = dict[str, Json]
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
-_MOST = 200
-"""Branches that are compared each with each."""
-_MOST_CONTAINED = 50
-"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
 
 
 class ResidualAllOf:
@@ -134,7 +131,7 @@ class ResidualAllOf:
     def _comparable(self, keyword: str) -> bool:
         """Tell whether the groups are lists, and not too long."""
         return all(group[keyword].__class__ is list for group in self.groups) and (
-            sum(len(group[keyword]) for group in self.groups) <= _MOST
+            sum(len(group[keyword]) for group in self.groups) <= COMPARED_BRANCHES
         )
 
     def _move(self, other: str) -> None:
@@ -185,7 +182,7 @@ class ResidualAllOf:
                 continue
             kept[key] = _stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        if self.unseen_items and len(self.groups) <= _MOST_CONTAINED:
+        if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
             self.absorb(
                 lambda one, other: (
                     one.get("minContains", 1) >= other.get("minContains", 1)

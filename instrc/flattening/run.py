@@ -7,6 +7,7 @@ from functools import cached_property
 
 from instrc.flattening.watched import Watched
 from instrc.jsonvalue import Json
+from instrc.limits import FLAT_SCHEMAS
 from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT
 from instrc.schema.resources import Document, Resource, Scope
@@ -18,7 +19,7 @@ class Options:
     """What a caller may choose."""
 
     distribute: int = 0
-    limit: int = 1_000_000
+    limit: int = FLAT_SCHEMAS
     report: Report | None = None
     trace: bool = False
     share: bool = True

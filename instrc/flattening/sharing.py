@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator
 
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsonvalue import Json, dumps
+from instrc.limits import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, held, subschemas, with_parts
-
-_WORTH = 4
-"""Schemas from which on a part gets a name."""
 
 
 def sizes(schema: Json) -> dict[int, int]:
@@ -94,7 +92,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
     numbers: dict[str, int] = {}
     names: dict[int, str] = {}
     for key, (node, path) in first.items():
-        if counts[key] > 1 and size.get(key, 1) >= _WORTH:
+        if counts[key] > 1 and size.get(key, 1) >= SHARED_PART:
             names[key] = free_name(_word(node, path), taken, numbers)
             taken[names[key]] = node
     return names

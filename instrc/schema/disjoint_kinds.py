@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
+from instrc.limits import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.laws import is_number
-from instrc.schema.members import MAX_POSITIONS, all_items, of_item, of_property, required_names
+from instrc.schema.members import all_items, of_item, of_property, required_names
 from instrc.schema.question import Question
 
 Schema: TypeAlias = dict[str, Json]
@@ -48,7 +49,7 @@ def _arrays(question: Question, left: Schema, right: Schema, depth: int) -> bool
     """Tell it of arrays: an item that must be there cannot be, or what one contains is not among the items of the other."""
     length = size(left, "array").and_(size(right, "array")).low
     listed = max(len(all_items(left)), len(all_items(right)))
-    for position in range(int(min(length, listed, MAX_POSITIONS))):
+    for position in range(int(min(length, listed, POSITIONS))):
         if question.disjoint(of_item(left, position), of_item(right, position), depth + 1):
             return True
     return any(
@@ -59,6 +60,6 @@ def _arrays(question: Question, left: Schema, right: Schema, depth: int) -> bool
 def _uncontained(question: Question, left: Schema, right: Schema, depth: int) -> bool:
     """Tell whether a schema asks for an item that no item of another schema can be."""
     least = left.get("minContains", 1)
-    if "contains" not in left or not is_number(least) or least <= 0 or len(all_items(right)) > MAX_POSITIONS:
+    if "contains" not in left or not is_number(least) or least <= 0 or len(all_items(right)) > POSITIONS:
         return False
     return all(question.disjoint(left["contains"], item, depth + 1) for item in all_items(right))

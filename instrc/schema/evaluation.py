@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, equal
+from instrc.limits import DEPTH, EVALUATIONS
 from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
 from instrc.schema.laws import Keys, is_number, types_of
@@ -21,8 +22,6 @@ Resolve: TypeAlias = Callable[[str], Json]
 """From a reference to the schema that it leads to; `None` if that is not known."""
 Answer: TypeAlias = bool | None
 
-MAX_DEPTH = 20
-_MAX_STEPS = 2000
 _EXACT = 2**53
 _FINEST = 1024
 
@@ -44,7 +43,7 @@ class Evaluation:
         if schema.__class__ is bool:
             return bool(schema)
         self.steps += 1
-        if schema.__class__ is not dict or depth > MAX_DEPTH or self.steps > _MAX_STEPS:
+        if schema.__class__ is not dict or depth > DEPTH or self.steps > EVALUATIONS:
             return None
         kind = kind_of_value(value)
         return _all(self.keyword(value, kind, keyword, held, schema, depth) for keyword, held in schema.items())

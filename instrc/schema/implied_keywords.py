@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from instrc.jsonvalue import Json, equal
+from instrc.limits import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import NUMBERS, kinds_of_types
 from instrc.schema.laws import is_number, types_of
-from instrc.schema.members import MAX_POSITIONS, all_items, listing, mapping, of_item, of_property, required_names
+from instrc.schema.members import all_items, listing, mapping, of_item, of_property, required_names
 from instrc.schema.objects import matches
 from instrc.schema.question import Question
 from instrc.schema.vocabulary import LAWS
@@ -168,7 +169,7 @@ def _names(question: Question, left: Schema, keyword: str, right: Schema, depth:
 def _items(question: Question, left: Schema, keyword: str, right: Schema, depth: int, _kinds: Kinds) -> bool:
     start = len(listing(right.get("prefixItems")))
     listed = len(listing(left.get("prefixItems")))
-    if right[keyword].__class__ is list or listed > MAX_POSITIONS:
+    if right[keyword].__class__ is list or listed > POSITIONS:
         return False
     if size(left, "array").high <= start:
         return True

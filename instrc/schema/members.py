@@ -5,9 +5,6 @@ from __future__ import annotations
 from instrc.jsonvalue import Json
 from instrc.schema.objects import matches
 
-MAX_POSITIONS = 200
-"""Items of an array that are looked at one by one."""
-
 
 def mapping(value: Json) -> dict[str, Json]:
     """Return schemas by name; none if they are malformed."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from instrc.jsonvalue import Json
+from instrc.limits import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
 from instrc.schema.laws import TYPES
 from instrc.schema.listed import fit_listed_values
@@ -24,10 +25,6 @@ from instrc.schema.type_words import schema_of
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED
 from instrc.schema.walk import Path
 
-MAX_LEVELS = 500
-"""Levels of a schema that are read; no model fills in a tenth of that."""
-MAX_SCHEMAS = 100_000
-"""Schemas of one tool that are read."""
 Refer: TypeAlias = Callable[[str, Path], str | None]
 """What a reference becomes; `None` leaves it out, and whoever says so tells it."""
 
@@ -68,8 +65,8 @@ def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Norm
     while stack:
         raw, place, container, key, level = stack.pop()
         count += 1
-        if level > MAX_LEVELS or count > MAX_SCHEMAS:
-            reason = f"it is over {MAX_LEVELS} levels deep" if level > MAX_LEVELS else "there are too many parts"
+        if level > READ_LEVELS or count > READ_SCHEMAS:
+            reason = f"it is over {READ_LEVELS} levels deep" if level > READ_LEVELS else "there are too many parts"
             notes.append(Note(place, "this part", "left-out", reason))
             container[key] = {}
             continue

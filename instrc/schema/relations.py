@@ -13,18 +13,14 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, equal
+from instrc.limits import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.disjoint_kinds import disjoint_in
-from instrc.schema.evaluation import MAX_DEPTH, Evaluation, Resolve
+from instrc.schema.evaluation import Evaluation, Resolve
 from instrc.schema.implied_keywords import is_implied
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
-_MAX_STEPS = 5000
-"""Pairs of schemas that are compared for one question."""
-_MAX_KIND_DEPTH = 4
-"""Combinators inside one another that are looked through for the kinds that they allow."""
-_MAX_BRANCHES = 50
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
 """Keywords whose meaning depends on what stands around and beside them."""
 _ANYTHING: dict[str, Json] = {}
@@ -79,7 +75,7 @@ class _Answering:
         found = self.known.get(key)
         if found is None:
             self.steps += 1
-            if depth > MAX_DEPTH or self.steps > _MAX_STEPS:
+            if depth > DEPTH or self.steps > PAIRS:
                 return False
             self.known[key] = False
             self.alive += (left, right)
@@ -92,14 +88,14 @@ class _Answering:
         if schema.__class__ is not dict:
             return frozenset() if schema is False else ALL
         kinds = own_kinds(schema)
-        if depth > _MAX_KIND_DEPTH:
+        if depth > KIND_DEPTH:
             return kinds
         target = self.target(schema.get("$ref"))
         if target is not None:
             kinds &= self.kinds(target, depth + 1)
         for keyword in ("allOf", "anyOf", "oneOf"):
             branches = schema.get(keyword)
-            if branches.__class__ is list and 0 < len(branches) <= _MAX_BRANCHES:
+            if branches.__class__ is list and 0 < len(branches) <= KIND_BRANCHES:
                 found = [self.kinds(branch, depth + 1) for branch in branches]
                 kinds &= frozenset.intersection(*found) if keyword == "allOf" else frozenset().union(*found)
         return kinds
@@ -145,7 +141,7 @@ class _Answering:
         if branch is False:
             return True
         self.steps += 1
-        if branch.__class__ is not dict or depth > MAX_DEPTH or self.steps > _MAX_STEPS:
+        if branch.__class__ is not dict or depth > DEPTH or self.steps > PAIRS:
             return False
         kinds &= self.kinds(branch, 0)
         values = listed_values(branch)

@@ -11,9 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from instrc.jsonvalue import Json, equal
-
-_LONGEST = 1000
-_DEEPEST = 40
+from instrc.limits import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {
     "object": (
@@ -61,7 +59,7 @@ class _NoTypeError(ValueError):
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> dict[str, Json] | None:
-    if len(text) > _LONGEST:
+    if len(text) > TYPE_WORD:
         return None
     tokens: list[str] = []
     position = 0
@@ -125,7 +123,7 @@ class _Words:
 
     def union(self, depth: int) -> dict[str, Json]:
         """Read alternatives: `a | b`, `a or b`."""
-        if depth > _DEEPEST:
+        if depth > TYPE_WORD_DEPTH:
             raise _NoTypeError
         found = [self.one(depth)]
         while self.peek() == "|" or self.peek().lower() == "or":

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instrc.jsonvalue import Json, digits, pointer
+from instrc.limits import TOLD_PROBLEMS
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, Shape
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
-_MOST = 20
-"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
 _ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 
 
@@ -48,7 +47,7 @@ def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None
     elif next(doubtful(schema), None) is None:
         return ()
     else:
-        found = dict(islice(_refusals(schema), _MOST))
+        found = dict(islice(_refusals(schema), TOLD_PROBLEMS))
     if not found:
         return ()
     from instrc.problems.schemas import InvalidSchema  # only where something is wrong

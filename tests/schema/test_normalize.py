@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.jsonvalue import Json, equal
+from instrc.limits import READ_LEVELS
 from instrc.schema.dialects import DRAFT_4, OPENAPI_3_0
-from instrc.schema.normalize import MAX_LEVELS, Rules, normalize
+from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import NoteKind
 from instrc.schema.repairs import READERS
 from instrc.schema.soundness import made_sound
@@ -166,7 +167,7 @@ def test_there_is_a_reader_for_each_keyword_that_can_be_wrong() -> None:
 
 def test_depth_has_a_bound() -> None:
     deep: Json = {"minLength": "3"}
-    for _ in range(MAX_LEVELS + 2):
+    for _ in range(READ_LEVELS + 2):
         deep = {"not": deep}
     assert [note.message for note in normalize(deep).notes] == ["`this part` is left out: it is over 500 levels deep"]
 

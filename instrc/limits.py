@@ -1,0 +1,67 @@
+"""How far the algebra goes: each limit with what happens beyond it.
+
+A limit either ends in a problem (`too-large`, a note), or only in a less simple result: that is always right.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# results of flatten
+
+FLAT_SCHEMAS: Final = 1_000_000
+"""Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
+FLATTEN_PASSES: Final = 3
+"""Further passes over a result: what would take more is left as it is."""
+ONE_PASS: Final = 20_000
+"""Schemas over which one pass has to do."""
+SHARED_FROM_TIMES: Final = 8
+"""How many times its input a result may grow before what stands in several places of it is shared under `$defs`."""
+SHARED_FROM: Final = 2000
+"""Schemas up to which nothing is shared."""
+SHARED_PART: Final = 4
+"""Schemas from which on a part that stands in several places gets a definition."""
+
+# comparing branches that stay apart
+
+COMPARED_BRANCHES: Final = 200
+"""Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
+COMPARED_CONTAINS: Final = 50
+"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
+
+# relations of schemas: beyond these the answer is "not seen"
+
+DEPTH: Final = 20
+"""Schemas inside one another that a question follows."""
+PAIRS: Final = 5000
+"""Pairs of schemas that are compared for one question."""
+EVALUATIONS: Final = 2000
+"""Schemas that one value is held against."""
+KIND_DEPTH: Final = 4
+"""Combinators inside one another that are looked through for the kinds of values that they allow."""
+KIND_BRANCHES: Final = 50
+"""Branches of one combinator that are looked through for that."""
+POSITIONS: Final = 200
+"""Items of an array that are looked at one by one."""
+
+# witnesses for `subsumes`: beyond these the verdict is "unknown"
+
+INSTANCES: Final = 4000
+"""Instances that are tried."""
+INSTANCES_AT_A_PLACE: Final = 12
+"""Values tried at one place inside a larger one."""
+INSTANCE_DEPTH: Final = 6
+"""Levels of an instance."""
+
+# normalising what others wrote
+
+READ_LEVELS: Final = 500
+"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
+READ_SCHEMAS: Final = 100_000
+"""Schemas of one tool: the rest is left out with a note."""
+TOLD_PROBLEMS: Final = 20
+"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
+TYPE_WORD: Final = 1000
+"""Letters of a word for a type; a longer one is none."""
+TYPE_WORD_DEPTH: Final = 40
+"""Brackets inside one another in a word for a type."""
