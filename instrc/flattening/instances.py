@@ -5,14 +5,18 @@ Not random, not complete: a bounded search from the leaves up, for witnesses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from instrc.jsonvalue import Json, at, freeze
 from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE
+from instrc.schema.expressions import search
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.walk import subschemas
 
+_NAMED_DEPTH = 2
+"""Levels on which names are tried that a schema speaks of elsewhere."""
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -41,15 +45,44 @@ def instances(*schemas: Json) -> Iterator[Json]:
 def _hints(schema: Json) -> list[Json]:
     """Return values that the keywords of a schema speak of, anywhere in it."""
     found: list[Json] = []
-    stack, seen = [schema], set()
-    while stack and len(found) < 200:
+    for node in islice(_nodes(schema), 200):
+        found += _values(node)
+    return found
+
+
+def _nodes(*schemas: Json) -> Iterator[dict[str, Json]]:
+    """Yield the schema objects in some schemas, each once."""
+    stack, seen = list(schemas), set()
+    while stack:
         node = stack.pop()
         if node.__class__ is not dict or id(node) in seen:
             continue
         seen.add(id(node))
-        found += _values(node)
+        yield node
         stack.extend(child for _, child in subschemas(node))
-    return found
+
+
+def _names(*schemas: Json) -> list[str]:
+    """Return names of properties that schemas speak of, anywhere in them, and names that their patterns may look for."""
+    found: dict[str, None] = {}
+    for node in islice(_nodes(*schemas), 200):
+        for keyword in ("properties", "dependentSchemas", "dependentRequired"):
+            found.update(dict.fromkeys(node[keyword] if node.get(keyword).__class__ is dict else ()))
+        for regex in node["patternProperties"] if node.get("patternProperties").__class__ is dict else ():
+            found.update(dict.fromkeys(_texts(regex)))
+    return list(found)[:20]
+
+
+def _texts(pattern: str) -> list[str]:
+    """Return a few texts in which a pattern is found, thought of from its letters."""
+    plain = re.sub(r"\\(.)", lambda match: _OF_CLASS.get(match[1], match[1]), pattern)
+    words = [*re.findall(r"\w+", plain), *_SHORT]
+    spread = [*words, *(one + other for one in words[:4] for other in words[:4])]
+    return list(islice((text for text in spread if search(pattern, text)), 3))
+
+
+_OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
+_SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
 
 def _values(node: dict[str, Json]) -> list[Json]:
@@ -57,6 +90,8 @@ def _values(node: dict[str, Json]) -> list[Json]:
     found: list[Json] = []
     if "const" in node:
         found.append(node["const"])
+    if node.get("pattern").__class__ is str:
+        found += _texts(node["pattern"])
     if node.get("enum").__class__ is list:
         found += node["enum"]
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
@@ -97,6 +132,7 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
 def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
     properties: dict[str, list[Json]] = {}
+    names = _names(*around) if depth < _NAMED_DEPTH else []
     required: dict[str, None] = {}
     for holder in around:
         if holder.get("properties").__class__ is dict:
@@ -105,7 +141,7 @@ def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[
     if node.get("required").__class__ is list:
         required = dict.fromkeys(name for name in node["required"] if name.__class__ is str)
     choices: dict[str, list[Json]] = {}
-    for name in dict.fromkeys([*required, *properties, "another"]):
+    for name in dict.fromkeys([*required, *properties, *names, "another", ""]):
         own = node["properties"].get(name) if node.get("properties").__class__ is dict else None
         lead = own if own is not None else node.get("additionalProperties", True)
         others = properties.get(name, [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.schema.relations import implies
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     """
     engine = _engine()
     wide, narrow = flatten(a, documents), flatten(b, documents)
-    if wide is narrow or wide is True or narrow is False:
+    if wide is narrow or implies(narrow, wide):
         return Subsumption("yes")
     try:
         verdict = engine.canonicalize(wide).covers(engine.canonicalize(narrow))
@@ -43,10 +44,20 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
         accepts_wide, accepts_narrow = _judge(engine, wide), _judge(engine, narrow)
     except Exception:  # noqa: BLE001  -- no judge, no witness
         return Subsumption("unknown")
-    for instance in instances(narrow, wide):
+    for instance in _candidates(engine, narrow, wide):
         if accepts_narrow(instance) and not accepts_wide(instance):
             return Subsumption("no", instance)
     return Subsumption("unknown")
+
+
+def _candidates(engine: Any, narrow: Json, wide: Json) -> Iterator[Json]:
+    """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
+    try:
+        difference = engine.canonicalize(narrow).subtract(engine.canonicalize(wide)).to_json_schema()
+    except Exception:  # noqa: BLE001  -- what the engine cannot write suggests nothing
+        difference = False
+    yield from instances(difference, narrow, wide)
+    yield from instances(narrow, wide)
 
 
 def _judge(engine: Any, schema: Json) -> Any:
