@@ -21,112 +21,134 @@ def expand(
     `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
     """
-    store = run.store
-    indexed, needs_flattening = store.indexed, store.needs_flattening
-    found = Expansion()
-    conjuncts, written = found.conjuncts, found.written
-    seen: set[tuple[int, int]] = set()
-    entered: set[tuple[int, int]] = set()
-    """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
-    calm = not fold and not store.unevaluated
-    # (schema, scope, depth, way here), (place of a conjunct, its keywords) or (what has been followed to its end)
-    stack: list[tuple[Json, ...]] = [(node, scope, 0, None) for node, scope in reversed(terms)]
+    way = _Way(run, fold, opened, alone=len(terms) == 1)
+    stack, found, seen = way.stack, way.found, way.seen
+    indexed, needs_flattening = run.store.indexed, run.store.needs_flattening
+    stack += [(node, scope, 0, None) for node, scope in reversed(terms)]
     while stack:
         entry = stack.pop()
         if len(entry) == 2:
-            written.append(entry)
+            found.written.append(entry)
             continue
         if len(entry) == 1:
-            entered.discard(entry[0])
+            way.entered.discard(entry[0])
             continue
-        node, scope, depth, way = entry
+        node, scope, depth, _ = entry
         key = id(node)
-        mark = (key, id(scope))
-        if calm and key in indexed and key not in needs_flattening and "allOf" not in node:  # there is nothing to follow
+        if way.calm and key in indexed and key not in needs_flattening and "allOf" not in node:  # there is nothing to follow
+            mark = (key, id(scope))
             if mark not in seen and not node.keys() <= STRIPPED:
                 seen.add(mark)
-                written.append((len(conjuncts), node))
-                conjuncts.append(Conjunct(node, node, scope, depth, mark))
-            continue
+                found.written.append((len(found.conjuncts), node))
+                found.conjuncts.append(Conjunct(node, node, scope, depth, mark))
+        elif node is False or not way.enter(*entry):
+            return None
+    return found
+
+
+class _Way:
+    """The way through the schemas of one conjunction, in written order."""
+
+    def __init__(self, run: Run, fold: frozenset[str], opened: frozenset[int], *, alone: bool) -> None:
+        self.run = run
+        self.store = run.store
+        self.fold = fold
+        self.opened = opened
+        self.alone = alone
+        """Whether the conjunction has one term only."""
+        self.calm = not fold and not run.store.unevaluated
+        self.found = Expansion()
+        self.seen: set[tuple[int, int]] = set()
+        self.entered: set[tuple[int, int]] = set()
+        """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
+        self.stack: list[tuple[Json, ...]] = []
+        """(schema, scope, depth, way here), (place of a conjunct, its keywords) or (what has been followed to its end,)."""
+
+    def enter(self, node: Json, scope: Scope, depth: int, way: tuple[Json, ...] | None) -> bool:
+        """Take in one schema, or put what it refers to on the stack; false if nothing satisfies it."""
+        store, found = self.store, self.found
         if node.__class__ is not dict:
             if node is True:
-                continue
-            if node is False:
-                return None
+                return True
             raise invalid(store, node, way)
         if store.nested:
             scope = store.below(node, scope)
-            mark = (id(node), id(scope))
-        if store.mixins and mark not in seen and applies_mixins(node, scope):
-            if mark not in run.mixed:
+        mark = (id(node), id(scope))
+        if store.mixins and mark not in self.seen and applies_mixins(node, scope):
+            if mark not in self.run.mixed:
                 found.applied.append((node, scope))
-                continue
-            node, scope = run.mixed[mark], run.flat
+                return True
+            node, scope = self.run.mixed[mark], self.run.flat
             if node is False:
-                return None
+                return False
             mark = (id(node), id(scope))
-        if mark in seen:
-            if mark in entered:
-                _tell_circle(run, mark, way)
-            continue
-        seen.add(mark)
-        dialect = scope.resource.dialect
-        references = dialect.references
-        view = store.view(node, scope) if dialect.old else node
-        composite = "allOf" in view or not references.isdisjoint(view)
-        if fold and not composite:
-            composite = any(_single(view, keyword) for keyword in fold)
-        if store.unevaluated and (
-            ("unevaluatedProperties" in view or "unevaluatedItems" in view)
-            and not (depth == 0 and len(terms) == 1)
-            and id(node) not in opened
-            and _apart(store, node, view, scope)
-        ):
+        if mark in self.seen:
+            if way is not None and mark in self.entered:
+                _tell_circle(self.run, mark, way)
+            return True
+        self.seen.add(mark)
+        view = store.view(node, scope) if scope.resource.dialect.old else node
+        if store.unevaluated and self._stays_apart(node, view, scope, depth):
             found.units.append((node, scope))
-            continue
-        if not composite:
-            if not view.keys() <= STRIPPED:
-                written.append((len(conjuncts), view))
-                conjuncts.append(Conjunct(node, view, scope, depth, mark))
-            continue
-        entered.add(mark)
-        stack.append((mark,))
-        place = len(conjuncts)
+        elif self._is_composite(view, scope):
+            self.follow(Conjunct(node, view, scope, depth, mark), way)
+        elif not view.keys() <= STRIPPED:
+            found.written.append((len(found.conjuncts), view))
+            found.conjuncts.append(Conjunct(node, view, scope, depth, mark))
+        return True
+
+    def _is_composite(self, view: dict[str, Json], scope: Scope) -> bool:
+        return (
+            "allOf" in view
+            or not scope.resource.dialect.references.isdisjoint(view)
+            or any(_single(view, keyword) for keyword in self.fold)
+        )
+
+    def _stays_apart(self, node: Json, view: dict[str, Json], scope: Scope, depth: int) -> bool:
+        return (
+            ("unevaluatedProperties" in view or "unevaluatedItems" in view)
+            and not (depth == 0 and self.alone)
+            and id(node) not in self.opened
+            and _apart(self.store, node, view, scope)
+        )
+
+    def follow(self, conjunct: Conjunct, way: tuple[Json, ...] | None) -> None:
+        """Put the parts of a schema on the stack: its own keywords, branches and what it refers to, in written order."""
+        view, scope = conjunct.view, conjunct.scope
+        references = scope.resource.dialect.references
+        self.entered.add(conjunct.mark)
+        self.stack.append((conjunct.mark,))
+        place, below = len(self.found.conjuncts), conjunct.depth + 1
         parts: list[tuple[Json, ...]] = []
         keywords: list[str] = []
-        whole = False
+        further = (conjunct.mark, way, view)
         for keyword, value in view.items():
             if keyword in STRIPPED:
                 if keyword != "$recursiveRef" or keyword not in references:
                     continue
             elif keyword == "allOf":
                 if value.__class__ is not list:
-                    raise invalid(store, node, (mark, way, node), "allOf", value)
-            elif keyword in fold and _single(view, keyword):
-                pass
-            elif keyword not in references or value.__class__ is not str:
+                    raise invalid(self.store, conjunct.node, (conjunct.mark, way, conjunct.node), "allOf", value)
+            elif not (keyword in self.fold and _single(view, keyword)) and (
+                keyword not in references or value.__class__ is not str
+            ):
                 keywords.append(keyword)
                 continue
             if keywords:
                 parts.append((place, keywords))
-                whole = True
                 keywords = []
-            further = (mark, way, view)
             if value.__class__ is list:
-                parts += [(branch, scope, depth + 1, further) for branch in value]
+                parts += [(branch, scope, below, further) for branch in value]
             else:
-                found.shares = True
-                target = store.target(keyword, view, scope)
-                calm = calm and not store.unevaluated  # a document may have been read
-                parts.append((target.node, target.scope, depth + 1, further))
+                self.found.shares = True
+                target = self.store.target(keyword, view, scope)
+                self.calm = self.calm and not self.store.unevaluated  # a document may have been read
+                parts.append((target.node, target.scope, below, further))
         if keywords:
             parts.append((place, keywords))
-            whole = True
-        if whole:
-            conjuncts.append(Conjunct(node, view, scope, depth, mark))
-        parts.reverse()
-        stack += parts
-    return found
+        if any(len(part) == 2 for part in parts):
+            self.found.conjuncts.append(conjunct)
+        self.stack += reversed(parts)
 
 
 def _apart(store: SchemaStore, node: Json, view: dict[str, Json], scope: Scope) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Derived, Frame, GoOn, Key, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Derived, Expansion, Frame, GoOn, Key, Term
 from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import Definitions
 from instrc.flattening.expand import expand
@@ -29,6 +29,9 @@ from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
 from instrc.schema.vocabulary import MANY, NAMED, ONE
+
+_HOPS = 100
+"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
 
 
 class Flattener(Run):
@@ -88,61 +91,66 @@ class Flattener(Run):
 
     def begin(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
-        written = terms
         self.terms += len(terms)
         if self.terms > self.options.limit:
             raise too_large(self.options.limit)
-        alone: tuple[int, int] | None = None
-        if len(terms) == 1:
-            if terms[0].__class__ is Applied:
-                return self.apply_mixins(*terms[0])
-            node, scope = terms[0]
-            store = self.store
-            if node.__class__ is not dict or id(node) not in store.needs_flattening:
-                return node
-            alone = (id(node), id(scope))
-            if alone in self.single:
-                self.shared = True
-                return self.single[alone]
-            hops = 0
-            while len(node) == 1 and "$ref" in node and node["$ref"].__class__ is str and scope.resource.dialect.references:
-                if store.mixins and is_mixin(node["$ref"]):
-                    break
-                node, scope = store.resolve(node["$ref"], store.below(node, scope), node)
-                if node.__class__ is not dict or id(node) not in store.needs_flattening:
-                    self.single[alone] = node
-                    self.shared = True
-                    return node
-                hops += 1
-                if hops > 100:
-                    break  # perhaps a circle: the thorough way tells
-            here = (id(node), id(scope))
-            if hops:
-                self.shared = True
-            if hops and here in self.single:
-                return self.single[here]
-            terms = [(node, scope)]
+        if len(terms) != 1:
+            return self.expanded(terms, terms, None)
+        if terms[0].__class__ is Applied:
+            return self.apply_mixins(*terms[0])
+        node, scope = terms[0]
+        if node.__class__ is not dict or id(node) not in self.store.needs_flattening:
+            return node
+        alone = (id(node), id(scope))
+        if alone in self.single:
+            self.shared = True
+            return self.single[alone]
+        if len(node) > 1 or "$ref" not in node:
+            return self.expanded(terms, terms, alone)
+        target, where = self.referred(node, scope)
+        if target is node:
+            return self.expanded(terms, terms, alone)
+        self.shared = True
+        if target.__class__ is not dict or id(target) not in self.store.needs_flattening:
+            self.single[alone] = target
+            return target
+        here = (id(target), id(where))
+        return self.single[here] if here in self.single else self.expanded([(target, where)], terms, alone)
+
+    def referred(self, node: Json, scope: Scope) -> tuple[Json, Scope]:
+        """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
+        store = self.store
+        for _ in range(_HOPS):
+            if node.__class__ is not dict or id(node) not in store.needs_flattening or len(node) > 1:
+                break
+            reference = node.get("$ref")
+            if reference.__class__ is not str or not scope.resource.dialect.references:
+                break
+            if store.mixins and is_mixin(reference):
+                break
+            node, scope = store.resolve(reference, store.below(node, scope), node)
+        return node, scope
+
+    def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json:
+        """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is how its terms stand."""
         expansion = expand(self, terms)
         if expansion is None:
             return False
         self.shared |= expansion.shares
         if expansion.applied:
             return mixing(self, terms, expansion.applied)
-        conjuncts = expansion.conjuncts
-        if not conjuncts and not expansion.units:
-            return True
-        if (
-            len(conjuncts) == 1
-            and not expansion.units
-            and conjuncts[0].view is conjuncts[0].node
-            and id(conjuncts[0].node) not in self.store.needs_flattening
-        ):
-            return conjuncts[0].node
+        conjuncts, units = expansion.conjuncts, expansion.units
+        if not units:
+            if not conjuncts:
+                return True
+            only = conjuncts[0]
+            if len(conjuncts) == 1 and only.view is only.node and id(only.node) not in self.store.needs_flattening:
+                return only.node
         key: Key = tuple([conjunct.mark for conjunct in conjuncts])
-        if expansion.units:
-            if not conjuncts and len(expansion.units) == 1:
-                return self.begin(expansion.units) if terms != expansion.units else False
-            key = (*key, *[("unit", id(node), id(scope)) for node, scope in expansion.units])
+        if units:
+            if not conjuncts and len(units) == 1:
+                return self.begin(units) if terms != units else False
+            key = (*key, *[("unit", id(node), id(scope)) for node, scope in units])
         if key in self.done:
             self.shared = True
             result = self.done[key]
@@ -154,11 +162,15 @@ class Flattener(Run):
         if holder is not None:
             self.may_simplify = True
             return self.definitions.recursion(holder, written)
+        return self.framed(terms, expansion, key, unordered)
+
+    def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json:
+        """Return the frame of a conjunction that is neither done nor under way, or its result if that needs no parts."""
         self.frames += 1
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
-        if len(conjuncts) == 1 and not expansion.units:
-            frame = self.alone(conjuncts[0])
+        if len(expansion.conjuncts) == 1 and not expansion.units:
+            frame = self.alone(expansion.conjuncts[0])
         else:
             merged = merge(self, terms, expansion)
             if merged is None:

@@ -78,5 +78,5 @@ def test_patterns_are_matched_only_where_all_judges_agree() -> None:
     assert matches("a{2,1}", "a") is None
     assert matches("(a+)+$", "a" * 60) is True  # in linear time
     assert matches("(a+)+$", "aaa") is True
-    assert matches("a*a*a*a*a*a*b", "a" * 100) is None
+    assert matches("a*a*a*a*a*a*b", "a" * 100) is False
     assert matches("a" * 500, "a") is None
