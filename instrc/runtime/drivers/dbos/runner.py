@@ -38,7 +38,7 @@ from instrc.runtime.traces import begun_before, read_trace
 QUEUE = "instrc"
 """Runs that go on, or that another process has begun, come to this process by it."""
 WORKFLOW = "instrc-run"
-POLL = 0.1
+POLL = 0.2
 """Seconds between two looks at the queue and the mail."""
 _T = TypeVar("_T")
 Making = Callable[[str, Json, dict[str, Json]], Effects]

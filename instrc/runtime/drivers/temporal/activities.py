@@ -125,5 +125,5 @@ async def _beat() -> None:
     """Show that this worker is alive, for as long as the effect lasts."""
     span = temporal.info().heartbeat_timeout
     while span is not None:
+        await asyncio.sleep(span.total_seconds() / 4)  # most effects are over before the first one, which is a request of its own
         temporal.heartbeat()
-        await asyncio.sleep(span.total_seconds() / 4)

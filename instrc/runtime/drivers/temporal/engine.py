@@ -227,7 +227,7 @@ class TemporalEngine:
                 if idle:
                     return report
                 await asyncio.sleep(pause)
-                pause = min(pause * 1.5, 0.5)
+                pause = min(pause * 1.5, 1.0)
 
     async def _report(self, described: WorkflowExecutionDescription) -> Report:
         return (await self._standing(described))[0]
