@@ -12,6 +12,7 @@ from instrc.files import name_of
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.problems.suggest import plain
 from instrc.source import Source
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
         schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
         if schema is not None:
             own = schema.get("description") if isinstance(schema, dict) else None
-            yield Tool(_name_of(schema) or export.stem, schema, own or export.artefact.title)
+            yield Tool(_name_of(export, schema), schema, own or export.artefact.title)
 
 
 def _chunks(export: Export) -> Iterator[Tool]:
@@ -108,10 +109,12 @@ def _chunks(export: Export) -> Iterator[Tool]:
         yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
 
 
-def _name_of(schema: Json) -> str | None:
-    """Return the name that an imported tool has at its server, where its vibe has another."""
-    name = schema.get("x-tool-name") if isinstance(schema, dict) else None
-    return name if isinstance(name, str) else None
+def _name_of(export: Export, schema: Json) -> str:
+    """Return the name of a tool: an imported vibe has that of its server for its title, which calls of the model must reach."""
+    title = schema.get("title") if isinstance(schema, dict) else None
+    if not isinstance(title, str) or not export.file.endswith(".json") or any(map(str.isspace, title)):
+        return export.stem
+    return title if plain(title) and plain(title) in plain(export.stem) else export.stem
 
 
 def _known(targets: Sequence[str], report: Report) -> list[Dialect]:

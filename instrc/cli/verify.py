@@ -58,9 +58,13 @@ def command(
 def _problems(fitted: Fitted, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield what speaks against sending a tool."""
     from instrc.problems.answers import PayloadRefused
+    from instrc.problems.schemas import MissingExtra
 
     for breach in found.breaches:
         yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge="its rules", reason=str(breach))
+    if found.accepted is None:
+        absent = ", ".join(opinion.engine for opinion in found.opinions if opinion.binding)
+        yield MissingExtra(at=at, feature=f"asking what {fitted.target} runs on", extra="verify", package=absent)
     for opinion in found.opinions:
         if opinion.binding and opinion.accepted is False:
             reason = opinion.reason or "it gives no reason"

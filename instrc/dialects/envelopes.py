@@ -19,6 +19,9 @@ def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
         where=outer.where,
         tool=outer.tool,
         spelling=outer.spelling,
+        null_type=outer.null_type,
+        typed_enums=outer.typed_enums,
+        null_leaves_out=outer.null_leaves_out,
         example=outer.example,
         empty_schema=outer.empty_schema,
     )

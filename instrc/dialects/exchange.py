@@ -79,6 +79,8 @@ def smolagents() -> Dialect:
         recursion="unroll",
         formats=FORMATS | {"uri"},
         described=True,
+        described_inside=False,
+        null_leaves_out=True,
         spelling="smolagents",
         enforced=False,
         facts=(

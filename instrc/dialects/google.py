@@ -60,6 +60,8 @@ def gemini_schema() -> Dialect:
         tuples="object",
         type_lists=False,
         enums=frozenset({"string"}),
+        null_type=False,
+        typed_enums=False,
         spelling="openapi",
         facts=(
             Fact(

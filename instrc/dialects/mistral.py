@@ -42,6 +42,7 @@ def mistral() -> Dialect:
         most_bound=2**62,
         most_count=2**31,
         counts_optional=False,
+        false_items=True,
         engines=("llguidance",),
         facts=(
             Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),

@@ -65,6 +65,7 @@ def vllm() -> Dialect:
         most_count=2**31,
         lengths_beside_patterns=False,
         counts_optional=False,
+        false_items=True,
         engines=("llguidance", "xgrammar"),
         facts=(
             Fact(

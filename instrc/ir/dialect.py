@@ -144,7 +144,18 @@ class Dialect:
     """Whether each property needs a description."""
     fold: bool = False
     """Whether answers may change the case of enum values."""
+    described_inside: bool = True
+    """Whether `described` speaks of properties below the root, too."""
+    null_type: bool = True
+    """Whether null may stand alone: a target that says it as a mark beside another type has no such type."""
+    null_leaves_out: bool = False
+    """Whether null may be answered for a property of the root that is optional, which then is left out."""
+    false_items: bool = False
+    """Whether `items: false` closes a tuple."""
+    typed_enums: bool = True
+    """Whether the values of an enum must be of the type beside it, null included."""
     spelling: Literal["json-schema", "openapi", "smolagents"] = "json-schema"
+    """The words for the finished schema: those of JSON Schema, of Gemini's `Schema`, or a list of inputs."""
     engines: tuple[str, ...] = ()
     """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
     extracts_calls: bool = False

@@ -179,8 +179,7 @@ def _of_json(schema: Json, name: str | None) -> Tool:
     contexts = contexts_of(schema)
     if contexts is not None:
         return Tool(name or "tool", _with_definitions(entry_of(contexts), schema), schema.get("title"))
-    own = schema.get("x-tool-name") if isinstance(schema, dict) else None
-    return Tool(name or (own if isinstance(own, str) else "tool"), schema)
+    return Tool(name or "tool", schema)
 
 
 def _with_definitions(entry: Json, process: dict[str, Any]) -> Json:

@@ -6,7 +6,7 @@ from instrc.codecs.reverse import prune
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json
 from instrc.lowering.built import SAYING_NOTHING, Built
-from instrc.lowering.fit import Fitter
+from instrc.lowering.lowerer import SchemaLowerer
 from instrc.lowering.shared import shared
 
 
@@ -14,19 +14,19 @@ def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
     """Rebuild a schema of a target's own words, with an object at its root."""
     level = 1
     while True:
-        fitter = Fitter(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
-        schema, codec = fitter.fit(_rooted(flat, fitter), level)
-        fitter.finish()
+        lowerer = SchemaLowerer(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
+        schema, codec = lowerer.fit(_rooted(flat, lowerer), level)
+        lowerer.finish()
         if isinstance(schema, dict) and schema.get("type") == "object":
             break
         if isinstance(schema, dict) and "$ref" in schema:
-            inner = fitter.definitions[schema["$ref"].rsplit("/", 1)[-1]]
+            inner = lowerer.definitions[schema["$ref"].rsplit("/", 1)[-1]]
             if isinstance(inner, dict) and inner.get("type") == "object":
-                schema, codec = inner, fitter.codecs[schema["$ref"].rsplit("/", 1)[-1]]
+                schema, codec = inner, lowerer.codecs[schema["$ref"].rsplit("/", 1)[-1]]
                 break
         if schema is None:
-            fitter.lose(flat, "false", reason="nothing satisfies the schema; the answer is found wrong when it is lifted")
-            fitter.lose_all(flat, "cannot be satisfied", "part")
+            lowerer.lose(flat, "false", reason="nothing satisfies the schema; the answer is found wrong when it is lifted")
+            lowerer.lose_all(flat, "cannot be satisfied", "part")
             schema, codec = _shut(aimed), None
             break
         if level == 1:  # the box is one level more
@@ -35,18 +35,18 @@ def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
         schema = _boxed(schema, aimed)
         codec = {"as": "box", "key": "value", "codec": codec}
         break
-    pruned, codecs = prune(codec, fitter.codecs)
-    record = shared(pruned, codecs, {name: fitter.wordless(body) for name, body in fitter.definitions.items()})
-    if fitter.definitions:
-        schema = {**schema, "$defs": fitter.definitions}
-    return Built(schema, record, list(fitter.losses.values()), fitter.keys.renamed())
+    pruned, codecs = prune(codec, lowerer.codecs)
+    record = shared(pruned, codecs, {name: lowerer.without_annotations(body) for name, body in lowerer.definitions.items()})
+    if lowerer.definitions:
+        schema = {**schema, "$defs": lowerer.definitions}
+    return Built(schema, record, list(lowerer.losses.values()), lowerer.keys.renamed())
 
 
-def _rooted(flat: Json, fitter: Fitter) -> Json:
+def _rooted(flat: Json, lowerer: SchemaLowerer) -> Json:
     """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not fitter.dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
+    if not lowerer.dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
         return flat
-    fitter.lose(flat, "type", "convention", "is not given: a tool without parameters")
+    lowerer.lose(flat, "type", "convention", "is not given: a tool without parameters")
     return {**(flat if isinstance(flat, dict) else {}), "type": "object", "properties": {}, "additionalProperties": False}
 
 

@@ -176,7 +176,7 @@ class _Judge:
             yield Breach("items", place, "an array needs items")
         if isinstance(node.get("anyOf"), list):
             yield from self._union(place, node)
-        if aimed.described and aimed.spelling != "smolagents" and role == "properties" and not node.get("description"):
+        if aimed.described and aimed.described_inside and role == "properties" and not node.get("description"):
             yield Breach("description", place, "a property needs a description")
         if aimed.most_min_items is not None and node.get("minItems", 0) > aimed.most_min_items:
             yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
@@ -226,7 +226,7 @@ class _Judge:
                 yield Breach("enum", place, "the empty string is no value of an enum")
             if kind not in self.aimed.enums and not (kind == "null" and "null" in types and "null" in self.aimed.enums):
                 yield Breach("enum", place, f"{value!r} is of a type that no enum holds")
-            if self.aimed.spelling != "openapi" and kind not in types and not (kind == "integer" and "number" in types):
+            if self.aimed.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
                 yield Breach("enum", place, f"{value!r} is not of the type beside it")
 
     def _reference(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:

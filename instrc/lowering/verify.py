@@ -63,9 +63,17 @@ class Verification:
     opinions: tuple[Opinion, ...]
 
     @property
-    def accepted(self) -> bool:
-        """Whether no rule is broken and no engine of the target refuses."""
-        return not self.breaches and not any(opinion.binding and opinion.accepted is False for opinion in self.opinions)
+    def asked(self) -> tuple[str, ...]:
+        """The engines that have said something."""
+        return tuple(opinion.engine for opinion in self.opinions if opinion.accepted is not None)
+
+    @property
+    def accepted(self) -> bool | None:
+        """Whether no rule is broken and no engine of the target refuses; `None` if none of its engines could be asked."""
+        binding = [opinion.accepted for opinion in self.opinions if opinion.binding]
+        if self.breaches or False in binding:
+            return False
+        return None if binding and True not in binding else True
 
     @property
     def ordered(self) -> bool | None:
@@ -78,6 +86,7 @@ class Verification:
         return {
             "target": self.target,
             "accepted": self.accepted,
+            "asked": list(self.asked),
             "ordered": self.ordered,
             "breaches": [breach._asdict() for breach in self.breaches],
             "engines": [opinion._asdict() for opinion in self.opinions],
@@ -91,6 +100,8 @@ def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
         schema = at(payload, pointer(aimed.where))
         broken = breaches(payload, aimed)
     except (LookupError, TypeError):
+        if not aimed.empty_schema and not breaches(payload, aimed):
+            return Verification(aimed.name, (), ())  # a tool without parameters, whose schema is left out
         schema = payload
         wrapped = _wrapped(payload, aimed)
         broken = breaches(wrapped, aimed)

@@ -45,3 +45,19 @@ def test_a_program_with_mistakes_is_not_verified(instrc: Instrc, folder: Path) -
     done = instrc("verify", "bad.aug", "--target", "openai")
     assert (done.code, done.out) == (1, "")
     assert "[unknown-name]" in done.err
+
+
+def test_where_no_engine_of_a_target_is_installed_that_is_said(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.lowering.verify.find_spec", lambda _name: None)
+    done = instrc("verify", "a.aug", "--target", "vllm")
+    assert json.loads(done.out)["accepted"] is None
+    assert done.code == 1
+    assert "missing-extra" in done.err
+
+
+def test_an_imported_tool_is_called_as_its_server_calls_it(instrc: Instrc, folder: Path) -> None:
+    vibe = '{"title": "read_text_file", "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}'
+    (folder / "read-text-file.vibe.json").write_text(vibe)
+    (folder / "title.vibe.json").write_text(vibe.replace("read_text_file", "Read a text"))
+    done = [instrc("compile", f"{file}.vibe.json", "--target", "mcp") for file in ("read-text-file", "title")]
+    assert [json.loads(each.out)["name"] for each in done] == ["read_text_file", "title"]

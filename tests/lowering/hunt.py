@@ -2,7 +2,7 @@
 
     python tests/lowering/hunt.py FIRST COUNT [--target NAME]... [--seconds SECONDS]
 
-Each seed is one schema of `wicked.py`.  What breaks is printed as a line of the law, the seed, the target and the facts.
+Each seed is one schema of `adversarial.py`.  What breaks is printed as a line of the law, the seed, the target and the facts.
 The last line says where to go on.  A seed may take 30 seconds, and all of it 4 GB; what takes more is printed, too.
 """
 
@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from adversarial import adversarial, instances
 from jsonschema import Draft202012Validator
-from wicked import instances, wicked
 
 from instrc.codecs.encode import Inexpressible, Interpreter
 from instrc.dialects.catalogue import targets
@@ -227,7 +227,7 @@ def hunt(first: int, count: int, wanted: list[str], seconds: float) -> Counter[s
     broken: Counter[str] = Counter()
     start, seed = time.monotonic(), first
     while seed < first + count and time.monotonic() - start < seconds:
-        schema = wicked(seed)
+        schema = adversarial(seed)
         for target in wanted:
             signal.alarm(_SECONDS_A_SEED)
             try:

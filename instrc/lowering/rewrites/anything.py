@@ -7,29 +7,25 @@ The same form says whatever else has no words in a target: what is nested too de
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from instrc.codecs.positions import ANNOTATIONS
 from instrc.jsonvalue import Json, dumps, kind_of
-from instrc.lowering.forms import Form
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant
+from instrc.lowering.walk import Walk
 
 _LONGEST = 600
 
 
-def anything(fitter: Fitter, node: Json) -> Form:
+def anything(lowerer: Walk, node: Json) -> Variant:
     """Return the form of a value without constraints."""
-    if fitter.dialect.anything == "keep":
-        return Form("any", {}, node=node)
-    return Form("string", {"type": "string"}, {"as": "text"}, ["Any JSON value, written as JSON text."], node=node)
+    if lowerer.dialect.anything == "keep":
+        return Variant("any", {}, node=node)
+    return Variant("string", {"type": "string"}, {"as": "text"}, ["Any JSON value, written as JSON text."], node=node)
 
 
-def written(fitter: Fitter, node: Json, reason: str) -> Form:
+def written(lowerer: Walk, node: Json, reason: str) -> Variant:
     """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
-    fitter.lose_all(node, f"{reason}; it is checked when the answer is lifted")
-    form = anything(fitter, node)
+    lowerer.lose_all(node, f"{reason}; it is checked when the answer is lifted")
+    form = anything(lowerer, node)
     schema = {key: value for key, value in node.items() if key not in ANNOTATIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > _LONGEST:
@@ -38,7 +34,7 @@ def written(fitter: Fitter, node: Json, reason: str) -> Form:
     return form
 
 
-def texts(fitter: Fitter, forms: list[Form]) -> Form:
+def texts(lowerer: Walk, forms: list[Variant]) -> Variant:
     """Return one form for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
@@ -49,8 +45,10 @@ def texts(fitter: Fitter, forms: list[Form]) -> Form:
             values = form.codec["values"] if form.codec is not None and form.codec["as"] == "values" else [["", ""]]
             kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
             if isinstance(form.node, dict):
-                fitter.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
+                lowerer.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
         notes.update(dict.fromkeys(form.notes))
     codec = {"as": "text", "kinds": list(kinds)}
     words = " or ".join(kinds)
-    return Form("string", {"type": "string"}, codec, [f"One of: {words}; what is not a string is written as JSON text.", *notes])
+    return Variant(
+        "string", {"type": "string"}, codec, [f"One of: {words}; what is not a string is written as JSON text.", *notes]
+    )

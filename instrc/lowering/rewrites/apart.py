@@ -8,55 +8,53 @@ That is done only where an answer could be meant either way: types, constants an
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import Json, freeze, kind_of
-from instrc.lowering.forms import Form, listed_values
 from instrc.lowering.names import unique
 from instrc.lowering.rewrites.first_keys import leading, led_apart
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant, listed_values
+from instrc.lowering.walk import Walk
 
 _DEEPEST = 6
 _MOST_COMPARED = 1500
 """Pairs of schemas that are compared to find out; beyond that they are taken for alike."""
 
 
-def untangled(fitter: Fitter, forms: list[Form]) -> None:
+def untangled(lowerer: Walk, forms: list[Variant]) -> None:
     """Change the lists and objects among the forms of a union so that no answer can be meant in two ways."""
     lists = [form for form in forms if form.kind == "array"]
-    sight = _Sight(fitter.definitions)
+    sight = _Sight(lowerer.definitions)
     if len(lists) > 1:
         mistakable = {id(form) for form in sight.mistakable(lists)}
         taken = {name for form in forms if form.kind == "object" for name in form.body.get("properties", {})}
         for form in lists:
             if form.codec is not None and (id(form) in mistakable or form.codec["as"] == "pairs"):
-                _box(fitter, form, taken)
-    alike = led_apart(fitter, forms) if fitter.dialect.first_keys else []
+                _box(lowerer, form, taken)
+    alike = led_apart(lowerer, forms) if lowerer.dialect.first_keys else []
     objects = [form for form in forms if form.kind == "object" and isinstance(form.body.get("properties"), dict)]
     named = {id(form) for form in alike}
-    _tag(fitter, [*alike, *sight.mistakable([form for form in objects if id(form) not in named])], objects)
+    _tag(lowerer, [*alike, *sight.mistakable([form for form in objects if id(form) not in named])], objects)
     for form in forms:
         if form.definition is not None:
-            fitter.share(form)
+            lowerer.share(form)
 
 
-def _box(fitter: Fitter, form: Form, taken: set[str]) -> None:
+def _box(lowerer: Walk, form: Variant, taken: set[str]) -> None:
     """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
     key = unique("entries" if form.codec is not None and form.codec["as"] == "pairs" else "items", taken, 60)
     taken.add(key)
     box: dict[str, Any] = {"type": "object", "properties": {key: form.body}, "required": [key]}
-    if fitter.dialect.closed:
+    if lowerer.dialect.closed:
         box["additionalProperties"] = False
-    if "propertyOrdering" in fitter.dialect.keywords:
+    if "propertyOrdering" in lowerer.dialect.keywords:
         box["propertyOrdering"] = [key]
     form.kind, form.body = "object", box
     form.codec = {"as": "box", "key": key, "codec": form.codec}
 
 
-def _tag(fitter: Fitter, chosen: list[Form], objects: list[Form]) -> None:
+def _tag(lowerer: Walk, chosen: list[Variant], objects: list[Variant]) -> None:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
     named = [name for form in objects for name in form.body["properties"]]
     named += [name for form in chosen if form.kind == "ref" for name in form.node.get("properties", {})]
@@ -66,9 +64,9 @@ def _tag(fitter: Fitter, chosen: list[Form], objects: list[Form]) -> None:
         label = unique(form.title or f"option_{number}", labels, 60)
         labels.append(label)
         if form.kind == "ref":
-            fitter.tag_later(form, tag, label)
+            lowerer.tag_later(form, tag, label)
         else:
-            form.body, form.codec = tagged(form.body, form.codec, tag, label, constant="const" in fitter.dialect.keywords)
+            form.body, form.codec = tagged(form.body, form.codec, tag, label, constant="const" in lowerer.dialect.keywords)
 
 
 def tagged(body: dict[str, Any], codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[dict[str, Any], Codec]:
@@ -89,7 +87,7 @@ class _Sight:
         self._definitions = definitions
         self._left = _MOST_COMPARED
 
-    def mistakable(self, forms: list[Form]) -> list[Form]:
+    def mistakable(self, forms: list[Variant]) -> list[Variant]:
         """Return the forms of which an answer could be taken for another one that means something else."""
         found: set[int] = set()
         for left, right in combinations(forms, 2):

@@ -6,21 +6,19 @@ and objects become properties of one object whose `choice` names the one that is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS, KNOWN
 from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import Json, dumps, freeze
-from instrc.lowering.forms import Form, listed_values, table
 from instrc.lowering.names import legal, unique
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
+from instrc.lowering.variants import Variant, listed_values, table
+from instrc.lowering.walk import Walk
 
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
 
-
-def choice(fitter: Fitter, forms: list[Form]) -> tuple[dict[str, Any], Codec]:
+def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
     """Say a union as one string, or as one object that names the alternative it holds."""
     if all(_finite(form) for form in forms):
         known: dict[str, list[Json]] = {}
@@ -37,47 +35,47 @@ def choice(fitter: Fitter, forms: list[Form]) -> tuple[dict[str, Any], Codec]:
     scalars = [form for form in forms if form.kind not in {"object", "array", "ref"}]
     containers = [form for form in forms if form.kind in {"object", "array", "ref"}]
     if scalars:
-        scalars = [anything.texts(fitter, scalars)] if len(scalars) > 1 else scalars
+        scalars = [anything.texts(lowerer, scalars)] if len(scalars) > 1 else scalars
     if not containers:
         return {**scalars[0].body, **({"description": joined(*scalars[0].notes)} if scalars[0].notes else {})}, scalars[0].codec
     for form in forms:
         if isinstance(form.node, dict):
             reason = "is one of several, which the target cannot tie to the name of the choice"
-            fitter.take(form.node, "type", "unenforced", reason)
+            lowerer.take(form.node, "type", "unenforced", reason)
             for keyword in form.node:
                 if keyword in KNOWN and keyword not in ANNOTATIONS and keyword != "type":
-                    fitter.take(form.node, keyword, "part", reason, parts=False)
+                    lowerer.take(form.node, keyword, "part", reason, parts=False)
     labels: list[str] = []
     of: dict[str, Any] = {}
     properties: dict[str, Json] = {}
     for form in [*containers, *scalars]:
-        label = unique(_label(fitter, form), [*labels, "choice"], 60)
+        label = unique(_label(lowerer, form), [*labels, "choice"], 60)
         labels.append(label)
         if form.kind == "null":
             of[label] = {"null": True}
             continue
         text = joined(form.text, *form.notes) or f"If the choice is {label}."
         properties[label] = {"description": text, **form.body}
-        of[label] = {"key": label, "codec": form.codec, "when": fitter.wordless(form.body)}
+        of[label] = {"key": label, "codec": form.codec, "when": lowerer.without_annotations(form.body)}
     choice = {"type": "string", "enum": labels, "description": "Which of the other properties is given."}
     return {"type": "object", "properties": {"choice": choice, **properties}, "required": ["choice"]}, {"as": "choice", "of": of}
 
 
-def _label(fitter: Fitter, form: Form) -> str:
+def _label(lowerer: Walk, form: Variant) -> str:
     """Return a word for an alternative: its title, the constant it begins with, its type."""
     words = [form.title] if form.title else []
     for schema in form.body.get("properties", {}).values() if form.kind == "object" else ():
         words += [value for value in listed_values(schema)[:1] if isinstance(value, str) and len(listed_values(schema)) == 1]
-    rule = fitter.dialect.key
+    rule = lowerer.dialect.key
     plain = (word if rule is None else legal(word, rule, "") for word in words)
     return next((word for word in plain if word), {"array": "list", "string": "value"}.get(form.kind, form.kind))
 
 
-def _finite(form: Form) -> bool:
+def _finite(form: Variant) -> bool:
     return form.kind in {"null", "boolean"} or bool(form.body.keys() & {"enum", "const"})
 
 
-def _finite_table(form: Form) -> list[list[Json]]:
+def _finite_table(form: Variant) -> list[list[Json]]:
     if form.kind == "null":
         return [["null", None]]
     if form.kind == "boolean":

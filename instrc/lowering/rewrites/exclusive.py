@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.jsonvalue import Json, freeze, kind_of
-from instrc.lowering.forms import listed_values
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import listed_values
+from instrc.lowering.walk import Walk
 
 
-def exclusive(fitter: Fitter, schemas: list[Json]) -> bool:
+def exclusive(lowerer: Walk, schemas: list[Json]) -> bool:
     """Say whether no value satisfies two of the schemas, as far as types and constants tell."""
     if len(schemas) > 60:
         return False
-    return all(_disjoint(fitter, left, right, 0) for left, right in combinations(schemas, 2))
+    return all(_disjoint(lowerer, left, right, 0) for left, right in combinations(schemas, 2))
 
 
-def _disjoint(fitter: Fitter, left: Json, right: Json, depth: int) -> bool:
+def _disjoint(lowerer: Walk, left: Json, right: Json, depth: int) -> bool:
     if left is False or right is False:
         return True
     if not isinstance(left, dict) or not isinstance(right, dict) or depth > 4:
         return False
-    left, right = _seen_through(fitter, left), _seen_through(fitter, right)
+    left, right = _seen_through(lowerer, left), _seen_through(lowerer, right)
     if not isinstance(left, dict) or not isinstance(right, dict):
         return False
     mine, theirs = _kinds(left), _kinds(right)
@@ -36,15 +34,15 @@ def _disjoint(fitter: Fitter, left: Json, right: Json, depth: int) -> bool:
     if mine == {"object"} and theirs == {"object"}:
         needed = set(left.get("required") or ()) & set(right.get("required") or ())
         here, there = left.get("properties") or {}, right.get("properties") or {}
-        return any(name in here and name in there and _disjoint(fitter, here[name], there[name], depth + 1) for name in needed)
+        return any(name in here and name in there and _disjoint(lowerer, here[name], there[name], depth + 1) for name in needed)
     return False
 
 
-def _seen_through(fitter: Fitter, schema: Json) -> Json:
+def _seen_through(lowerer: Walk, schema: Json) -> Json:
     for _ in range(5):
         if not isinstance(schema, dict) or "$ref" not in schema:
             break
-        schema = fitter.target(schema["$ref"])
+        schema = lowerer.target(schema["$ref"])
     return schema
 
 

@@ -8,22 +8,20 @@ their JSON text and come back by a table.  Anthropic may change the case of a va
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS
 from instrc.jsonvalue import Json, dumps, freeze, kind_of
-from instrc.lowering.forms import Form, null_form
 from instrc.lowering.names import unique
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant, null_variant
+from instrc.lowering.walk import Walk
 
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | ANNOTATIONS
 
 
-def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
+def literals(lowerer: Walk, node: dict[str, Any]) -> list[Variant]:
     """Return the forms of a schema that lists its values, one for each JSON type among them."""
-    dialect = fitter.dialect
+    dialect = lowerer.dialect
     values = _values(node)
     groups: dict[str, list[Json]] = {}
     for value in values:
@@ -31,7 +29,7 @@ def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
     if "number" in groups and "integer" in groups:
         groups["number"] = [value for value in values if kind_of(value) in {"integer", "number"}]
         del groups["integer"]
-    forms: list[Form] = []
+    forms: list[Variant] = []
     strange: list[Json] = []
     if not dialect.empty_words and "" in groups.get("string", ()):
         groups["string"] = [value for value in groups["string"] if value != ""]
@@ -40,19 +38,19 @@ def literals(fitter: Fitter, node: dict[str, Any]) -> list[Form]:
         if not group:
             continue
         if kind == "null" and dialect.null:
-            forms.append(null_form())
+            forms.append(null_variant())
         elif kind == "boolean" and len(group) == 2:
-            forms.append(Form("boolean", {"type": "boolean"}))
+            forms.append(Variant("boolean", {"type": "boolean"}))
         elif kind == "string" or kind in dialect.enums:
-            if (excess := _excess(fitter, group)) is None:
-                forms.append(Form(kind, _enumeration(fitter, node, kind, group), _fold(fitter, group)))
+            if (excess := _excess(lowerer, group)) is None:
+                forms.append(Variant(kind, _enumeration(lowerer, node, kind, group), _fold(lowerer, group)))
             else:
                 keyword = "enum" if "enum" in node else "const"
                 reason = f"{excess}: it is said in the description and checked when the answer is lifted"
-                forms.append(Form(kind, {"type": kind}, notes=[fitter.lose(node, keyword, reason=reason)]))
+                forms.append(Variant(kind, {"type": kind}, notes=[lowerer.lose(node, keyword, reason=reason)]))
         else:
             strange += group
-    return _with_strange(fitter, forms, strange) if strange else forms
+    return _with_strange(lowerer, forms, strange) if strange else forms
 
 
 def _values(node: dict[str, Any]) -> list[Json]:
@@ -75,37 +73,37 @@ def _values(node: dict[str, Any]) -> list[Json]:
     return values
 
 
-def _excess(fitter: Fitter, group: list[Json]) -> str | None:
+def _excess(lowerer: Walk, group: list[Json]) -> str | None:
     """Count the values of an enum; say by how much they are too many, `None` if the target takes them."""
-    limits = fitter.dialect.limits
+    limits = lowerer.dialect.limits
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
             most, characters = limits.long_enum
             return f"has {len(group)} values of {size} characters, and more than {most} may have {characters}"
-    counted = fitter.enum_values + len(group)
+    counted = lowerer.enum_values + len(group)
     if limits.enum_values is not None and counted > limits.enum_values:
         return f"would be the schema's value {counted} in an enum, and the target takes {limits.enum_values}"
-    fitter.enum_values = counted
+    lowerer.enum_values = counted
     return None
 
 
-def _enumeration(fitter: Fitter, node: dict[str, Any], kind: str, group: list[Json]) -> dict[str, Any]:
-    if len(group) == 1 and "const" in fitter.dialect.keywords and "const" in node:
+def _enumeration(lowerer: Walk, node: dict[str, Any], kind: str, group: list[Json]) -> dict[str, Any]:
+    if len(group) == 1 and "const" in lowerer.dialect.keywords and "const" in node:
         return {"type": kind, "const": group[0]}
     return {"type": kind, "enum": group}
 
 
-def _fold(fitter: Fitter, group: list[Json]) -> dict[str, Any] | None:
+def _fold(lowerer: Walk, group: list[Json]) -> dict[str, Any] | None:
     """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
-    if not fitter.dialect.fold or not isinstance(group[0], str):
+    if not lowerer.dialect.fold or not isinstance(group[0], str):
         return None
     if not any(value.lower() != value.upper() for value in group):
         return None
     return {"as": "values", "values": [[value, value] for value in group], "fold": True}
 
 
-def _with_strange(fitter: Fitter, forms: list[Form], strange: list[Json]) -> list[Form]:
+def _with_strange(lowerer: Walk, forms: list[Variant], strange: list[Json]) -> list[Variant]:
     """Add values that the target's enums cannot hold to the strings, as their JSON text."""
     mine = next((form for form in forms if form.kind == "string"), None)
     own: list[str] = []
@@ -121,14 +119,14 @@ def _with_strange(fitter: Fitter, forms: list[Form], strange: list[Json]) -> lis
         taken.add(sent)
         table.append([sent, value])
     codec: dict[str, Any] = {"as": "values", "values": table}
-    if fitter.dialect.fold:
+    if lowerer.dialect.fold:
         codec["fold"] = True
-    form = Form("string", {"type": "string", "enum": [sent for sent, _ in table]}, codec)
+    form = Variant("string", {"type": "string", "enum": [sent for sent, _ in table]}, codec)
     if mine is None:
         return [*forms, form]
     return [form if other is mine else other for other in forms]
 
 
-def _text(mine: Form, strange: list[Json]) -> Form:
+def _text(mine: Variant, strange: list[Json]) -> Variant:
     kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
-    return Form("string", {"type": "string"}, {"as": "text", "kinds": kinds}, mine.notes)
+    return Variant("string", {"type": "string"}, {"as": "text", "kinds": kinds}, mine.notes)

@@ -7,82 +7,80 @@ they become lists of `{key, value}`, one alternative for each pattern of keys.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import Json, dumps
-from instrc.lowering.forms import Form
 from instrc.lowering.notes import note
 from instrc.lowering.rewrites.scalars import taken
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant
+from instrc.lowering.walk import Walk
 
 _ABSENT: Any = None
 """No word on properties that are not declared: JSON has no such schema."""
 
 
-def count(fitter: Fitter, node: dict[str, Any], body: dict[str, Any], notes: list[str], *, more: bool) -> None:
+def count(lowerer: Walk, node: dict[str, Any], body: dict[str, Any], notes: list[str], *, more: bool) -> None:
     """Say how many properties there may be, where the number says more than the shape does."""
     properties = body.get("properties", {})
-    optional_as_null = bool(properties) and (fitter.dialect.every_required or (fitter.ordered and fitter.dialect.reorders))
-    mixed = len(body.get("required", ())) < len(properties) and not fitter.dialect.counts_optional
+    optional_as_null = bool(properties) and (lowerer.dialect.every_required or (lowerer.ordered and lowerer.dialect.reorders))
+    mixed = len(body.get("required", ())) < len(properties) and not lowerer.dialect.counts_optional
     sayable = not (optional_as_null or more or mixed)
     needed = len([name for name in node.get("required") or () if isinstance(name, str)])
     if node.get("minProperties", 0) > needed:
-        if "minProperties" in fitter.dialect.keywords and sayable:
+        if "minProperties" in lowerer.dialect.keywords and sayable:
             body["minProperties"] = int(node["minProperties"])
         else:
-            notes.append(fitter.lose(node, "minProperties"))
+            notes.append(lowerer.lose(node, "minProperties"))
     closed = body.get("additionalProperties") is False and "patternProperties" not in body and not more
     if "maxProperties" in node and not (closed and len(properties) <= node["maxProperties"]):
-        if "maxProperties" in fitter.dialect.keywords and sayable:
+        if "maxProperties" in lowerer.dialect.keywords and sayable:
             body["maxProperties"] = int(node["maxProperties"])
         else:
-            notes.append(fitter.lose(node, "maxProperties"))
+            notes.append(lowerer.lose(node, "maxProperties"))
 
 
-def maps(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Form | None:
+def maps(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Variant | None:
     """Say an object none of whose properties is declared."""
-    if fitter.dialect.maps == "keep":
-        body, codec, notes = kept(fitter, node, level, patterns, rest)
-        form = Form("object", {"type": "object", **body}, {"as": "object", **codec} if codec else None, notes)
+    if lowerer.dialect.maps == "keep":
+        body, codec, notes = kept(lowerer, node, level, patterns, rest)
+        form = Variant("object", {"type": "object", **body}, {"as": "object", **codec} if codec else None, notes)
         if not body:  # any object
             form.body["additionalProperties"] = True
-        count(fitter, node, form.body, form.notes, more=False)
+        count(lowerer, node, form.body, form.notes, more=False)
     else:
-        entries = pairs(fitter, node, level, patterns, rest)
+        entries = pairs(lowerer, node, level, patterns, rest)
         if entries is None:
-            return _empty(fitter, node)
+            return _empty(lowerer, node)
         form = entries
         form.notes.insert(0, "An object, written as a list of its keys and values.")
-        _count_pairs(fitter, node, form)
+        _count_pairs(lowerer, node, form)
     for keyword in ("dependentRequired", "dependentSchemas"):
         if node.get(keyword):
-            form.notes.append(fitter.lose(node, keyword))
+            form.notes.append(lowerer.lose(node, keyword))
     form.notes = [text for text in form.notes if text]
     return form
 
 
-def _empty(fitter: Fitter, node: dict[str, Any]) -> Form | None:
+def _empty(lowerer: Walk, node: dict[str, Any]) -> Variant | None:
     """Say a map that cannot hold anything."""
     if node.get("minProperties", 0) > 0:
-        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        lowerer.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
         return None
     body: dict[str, Any] = {"type": "object", "properties": {}}
-    if fitter.dialect.closed:
+    if lowerer.dialect.closed:
         body["additionalProperties"] = False
-    if fitter.dialect.every_required:
+    if lowerer.dialect.every_required:
         body["required"] = []
-    if "propertyOrdering" in fitter.dialect.keywords:
+    if "propertyOrdering" in lowerer.dialect.keywords:
         body["propertyOrdering"] = []
-    if not fitter.dialect.closed:
+    if not lowerer.dialect.closed:
         for keyword in _OF_UNDECLARED:
             if keyword in node:
-                fitter.lose(
+                lowerer.lose(
                     node, keyword, reason="has no word in the target; what is not allowed is found when the answer is lifted"
                 )
-    return Form("object", body)
+    return Variant("object", body)
 
 
 _OF_UNDECLARED = (
@@ -97,28 +95,28 @@ _OF_UNDECLARED = (
 """What speaks of properties that are not declared."""
 
 
-def _count_pairs(fitter: Fitter, node: dict[str, Any], form: Form) -> None:
+def _count_pairs(lowerer: Walk, node: dict[str, Any], form: Variant) -> None:
     """Say how many entries a map has: a list may hold one key twice, so that a least number is exact up to one only."""
-    keywords, limit = fitter.dialect.keywords, fitter.dialect.most_min_items
+    keywords, limit = lowerer.dialect.keywords, lowerer.dialect.most_min_items
     least = int(node.get("minProperties", 0))
     if least > 0:
         sendable = "minItems" in keywords
         if sendable:
             form.body["minItems"] = least if limit is None else min(least, limit)
         if least > 1 or not sendable:
-            form.notes.append(fitter.lose(node, "minProperties"))
+            form.notes.append(lowerer.lose(node, "minProperties"))
     if "maxProperties" in node:
         if "maxItems" in keywords:
             form.body["maxItems"] = int(node["maxProperties"])
         else:
-            form.notes.append(fitter.lose(node, "maxProperties"))
+            form.notes.append(lowerer.lose(node, "maxProperties"))
 
 
 def kept(
-    fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json, *, renamed: bool = False
+    lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json, *, renamed: bool = False
 ) -> tuple[dict[str, Any], Codec, list[str]]:
     """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
-    keywords = fitter.dialect.keywords
+    keywords = lowerer.dialect.keywords
     notes: list[str] = []
     body: dict[str, Any] = {}
     by: list[dict[str, Json]] = []
@@ -128,28 +126,28 @@ def kept(
         patterns
         and single
         and "patternProperties" in keywords
-        and all(taken(pattern, "plain", fitter.dialect.most_repeated) for pattern in patterns)
+        and all(taken(pattern, "plain", lowerer.dialect.most_repeated) for pattern in patterns)
     ):
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
-            value, codec = fitter.fit(schema, level + 1)
+            value, codec = lowerer.fit(schema, level + 1)
             said[pattern] = False if value is None else value
             by.append({"pattern": pattern, "codec": codec})
         body["patternProperties"] = said  # declared properties that match the pattern have its demands among their own
     elif patterns:
-        notes.append(fitter.lose(node, "patternProperties"))
-        _lose_rest(fitter, node, rest)
+        notes.append(lowerer.lose(node, "patternProperties"))
+        _lose_rest(lowerer, node, rest)
         values = [schema for schema in patterns.values() if schema is not False]
         if rest is _ABSENT or rest is True:
             rest = True
         else:
             rest = (
-                fitter.made({"anyOf": [*values, *([] if rest is False else [rest])]}, node)
+                lowerer.made({"anyOf": [*values, *([] if rest is False else [rest])]}, node)
                 if values or rest is not False
                 else False
             )
     if rest is not _ABSENT and rest is not False:
-        value, other = fitter.fit(rest, level + 1)
+        value, other = lowerer.fit(rest, level + 1)
         body["additionalProperties"] = False if value is None else True if value == {} else value
     elif rest is _ABSENT:
         body["additionalProperties"] = True
@@ -157,62 +155,62 @@ def kept(
         body["additionalProperties"] = False
     if "propertyNames" in node:
         if "propertyNames" in keywords:
-            names, _ = fitter.fit(fitter.made({"allOf": [{"type": "string"}, node["propertyNames"]]}, node), level + 1)
+            names, _ = lowerer.fit(lowerer.made({"allOf": [{"type": "string"}, node["propertyNames"]]}, node), level + 1)
             if names is None:  # no name will do, so there is no property
                 return {"additionalProperties": False}, None, notes
             body["propertyNames"] = names
         else:
-            notes.append(fitter.lose(node, "propertyNames"))
+            notes.append(lowerer.lose(node, "propertyNames"))
     if any(entry["codec"] is not None for entry in by):
         return body, {"other": other, "by": by}, notes
     return body, {"other": other} if other is not None else None, notes
 
 
-def _lose_rest(fitter: Fitter, node: dict[str, Any], rest: Json) -> None:
+def _lose_rest(lowerer: Walk, node: dict[str, Any], rest: Json) -> None:
     """Lose what holds for keys no pattern matches, where patterns are not told."""
     for keyword in ("additionalProperties", "unevaluatedProperties"):
         if keyword in node and rest is not True:
-            fitter.lose(node, keyword)
+            lowerer.lose(node, keyword)
 
 
-def pairs(fitter: Fitter, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Form | None:
+def pairs(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json) -> Variant | None:
     """Say entries as a list of `{key, value}`, one alternative for each pattern of keys; `None` if there can be no entry."""
     wanted: list[tuple[str | None, Json]] = [(pattern, schema) for pattern, schema in patterns.items() if schema is not False]
     if rest is not False:
         wanted.append((None, rest))
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
-        fitter.lose(node, "patternProperties")
+        lowerer.lose(node, "patternProperties")
     for pattern in patterns:
-        if not _enforced(fitter, pattern):
-            fitter.lose(node, "patternProperties")
-            _lose_rest(fitter, node, rest)
-    if fitter.dialect.unions == "choice" and len(wanted) > 1:
-        wanted = [(None, fitter.made({"anyOf": [schema for _, schema in wanted]}, node))]
-    entries: list[tuple[str | None, Form]] = []
+        if not _enforced(lowerer, pattern):
+            lowerer.lose(node, "patternProperties")
+            _lose_rest(lowerer, node, rest)
+    if lowerer.dialect.unions == "choice" and len(wanted) > 1:
+        wanted = [(None, lowerer.made({"anyOf": [schema for _, schema in wanted]}, node))]
+    entries: list[tuple[str | None, Variant]] = []
     for key_pattern, schema in wanted:
-        forms = fitter.forms(_entry(fitter, node, key_pattern, schema), level + 1)
+        forms = lowerer.forms(_entry(lowerer, node, key_pattern, schema), level + 1)
         if len(forms) == 1:
             entries.append((key_pattern, forms[0]))
     if not entries:
         return None
-    distinct: dict[str, Form] = {}
+    distinct: dict[str, Variant] = {}
     kept = [(pattern, distinct.setdefault(dumps([form.body, form.codec], indent=False), form)) for pattern, form in entries]
-    items, codec = fitter.combine({}, list(distinct.values()))
+    items, codec = lowerer.combine({}, list(distinct.values()))
     pairs: dict[str, Any] = {"as": "pairs", "item": codec}
     if len(distinct) > 1:
         pairs["by"] = [{"pattern": pattern, "codec": form.codec} for pattern, form in kept]
-    return Form("array", {"type": "array", "items": items}, pairs)
+    return Variant("array", {"type": "array", "items": items}, pairs)
 
 
-def _enforced(fitter: Fitter, pattern: str) -> bool:
+def _enforced(lowerer: Walk, pattern: str) -> bool:
     """Say whether a target holds keys to a pattern."""
-    return "pattern" in fitter.dialect.keywords and taken(pattern, fitter.dialect.patterns, fitter.dialect.most_repeated)
+    return "pattern" in lowerer.dialect.keywords and taken(pattern, lowerer.dialect.patterns, lowerer.dialect.most_repeated)
 
 
-def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
+def _entry(lowerer: Walk, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
     """Return the schema of one entry."""
     key: Json = {"type": "string"}
-    if pattern is not None and _enforced(fitter, pattern):
+    if pattern is not None and _enforced(lowerer, pattern):
         key["pattern"] = pattern
     elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
         key["description"] = note("pattern", pattern)
@@ -224,5 +222,5 @@ def _entry(fitter: Fitter, node: dict[str, Any], pattern: str | None, value: Jso
         "required": ["key", "value"],
         "additionalProperties": False,
     }
-    fitter.made(key, node)
-    return fitter.own(pair, node)
+    lowerer.made(key, node)
+    return lowerer.own(pair, node)

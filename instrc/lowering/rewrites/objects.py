@@ -11,17 +11,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.patterns import matches
 from instrc.codecs.reverse import NULL_WORD, Codec, wrapped
 from instrc.jsonvalue import Json, pointer
-from instrc.lowering.forms import Form, null_form
 from instrc.lowering.names import unique
 from instrc.lowering.rewrites import anything, maps
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant, null_variant
+from instrc.lowering.walk import Walk
 
 _ABSENT: Any = None
 """No word on properties that are not declared: JSON has no such schema."""
@@ -30,57 +28,57 @@ _MARKING = frozenset({"if", "dependentSchemas", "allOf", "anyOf", "oneOf"})
 """Keywords whose schemas may mark properties as evaluated, in an instance that satisfies them."""
 
 
-def objects(fitter: Fitter, node: dict[str, Any], level: int) -> Form | None:
+def objects(lowerer: Walk, node: dict[str, Any], level: int) -> Variant | None:
     """Return the form of an object; `None` if there is no such object."""
     needed = len({name for name in node.get("required") or () if isinstance(name, str)})
     if max(needed, node.get("minProperties", 0)) > node.get("maxProperties", float("inf")):
-        fitter.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
+        lowerer.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
         return None
-    if fitter.too_deep(level):
-        return anything.written(fitter, fitter.made({**node, "type": "object"}, node), fitter.beyond(level))
+    if lowerer.too_deep(level):
+        return anything.written(lowerer, lowerer.made({**node, "type": "object"}, node), lowerer.beyond(level))
     rest = node.get("additionalProperties", node.get("unevaluatedProperties", _ABSENT))
     if rest is not _ABSENT and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
-        fitter.lose(node, "unevaluatedProperties", "narrowed", "is taken for all that is not declared, whatever marks it")
+        lowerer.lose(node, "unevaluatedProperties", "narrowed", "is taken for all that is not declared, whatever marks it")
     declared = node.get("properties") or {}
     required = [name for name in dict.fromkeys(node.get("required") or ()) if isinstance(name, str)]
     names = [*declared, *(name for name in required if name not in declared)]
     patterns = node.get("patternProperties") or {}
-    if not names and not patterns and rest is _ABSENT and _no_arguments(fitter, node):
-        if fitter.dialect.closed:
-            fitter.lose(node, "additionalProperties", "convention", "is not given at the root: a tool without parameters")
-        return _Shape(fitter, node, level).form()
+    if not names and not patterns and rest is _ABSENT and _no_arguments(lowerer, node):
+        if lowerer.dialect.closed:
+            lowerer.lose(node, "additionalProperties", "convention", "is not given at the root: a tool without parameters")
+        return _Shape(lowerer, node, level).form()
     if not names and (patterns or rest is not False):
-        return maps.maps(fitter, node, level, patterns, True if rest is _ABSENT else rest)
-    kept = fitter.dialect.maps == "keep" and (patterns or rest not in (_ABSENT, False))
-    shape = _Shape(fitter, node, level, leaky=bool(kept) or not fitter.dialect.closed)
+        return maps.maps(lowerer, node, level, patterns, True if rest is _ABSENT else rest)
+    kept = lowerer.dialect.maps == "keep" and (patterns or rest not in (_ABSENT, False))
+    shape = _Shape(lowerer, node, level, leaky=bool(kept) or not lowerer.dialect.closed)
     for name in names:
-        if not shape.add(name, _schema_of(fitter, node, name, declared, patterns, rest), required=name in required):
+        if not shape.add(name, _schema_of(lowerer, node, name, declared, patterns, rest), required=name in required):
             return None
     if rest is _ABSENT and not patterns:
-        if fitter.dialect.closed:
-            fitter.lose(node, "additionalProperties", "convention", "is not given, so there are no undeclared properties")
+        if lowerer.dialect.closed:
+            lowerer.lose(node, "additionalProperties", "convention", "is not given, so there are no undeclared properties")
     elif patterns or rest is not False:
         shape.others(patterns, rest)
-    elif not fitter.dialect.closed and not fitter.is_own(node):
+    elif not lowerer.dialect.closed and not lowerer.is_own(node):
         for closing in ("additionalProperties", "unevaluatedProperties"):
             if closing in node:
-                fitter.lose(
+                lowerer.lose(
                     node, closing, reason="has no word in the target; undeclared keys are found when the answer is lifted"
                 )
-    closed = not patterns and (rest is False or (rest is _ABSENT and fitter.dialect.closed))
+    closed = not patterns and (rest is False or (rest is _ABSENT and lowerer.dialect.closed))
     if closed and node.get("minProperties", 0) > len(shape.body["properties"]):
-        fitter.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
+        lowerer.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
         return None
     return shape.form()
 
 
-def _no_arguments(fitter: Fitter, node: dict[str, Any]) -> bool:
+def _no_arguments(lowerer: Walk, node: dict[str, Any]) -> bool:
     """Say whether an object is the root of a tool and says nothing of properties."""
-    return node is fitter.root and fitter.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
+    return node is lowerer.root and lowerer.dialect.tool and node.keys().isdisjoint({"propertyNames", "minProperties"})
 
 
 def _schema_of(
-    fitter: Fitter, node: dict[str, Any], name: str, declared: dict[str, Json], patterns: dict[str, Json], rest: Json
+    lowerer: Walk, node: dict[str, Any], name: str, declared: dict[str, Json], patterns: dict[str, Json], rest: Json
 ) -> Json:
     """Return all that is demanded of one property."""
     demands = [declared[name]] if name in declared else []
@@ -95,7 +93,7 @@ def _schema_of(
             return False
     if not demands:
         return True
-    return demands[0] if len(demands) == 1 else fitter.made({"allOf": demands}, node)
+    return demands[0] if len(demands) == 1 else lowerer.made({"allOf": demands}, node)
 
 
 def _said_of(node: dict[str, Any], name: str) -> list[Json]:
@@ -109,8 +107,8 @@ def _said_of(node: dict[str, Any], name: str) -> list[Json]:
 class _Shape:
     """An object under construction."""
 
-    def __init__(self, fitter: Fitter, node: dict[str, Any], level: int, *, leaky: bool = False) -> None:
-        self.fitter = fitter
+    def __init__(self, lowerer: Walk, node: dict[str, Any], level: int, *, leaky: bool = False) -> None:
+        self.lowerer = lowerer
         self.leaky = leaky
         """Whether a property that is not told of may come all the same."""
         self.node = node
@@ -125,36 +123,36 @@ class _Shape:
 
     def add(self, name: str, schema: Json, *, required: bool) -> bool:
         """Add a property; `False` if it must be there and cannot."""
-        fitter, dialect = self.fitter, self.fitter.dialect
-        forms = fitter.forms(schema, self.level + 1)
+        lowerer, dialect = self.lowerer, self.lowerer.dialect
+        forms = lowerer.forms(schema, self.level + 1)
         if not forms:
             if not required and self.leaky:
-                fitter.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
-                place = fitter.place(self.node, "properties") + pointer(("properties", name))
+                lowerer.lose(self.node, "properties", reason=f"forbids {name!r}, for which the target has no word")
+                place = lowerer.place(self.node, "properties") + pointer(("properties", name))
                 for demand in (schema, *_said_of(self.node, name)):
-                    fitter.lose_all(demand, "cannot be satisfied", "part", place)
+                    lowerer.lose_all(demand, "cannot be satisfied", "part", place)
             elif not required:
-                fitter.contradict(self.node, name, schema)
+                lowerer.contradict(self.node, name, schema)
             if required:
-                fitter.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
+                lowerer.lose(self.node, "required", "annotation", f"asks for {name!r}, which has no value")
             self.declared.append(name)
             return not required
-        fitter_keys = dialect.keys_at_root_only and self.level > 1
-        sent = name if fitter_keys else fitter.keys.sent(name)
+        keeps_key = dialect.keys_at_root_only and self.level > 1
+        sent = name if keeps_key else lowerer.keys.sent(name)
         entry: dict[str, Any] = {} if sent == name else {"key": name}
         asked = required
-        nullable = any(admits_null(fitter, form) for form in forms)
-        if not required and (dialect.every_required or (fitter.ordered and dialect.reorders)):
+        nullable = any(admits_null(lowerer, form) for form in forms)
+        if not required and (dialect.every_required or (lowerer.ordered and dialect.reorders)):
             asked = True
             entry["absent"] = True
             forms = self._or_left_out(schema, forms, entry, nullable=nullable)
         elif not dialect.null and nullable and any(form.kind == "null" for form in forms):
             asked, forms = self._missing(schema, forms, entry, required=required)
-        elif dialect.spelling == "smolagents" and self.level == 1 and not required and not nullable:
+        elif dialect.null_leaves_out and self.level == 1 and not required and not nullable:
             entry["absent"] = "also"  # `nullable` there lets null through as well
         notes = (f'null leaves it out, "{entry["null"]}" sets it to null.',) if "null" in entry else ()
-        body, codec = fitter.combine(schema, forms, notes)
-        if dialect.described and not body.get("description") and (dialect.spelling != "smolagents" or self.level == 1):
+        body, codec = lowerer.combine(schema, forms, notes)
+        if dialect.described and not body.get("description") and (dialect.described_inside or self.level == 1):
             body = {"description": name.replace("_", " ").strip() or "The value.", **body}
         if codec is not None:
             entry["codec"] = codec
@@ -166,13 +164,13 @@ class _Shape:
             self.entries[sent] = entry
         return True
 
-    def _or_left_out(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, nullable: bool) -> list[Form]:
+    def _or_left_out(self, schema: Json, forms: list[Variant], entry: dict[str, Any], *, nullable: bool) -> list[Variant]:
         """Let null say that a property is left out, and a word say null where null is a value."""
         written = any(form.written and (form.anything or "null" in (form.codec or {})["kinds"]) for form in forms)
         if nullable and not written:
             if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
                 reason = "is null, so null and leaving out mean the same; null is taken for left out"
-                self.fitter.lose(schema, "default", "convention", reason)
+                self.lowerer.lose(schema, "default", "convention", reason)
             else:
                 word = NULL_WORD
                 known = [value for form in forms for value in (*form.body.get("enum", ()), form.body.get("const"))]
@@ -180,10 +178,15 @@ class _Shape:
                     word = f"<{word}>"
                 entry["null"] = word
                 if not any(form.kind == "any" for form in forms):
-                    forms = [*(form for form in forms if form.kind != "null"), Form("string", {"type": "string", "enum": [word]})]
-        return [*forms, null_form()] if not any(form.kind == "null" for form in forms) else forms
+                    forms = [
+                        *(form for form in forms if form.kind != "null"),
+                        Variant("string", {"type": "string", "enum": [word]}),
+                    ]
+        return [*forms, null_variant()] if not any(form.kind == "null" for form in forms) else forms
 
-    def _missing(self, schema: Json, forms: list[Form], entry: dict[str, Any], *, required: bool) -> tuple[bool, list[Form]]:
+    def _missing(
+        self, schema: Json, forms: list[Variant], entry: dict[str, Any], *, required: bool
+    ) -> tuple[bool, list[Variant]]:
         """Let a missing key say null, for a target without null."""
         kept = [form for form in forms if form.kind != "null"]
         if not kept:
@@ -193,16 +196,16 @@ class _Shape:
             return False, kept
         if isinstance(schema, dict):
             same = "default" in schema and schema["default"] is None
-            self.fitter.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+            self.lowerer.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
         entry["unsaid"] = True
         return False, kept
 
     def others(self, patterns: dict[str, Json], rest: Json) -> None:
         """Let properties in that are not declared."""
-        fitter, dialect = self.fitter, self.fitter.dialect
+        lowerer, dialect = self.lowerer, self.lowerer.dialect
         if dialect.maps == "keep":
             renamed = any("key" in entry for entry in self.entries.values())
-            body, codec, notes = maps.kept(fitter, self.node, self.level, patterns, rest, renamed=renamed)
+            body, codec, notes = maps.kept(lowerer, self.node, self.level, patterns, rest, renamed=renamed)
             self.body.update(body)
             self.notes += notes
             if codec is not None:
@@ -213,22 +216,22 @@ class _Shape:
             reason = "has no word in the target; what is not in the list is found when the answer is lifted"
             for keyword in ("additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"):
                 if keyword in self.node:
-                    fitter.lose(self.node, keyword, reason=reason)
-        form = maps.pairs(fitter, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
+                    lowerer.lose(self.node, keyword, reason=reason)
+        form = maps.pairs(lowerer, self.node, self.level + 1, patterns, True if rest is _ABSENT else rest)
         if form is None:
             return
         sent = unique(_MORE, self.body["properties"], 64)
-        asked = dialect.every_required or (fitter.ordered and dialect.reorders)
-        self.body["properties"][sent], _ = fitter.combine(
+        asked = dialect.every_required or (lowerer.ordered and dialect.reorders)
+        self.body["properties"][sent], _ = lowerer.combine(
             {"description": "Further properties, each a key with its value."}, [form]
         )
         if asked:
             self.required.append(sent)
         self.extra["more"] = {"at": sent, "codec": form.codec, "declared": self.declared, "asked": asked}
 
-    def form(self) -> Form:
+    def form(self) -> Variant:
         """Return the finished object."""
-        fitter, dialect, node = self.fitter, self.fitter.dialect, self.node
+        lowerer, dialect, node = self.lowerer, self.lowerer.dialect, self.node
         body = self.body
         body["required"] = [name for name in body["properties"] if name in set(self.required)]
         if dialect.closed and "additionalProperties" not in body and "patternProperties" not in body:
@@ -239,17 +242,17 @@ class _Shape:
             body["propertyOrdering"] = list(body["properties"])
         if not body["required"] and not dialect.every_required:
             del body["required"]
-        maps.count(fitter, node, body, self.notes, more="more" in self.extra)
+        maps.count(lowerer, node, body, self.notes, more="more" in self.extra)
         for keyword in ("dependentRequired", "dependentSchemas"):
             if any(needs not in (True, {}, []) for needs in (node.get(keyword) or {}).values()):
-                self.notes.append(fitter.lose(node, keyword))
+                self.notes.append(lowerer.lose(node, keyword))
         if "propertyNames" in node and "other" not in self.extra and not dialect.closed:
-            self.notes.append(fitter.lose(node, "propertyNames"))
+            self.notes.append(lowerer.lose(node, "propertyNames"))
         codec: Codec = {"as": "object", "keys": self.entries, **self.extra} if self.entries or self.extra else None
-        return Form("object", body, codec, [text for text in self.notes if text])
+        return Variant("object", body, codec, [text for text in self.notes if text])
 
 
-def admits_null(fitter: Fitter, form: Form) -> bool:
+def admits_null(lowerer: Walk, form: Variant) -> bool:
     """Say whether null is among the values of a form."""
     if form.kind in {"null", "any"} or form.anything:
         return True
@@ -257,10 +260,10 @@ def admits_null(fitter: Fitter, form: Form) -> bool:
         return "null" in form.codec["kinds"]
     if form.codec is not None and form.codec["as"] == "values":
         return any(value is None for _, value in form.codec["values"])
-    return form.kind == "ref" and _nullish(fitter, form.node, set())
+    return form.kind == "ref" and _nullish(lowerer, form.node, set())
 
 
-def _nullish(fitter: Fitter, node: Json, seen: set[int]) -> bool:
+def _nullish(lowerer: Walk, node: Json, seen: set[int]) -> bool:
     """Say whether a schema allows null, as far as its outer keywords tell."""
     if not isinstance(node, dict):
         return node is True
@@ -272,12 +275,12 @@ def _nullish(fitter: Fitter, node: Json, seen: set[int]) -> bool:
         return False
     if ("enum" in node and None not in node["enum"]) or ("const" in node and node["const"] is not None):
         return False
-    if "$ref" in node and not _nullish(fitter, fitter.target(node["$ref"]), seen):
+    if "$ref" in node and not _nullish(lowerer, lowerer.target(node["$ref"]), seen):
         return False
-    if any(not _nullish(fitter, member, seen) for member in node.get("allOf", ())):
+    if any(not _nullish(lowerer, member, seen) for member in node.get("allOf", ())):
         return False
     if types is None and node.keys() & {"properties", "items", "minLength", "pattern", "minimum", "maximum"}:
         return False  # read as that type
     return all(
-        any(_nullish(fitter, member, seen) for member in node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node
+        any(_nullish(lowerer, member, seen) for member in node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node
     )

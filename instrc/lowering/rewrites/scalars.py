@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import re
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.jsonvalue import Json
-from instrc.lowering.forms import Form
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant
+from instrc.lowering.walk import Walk
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
@@ -23,24 +21,24 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multip
 _ROUNDED = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
 
 
-def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
+def strings(lowerer: Walk, node: dict[str, Any]) -> Variant | None:
     """Return the form of a string; `None` if its lengths contradict each other."""
-    keywords, dialect = fitter.dialect.keywords, fitter.dialect
+    keywords, dialect = lowerer.dialect.keywords, lowerer.dialect
     if node.get("minLength", 0) > node.get("maxLength", float("inf")):
-        fitter.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+        lowerer.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
         return None
-    form = Form("string", {"type": "string"})
+    form = Variant("string", {"type": "string"})
     pattern, form_at = node.get("pattern"), node.get("format")
     if isinstance(pattern, str):
         if "pattern" in keywords and taken(pattern, dialect.patterns, dialect.most_repeated):
             form.body["pattern"] = pattern
         else:
-            form.notes.append(fitter.lose(node, "pattern"))
+            form.notes.append(lowerer.lose(node, "pattern"))
     if isinstance(form_at, str):
         if "format" in keywords and form_at in dialect.formats and "pattern" not in form.body:
             form.body["format"] = form_at
         else:
-            form.notes.append(fitter.lose(node, "format"))
+            form.notes.append(lowerer.lose(node, "format"))
     for keyword in ("minLength", "maxLength"):
         if keyword not in node or (keyword == "minLength" and node[keyword] <= 0):
             continue
@@ -48,35 +46,35 @@ def strings(fitter: Fitter, node: dict[str, Any]) -> Form | None:
         if keyword in keywords and alone and (dialect.most_count is None or node[keyword] <= dialect.most_count):
             form.body[keyword] = node[keyword]
         else:
-            form.notes.append(fitter.lose(node, keyword))
+            form.notes.append(lowerer.lose(node, keyword))
     return form
 
 
-def numbers(fitter: Fitter, node: dict[str, Any], kind: str) -> Form | None:
+def numbers(lowerer: Walk, node: dict[str, Any], kind: str) -> Variant | None:
     """Return the form of a number; `None` if its bounds leave none."""
     if _empty(node, kind):
-        fitter.lose(node, "minimum", "annotation", "leaves no number")
+        lowerer.lose(node, "minimum", "annotation", "leaves no number")
         return None
-    form = Form(kind, {"type": kind})
+    form = Variant(kind, {"type": kind})
     for keyword in _BOUNDS:
         if keyword not in node or isinstance(node[keyword], bool):
             continue
         value = node[keyword]
-        if fitter.dialect.most_bound is not None and abs(value) > fitter.dialect.most_bound:
-            form.notes.append(fitter.lose(node, keyword))
+        if lowerer.dialect.most_bound is not None and abs(value) > lowerer.dialect.most_bound:
+            form.notes.append(lowerer.lose(node, keyword))
             continue
         if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
             value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
-        if keyword in fitter.dialect.keywords:
+        if keyword in lowerer.dialect.keywords:
             form.body[keyword] = value
-        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in fitter.dialect.keywords:
+        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in lowerer.dialect.keywords:
             form.body["minimum"] = max(floor(value) + 1, form.body.get("minimum", floor(value) + 1))
-        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in fitter.dialect.keywords:
+        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in lowerer.dialect.keywords:
             form.body["maximum"] = min(ceil(value) - 1, form.body.get("maximum", ceil(value) - 1))
         elif keyword == "multipleOf" and kind == "integer" and value == 1:
             continue
         else:
-            form.notes.append(fitter.lose(node, keyword))
+            form.notes.append(lowerer.lose(node, keyword))
     return form
 
 

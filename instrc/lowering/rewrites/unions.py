@@ -12,26 +12,24 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS
 from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import Json, freeze
-from instrc.lowering.forms import Form, distinct, table, values_of
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
 from instrc.lowering.rewrites.exclusive import exclusive
 from instrc.lowering.rewrites.meet import both
-
-if TYPE_CHECKING:
-    from instrc.lowering.fit import Fitter
+from instrc.lowering.variants import Variant, distinct, table, values_of
+from instrc.lowering.walk import Walk
 
 _MOST_FORMS = 300
 
 
-def branches(fitter: Fitter, node: dict[str, Any], level: int) -> list[Form]:
+def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
     """Return the forms of all branches of `anyOf` or `oneOf`, each with what stands beside it."""
     keyword = "anyOf" if "anyOf" in node else "oneOf"
     beside = {
@@ -39,13 +37,13 @@ def branches(fitter: Fitter, node: dict[str, Any], level: int) -> list[Form]:
         for name, value in node.items()
         if name != keyword and name not in ANNOTATIONS and name not in {"not", "if", "then", "else"}
     }
-    fitter.made(beside, node)
-    forms: list[Form] = []
+    lowerer.made(beside, node)
+    forms: list[Variant] = []
     schemas: list[Json] = []
     for branch in node[keyword]:
-        schema = fitter.made(both(beside, branch), branch, beside) if beside else branch
+        schema = lowerer.made(both(beside, branch), branch, beside) if beside else branch
         schemas.append(schema)
-        found = fitter.forms(schema, level)
+        found = lowerer.forms(schema, level)
         if isinstance(branch, dict):
             text, title = branch.get("description"), branch.get("title")
             for form in found:
@@ -53,24 +51,24 @@ def branches(fitter: Fitter, node: dict[str, Any], level: int) -> list[Form]:
                 form.title = form.title or (title if isinstance(title, str) else None)
         forms += found
         if len(forms) > _MOST_FORMS:
-            return [anything.written(fitter, node, "has more alternatives than can be kept apart")]
-    if keyword == "oneOf" and not exclusive(fitter, schemas):
+            return [anything.written(lowerer, node, "has more alternatives than can be kept apart")]
+    if keyword == "oneOf" and not exclusive(lowerer, schemas):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
-        fitter.take(node, "oneOf", "unenforced", reason)
-    if fitter.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
+        lowerer.take(node, "oneOf", "unenforced", reason)
+    if lowerer.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
         reason = "is a choice by name, and what it names may be missing"
-        fitter.lose(node, keyword, "part", reason)
+        lowerer.lose(node, keyword, "part", reason)
     return forms
 
 
 # putting forms together
 
 
-def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
+def merged(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
     """Return forms that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     for form in forms:
         if form.anything:
-            return [form, *(other for other in forms if other.kind == "null" and form.written and fitter.dialect.null)]
+            return [form, *(other for other in forms if other.kind == "null" and form.written and lowerer.dialect.null)]
     if len(forms) < 2:
         return forms
     if any(form.bare and form.kind == "number" for form in forms):
@@ -84,15 +82,15 @@ def merged(fitter: Fitter, forms: list[Form]) -> list[Form]:
         strange = any(_strange(form) for form in strings)
         listed = all(_same_enumeration(left, right) for left, right in pairwise(strings))
         if any(form.written for form in strings) or (strange and not listed):
-            forms = [*(form for form in forms if form.kind != "string"), anything.texts(fitter, strings)]
+            forms = [*(form for form in forms if form.kind != "string"), anything.texts(lowerer, strings)]
     nulls = [form for form in forms if form.kind == "null"]
     if len(nulls) > 1:
         nulls[0].text = joined(*(form.text for form in nulls))
         forms = [form for form in forms if form.kind != "null" or form is nulls[0]]
-    return _enumerations(fitter, distinct(forms))
+    return _enumerations(lowerer, distinct(forms))
 
 
-def _strange(form: Form) -> bool:
+def _strange(form: Variant) -> bool:
     """Say whether strings of a form stand for other values."""
     return (
         form.codec is not None
@@ -101,12 +99,12 @@ def _strange(form: Form) -> bool:
     )
 
 
-def _enumerations(fitter: Fitter, forms: list[Form]) -> list[Form]:
+def _enumerations(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
     """Join enums of one type into one enum, unless each describes its values."""
-    result: list[Form] = []
+    result: list[Variant] = []
     for form in forms:
         mate = next((other for other in result if _same_enumeration(other, form)), None)
-        if mate is None or (fitter.dialect.unions == "anyOf" and (form.text or mate.text)):
+        if mate is None or (lowerer.dialect.unions == "anyOf" and (form.text or mate.text)):
             result.append(form)
             continue
         values = [
@@ -120,11 +118,13 @@ def _enumerations(fitter: Fitter, forms: list[Form]) -> list[Form]:
             if any(one.codec is not None and one.codec.get("fold") for one in (mate, form)):
                 codec["fold"] = True
         text = joined(mate.text, form.text)
-        result[result.index(mate)] = Form(mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node)
+        result[result.index(mate)] = Variant(
+            mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node
+        )
     return result
 
 
-def _same_enumeration(left: Form, right: Form) -> bool:
+def _same_enumeration(left: Variant, right: Variant) -> bool:
     if (
         left.kind != right.kind
         or not left.body.keys() <= {"type", "enum", "const"}
@@ -137,15 +137,15 @@ def _same_enumeration(left: Form, right: Form) -> bool:
     return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
 
 
-def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[str, Any], Codec]:
+def united(lowerer: Walk, forms: list[Variant], shared: list[str]) -> tuple[dict[str, Any], Codec]:
     """Return one schema for forms that differ, and the codec that finds the form of an answer."""
-    dialect = fitter.dialect
-    if len(forms) == 1 and forms[0].kind == "null" and dialect.spelling == "openapi":  # null is no type there
+    dialect = lowerer.dialect
+    if len(forms) == 1 and forms[0].kind == "null" and not dialect.null_type and dialect.null:
         return {"type": ["string", "null"], "enum": ["null", None]}, {"as": "values", "values": [[None, None], ["null", None]]}
     if len(forms) == 1 and (forms[0].kind != "null" or dialect.null):
         return forms[0].body, forms[0].codec
     if dialect.unions == "choice":
-        return choice(fitter, forms)
+        return choice(lowerer, forms)
     others = [form for form in forms if form.kind != "null"]
     nulls = [form for form in forms if form.kind == "null"]
     if len(others) == 1:
@@ -156,8 +156,8 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
             codec = {**codec, "null": True}  # stands beside the text as itself
         elif nulls and codec is not None and codec["as"] == "ref":
             codec = {**codec, "null": True}
-        return _nullable(fitter, form), codec
-    untangled(fitter, others)
+        return _nullable(lowerer, form), codec
+    untangled(lowerer, others)
     if dialect.type_lists and all(form.bare for form in others):
         return {"type": [form.kind for form in [*others, *nulls]]}, None
     shared += [text for form in nulls for text in [form.text, *form.notes] if text and text not in shared]
@@ -170,19 +170,22 @@ def united(fitter: Fitter, forms: list[Form], shared: list[str]) -> tuple[dict[s
             bodies.append({**head, "anyOf": [form.body]})
         else:
             bodies.append({**head, **form.body} if head else form.body)
-    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(fitter, others, nulls)
+    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(lowerer, others, nulls)
 
 
-def codec_of(fitter: Fitter, others: list[Form], nulls: list[Form]) -> Codec:
+def codec_of(lowerer: Walk, others: list[Variant], nulls: list[Variant]) -> Codec:
     """Return the codec of a union: nothing if nothing changes in any branch."""
     if all(form.codec is None for form in others):
         return None
-    return {"as": "union", "of": [{"when": fitter.wordless(form.body), "codec": form.codec} for form in [*others, *nulls]]}
+    return {
+        "as": "union",
+        "of": [{"when": lowerer.without_annotations(form.body), "codec": form.codec} for form in [*others, *nulls]],
+    }
 
 
-def _nullable(fitter: Fitter, form: Form) -> dict[str, Any]:
+def _nullable(lowerer: Walk, form: Variant) -> dict[str, Any]:
     """Return a schema that takes null besides."""
-    body, dialect = form.body, fitter.dialect
+    body, dialect = form.body, lowerer.dialect
     if form.kind == "any":
         return body
     scalar = form.kind in {"string", "integer", "number", "boolean"} and "anyOf" not in body

@@ -1,4 +1,4 @@
-"""Make schemas as wicked as the wild ones are: odd names everywhere, large numbers, roots that are no object, contradictions."""
+"""Make adversarial schemas: odd names everywhere, large numbers, roots that are no object, contradictions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HUGE = [0, -0.0, 1e308, -1e308, 2**63, -(2**63) - 1, 2**70, 1e-300, 0.1, 10**25,
 PATTERNS = ["^(a|b)$", "^[а-я]+$", r"^(?!a)", "^$", ".", "()", r"\$", "a{1,3}", r"^\S+$", "^x-"]
 
 
-class Wicked(Schemas):
+class Adversarial(Schemas):
     """Make schemas of all that is known to have broken lowering, or might."""
 
     def document(self, leaves: int = 16) -> Any:
@@ -179,9 +179,9 @@ def renamed(root: Any, holder: str) -> Any:
     return [renamed(item, holder) for item in root] if isinstance(root, list) else root
 
 
-def wicked(seed: int) -> Any:
+def adversarial(seed: int) -> Any:
     """Return the schema that a number stands for."""
-    return Wicked(Random(seed)).document()  # noqa: S311  -- reproducible, not secret
+    return Adversarial(Random(seed)).document()  # noqa: S311  -- reproducible, not secret
 
 
 def instances(schema: Any, seed: int, tries: int = 6) -> list[Any]:

@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json, equal, freeze
 
 
 @dataclass(slots=True)
-class Form:
+class Variant:
     """A schema of one JSON type in the target's words, with the codec of its values."""
 
     kind: str
@@ -43,9 +43,9 @@ class Form:
         return self.body.keys() == {"type"} and self.codec is None and not self.notes and not self.text
 
 
-def distinct(forms: list[Form]) -> list[Form]:
+def distinct(forms: list[Variant]) -> list[Variant]:
     """Return the first of each of the forms that say the same."""
-    kept: list[Form] = []
+    kept: list[Variant] = []
     for form in forms:
         if not any(
             form.kind == other.kind and form.text == other.text and equal([form.body, form.codec], [other.body, other.codec])
@@ -55,9 +55,9 @@ def distinct(forms: list[Form]) -> list[Form]:
     return kept
 
 
-def null_form() -> Form:
+def null_variant() -> Variant:
     """Return the form of null."""
-    return Form("null", {"type": "null"})
+    return Variant("null", {"type": "null"})
 
 
 def listed_values(schema: dict[str, Any]) -> list[Json]:
@@ -65,12 +65,12 @@ def listed_values(schema: dict[str, Any]) -> list[Json]:
     return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
 
 
-def values_of(form: Form) -> list[Json]:
+def values_of(form: Variant) -> list[Json]:
     """Return what is sent for the values of an enumeration."""
     return list(form.body["enum"]) if "enum" in form.body else [form.body["const"]]
 
 
-def table(form: Form) -> dict[Any, list[Json]]:
+def table(form: Variant) -> dict[Any, list[Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
     pairs = form.codec["values"] if form.codec else [[value, value] for value in values_of(form)]
     return {freeze(sent): [sent, value] for sent, value in pairs}

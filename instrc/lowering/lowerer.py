@@ -13,13 +13,13 @@ from instrc.codecs.reverse import Codec
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, dumps, freeze
-from instrc.lowering.forms import Form, null_form
 from instrc.lowering.ledger import Ledger
 from instrc.lowering.names import KeyNames, legal, unique
 from instrc.lowering.notes import joined, note
 from instrc.lowering.rewrites import anything, arrays, literals, objects, scalars, unions
 from instrc.lowering.rewrites.apart import tagged
 from instrc.lowering.rewrites.meet import both
+from instrc.lowering.variants import Variant, null_variant
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
 
@@ -46,7 +46,7 @@ _APPLICATORS = ("not", "if", "then", "else")
 _KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
 
 
-class Fitter(Ledger):
+class SchemaLowerer(Ledger):
     """One lowering under way: the target, the schema it reads, and what it has found out so far."""
 
     def __init__(self, dialect: Dialect, root: Json, *, ordered: bool, unroll: int, recursion: str | None = None) -> None:
@@ -68,15 +68,15 @@ class Fitter(Ledger):
         self._sizes: dict[int, tuple[Json, int]] = {}
         self._variants: dict[str, str] = {}
         self._later: dict[tuple[str, str, str], str] = {}
-        self._wordless: dict[int, tuple[Json, Json]] = {}
+        self._unannotated: dict[int, tuple[Json, Json]] = {}
 
     # the walk
 
-    def fit(self, node: Json, level: int, extra: tuple[Form, ...] = ()) -> tuple[Json, Codec]:
+    def fit(self, node: Json, level: int, extra: tuple[Variant, ...] = ()) -> tuple[Json, Codec]:
         """Return a schema in the target's words and the codec of its values; the schema is `None` if nothing fits."""
         return self.combine(node, [*self.forms(node, level), *extra])
 
-    def forms(self, node: Json, level: int) -> list[Form]:
+    def forms(self, node: Json, level: int) -> list[Variant]:
         """Return the ways in which a value of a schema can be written; none if there is no such value."""
         if node is False:
             return []
@@ -91,14 +91,14 @@ class Fitter(Ledger):
         finally:
             self._nested -= 1
 
-    def _forms(self, node: Json, level: int) -> list[Form]:
+    def _forms(self, node: Json, level: int) -> list[Variant]:
         if "allOf" in node:
             node = self.conjoined(node)
             if node is False or node is True or not node:
                 return self.forms(node, level)
         if "$ref" in node:
             return self.reference(node, level)
-        notes = [self.lose(node, keyword) for keyword in _APPLICATORS if keyword in node and not _toothless(node, keyword)]
+        notes = [self.lose(node, keyword) for keyword in _APPLICATORS if keyword in node and not is_vacuous(node, keyword)]
         if "anyOf" in node or "oneOf" in node:
             forms = unions.branches(self, node, level)
         elif "enum" in node or "const" in node:
@@ -147,7 +147,7 @@ class Fitter(Ledger):
             return self.made({**merged, **first, "allOf": left} if left else {**merged, **first}, merged, first)
         return self.made({**merged, "allOf": left}, merged) if left else merged
 
-    def reference(self, node: Schema, level: int) -> list[Form]:
+    def reference(self, node: Schema, level: int) -> list[Variant]:
         """Keep a reference, write what it stands for, or refuse it: only recursive ones are left in a flat schema."""
         ref = node["$ref"]
         target = self.target(ref)
@@ -176,7 +176,7 @@ class Fitter(Ledger):
             form.text = form.text or target.get("description")
         return forms
 
-    def definition(self, key: Any, ref: str, target: Json) -> Form:
+    def definition(self, key: Any, ref: str, target: Json) -> Variant:
         """Return a reference to a definition of the payload, which is made on first sight."""
         name = self._named.get(key)
         if name is None:
@@ -190,9 +190,9 @@ class Fitter(Ledger):
             if body is None:  # too late to say that there is no such value: the reference may be in use
                 body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
             self.definitions[name] = body
-        return Form("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
+        return Variant("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
 
-    def share(self, form: Form) -> None:
+    def share(self, form: Variant) -> None:
         """Refer to the copy of a definition from where it stands, once too much has been copied.
 
         Unions of objects that lead to each other are copies of copies: written out they double with each of them.
@@ -214,7 +214,7 @@ class Fitter(Ledger):
             {"as": "ref", "name": self._variants[key]},
         )
 
-    def tag_later(self, form: Form, tag: str, label: str) -> None:
+    def tag_later(self, form: Variant, tag: str, label: str) -> None:
         """Refer to a definition that is not finished as it will be with a key in front that names it."""
         assert form.codec is not None
         key = (form.codec["name"], tag, label)
@@ -239,29 +239,29 @@ class Fitter(Ledger):
             self._sizes[id(body)] = body, 1 + sum(self._size(child) for _, child in subschemas(body))
         return self._sizes[id(body)][1]
 
-    def wordless(self, body: Json) -> Json:
+    def without_annotations(self, body: Json) -> Json:
         """Return a schema of the payload without what is said in it: maps repeat it, at each level of nested unions."""
         if not isinstance(body, dict):
             return body
-        if id(body) not in self._wordless:
+        if id(body) not in self._unannotated:
             result: Schema = {}
             for keyword, value in body.items():
                 if keyword in _SAID:
                     continue
                 if keyword in NAMED and isinstance(value, dict):
-                    result[keyword] = {name: self.wordless(child) for name, child in value.items()}
+                    result[keyword] = {name: self.without_annotations(child) for name, child in value.items()}
                 elif keyword in MANY:
-                    result[keyword] = [self.wordless(child) for child in value]
+                    result[keyword] = [self.without_annotations(child) for child in value]
                 else:
-                    result[keyword] = self.wordless(value) if keyword in ONE else value
-            self._wordless[id(body)] = (body, result)
-        return self._wordless[id(body)][1]
+                    result[keyword] = self.without_annotations(value) if keyword in ONE else value
+            self._unannotated[id(body)] = (body, result)
+        return self._unannotated[id(body)][1]
 
-    def under_way(self, form: Form) -> bool:
+    def under_way(self, form: Variant) -> bool:
         """Say whether a reference leads to a definition that is not finished."""
         return form.codec is not None and form.codec["as"] == "ref" and self.definitions.get(form.codec["name"]) is None
 
-    def typed(self, node: Schema, level: int) -> list[Form]:
+    def typed(self, node: Schema, level: int) -> list[Variant]:
         """Return the forms of a schema without combinators and without literals, one for each of its types."""
         types = node.get("type")
         if types is None:
@@ -285,9 +285,9 @@ class Fitter(Ledger):
                 case "integer" | "number":
                     form = scalars.numbers(self, node, kind)
                 case "null":
-                    form = null_form()
+                    form = null_variant()
                 case "boolean":
-                    form = Form("boolean", {"type": "boolean"})
+                    form = Variant("boolean", {"type": "boolean"})
                 case _:
                     form = anything.anything(self, node)
             if form is not None:
@@ -305,7 +305,7 @@ class Fitter(Ledger):
 
     # putting together
 
-    def combine(self, node: Json, forms: list[Form], notes: tuple[str, ...] = ()) -> tuple[Json, Codec]:
+    def combine(self, node: Json, forms: list[Variant], notes: tuple[str, ...] = ()) -> tuple[Json, Codec]:
         """Return one schema for several forms, described by what its node and the notes say of it."""
         forms = unions.merged(self, forms)
         if not forms:
@@ -349,7 +349,7 @@ class Fitter(Ledger):
         return {**head, **body, **tail} if head or tail else body
 
 
-def _toothless(node: Schema, keyword: str) -> bool:
+def is_vacuous(node: Schema, keyword: str) -> bool:
     """Say whether a keyword does nothing where it stands."""
     value = node[keyword]
     if keyword == "not":
