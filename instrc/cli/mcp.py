@@ -15,7 +15,7 @@ from instrc.problems.problem import CompileError
 
 
 def command(
-    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Programs (.aug), vibes, or compiled documents (.json).")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes, or compiled documents (.json).")],
     http: Annotated[
         int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP at this port instead.")
     ] = None,
