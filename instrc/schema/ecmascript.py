@@ -352,4 +352,4 @@ _EDGE = "(?:(?<=[0-9A-Z_a-z])(?![0-9A-Z_a-z])|(?<![0-9A-Z_a-z])(?=[0-9A-Z_a-z]))
 
 
 def _code(text: str) -> int:
-    return ord(text) if len(text) == 1 else int(text, base=0)
+    return ord(text) if len(text) == 1 else int(text.lstrip("\\xuU"), base=16)  # `\u0430`

@@ -178,3 +178,19 @@ def test_what_both_know_python_finds_as_well(pattern: str, text: str) -> None:
 def test_no_pattern_raises(pattern: str, text: str) -> None:
     assert search(pattern, text) in {True, False, None}
     assert (unreadable(pattern) is None) or search(pattern, text) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^[а-я]+$", "где"),
+        (r"^[\u0430-я]+$", "где"),
+        (r"^[\x41-Z]+$", "QED"),
+        ("^[ -~]+$", "a b"),
+        ("^[😀-🙏]$", "😁"),
+        ("^[-а]$", "-"),
+    ],
+)
+def test_a_range_of_characters_of_any_script_is_read(pattern: str, text: str) -> None:
+    assert search(pattern, text) is True
+    assert search(pattern, "\u4e00") is False
