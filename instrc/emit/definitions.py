@@ -21,6 +21,8 @@ class Definitions:
         """Return a schema without `$defs` whose references lead to this document's; `name` is for one that refers to itself."""
         if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
+        if "$defs" not in schema:  # the value of a block is put together from schemas that bring their own
+            schema = rebuild(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
         found: dict[str, Json] = schema.get("$defs", {})
         names = {old: self._name(old, definition, found) for old, definition in found.items()}
