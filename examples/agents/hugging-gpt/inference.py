@@ -18,6 +18,7 @@ import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 MODELS = Path(__file__).parent / "models.jsonl"
 MODES = ("none", "down", "error")
@@ -79,23 +80,25 @@ class _Handler(BaseHTTPRequestHandler):
     server: Inference
 
     def do_GET(self) -> None:
-        model = self.path.removeprefix("/status/")
+        path = unquote(self.path)
+        model = path.removeprefix("/status/")
         if self.path == "/health":
             self._send(200, {"status": "ok"})
-        elif model == self.path or model not in self.server.tasks:
+        elif model == path or model not in self.server.tasks:
             self._send(404, {"error": "there is no such model"})
         else:
             self._send(200, {"loaded": self.server.modes.get(model) != "down", "model": model})
 
     def do_POST(self) -> None:
         given = self._given()
-        model = self.path.removeprefix("/models/")
+        path = unquote(self.path)
+        model = path.removeprefix("/models/")
         if given is None:
             self._send(400, {"error": "a JSON object is expected"})
         elif self.path == "/fail" and given.get("mode") in MODES and isinstance(given.get("model"), str):
             self.server.modes[given["model"]] = given["mode"]
             self._send(200, {"model": given["model"], "mode": given["mode"]})
-        elif model == self.path or model not in self.server.tasks:
+        elif model == path or model not in self.server.tasks:
             self._send(404, {"error": "there is no such model"})
         elif self.server.modes.get(model, "none") != "none":
             self._send(503, {"error": f"{model} is out of order"})
