@@ -38,7 +38,11 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
     properties: dict[str, Json] = schema.get("properties", {}) if schema.__class__ is dict else {}
     required = schema.get("required", ()) if schema.__class__ is dict else ()
 
-    def forward(_self: Any, **arguments: Json) -> Json:
+    def forward(_self: Any, *given: Json, **named: Json) -> Json:
+        if len(given) > len(properties):
+            message = f"{name} takes {len(properties)} arguments, but was given {len(given)}"
+            raise TypeError(message)
+        arguments = dict(zip(properties, given, strict=False)) | named  # code of an agent may give them in order
         return handler({key: value for key, value in arguments.items() if value is not None or key in required})
 
     members = {
