@@ -64,23 +64,22 @@ def command(
         show(found, shape)
         if not watch or workspace is None:
             raise typer.Exit(verdict(found))
+        files = workspace.files(file)
+        before = _stamps(files())  # before anybody is told: what is written from then on is seen
         tell("watching; Ctrl-C ends\n")
-        _wait_for_a_change(workspace.files(file))
+        while _stamps(files()) == before:
+            sleep(_PAUSE)
 
 
-def _wait_for_a_change(files: Callable[[], list[Path]]) -> None:
-    def look() -> dict[Path, float]:
-        seen: dict[Path, float] = {}
-        for path in files():
-            try:
-                seen[path] = path.stat().st_mtime_ns
-            except OSError:
-                seen[path] = 0
-        return seen
-
-    before = look()
-    while look() == before:
-        sleep(_PAUSE)
+def _stamps(files: list[Path]) -> dict[Path, int]:
+    """Return when each file was written last; 0 for one that is not there."""
+    seen: dict[Path, int] = {}
+    for path in files:
+        try:
+            seen[path] = path.stat().st_mtime_ns
+        except OSError:
+            seen[path] = 0
+    return seen
 
 
 def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
