@@ -114,6 +114,7 @@ def test_a_request_that_needs_no_task_is_answered_directly(service: Any) -> None
     assert agent.played("Hi!", Plays([]), service.url).value == {"answer": "Hello."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", sorted(agent.Registry().models))
 def test_every_type_of_task_gives_the_kind_that_its_vibe_says(service: Any, tool: str) -> None:
     known = agent.tools()[f"{tool}_Activity"]
