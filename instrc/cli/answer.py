@@ -25,7 +25,7 @@ def command(
     """Answer a question of a run, as a person or as a system that answers later."""
     try:
         with Watcher(quiet=quiet) as sink:
-            report = carried_out(engine(store, engine_name, watch=sink).answer(run, step, value_of(data, data=True)))
+            report = carried_out(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report, quiet=quiet, output=output))

@@ -12,7 +12,7 @@ from instrc.problems.problem import CompileError
 def command(run: RunId, store: Store = None, engine_name: EngineName = None, shape: ProblemShape = Format.TEXT) -> None:
     """End a run; what it has done stays done."""
     try:
-        report = carried_out(engine(store, engine_name).cancel(run))
+        report = carried_out(engine(store, engine_name, run=run).cancel(run))
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report))

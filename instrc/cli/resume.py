@@ -22,7 +22,7 @@ def command(
     """Go on with a run that was interrupted, or whose timers have ended meanwhile."""
     try:
         with Watcher(quiet=quiet) as sink:
-            report = carried_out(engine(store, engine_name, watch=sink).resume(run))
+            report = carried_out(engine(store, engine_name, run=run, watch=sink).resume(run))
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report))

@@ -36,17 +36,20 @@ RunId: TypeAlias = Annotated[str, typer.Argument(metavar="RUN", help="The id of 
 ProblemShape: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
 
 
-def engine(store: Path | None, name: str | None, **more: Any) -> Engine:
-    """Return the engine of a command: as it is said, as the project has set it, else `durable` where it is installed.
+def engine(store: Path | None, name: str | None, *, run: str | None = None, **more: Any) -> Engine:
+    """Return the engine of a command: as it is said, the one that keeps the run, as the project has set it, else the usual one.
 
-    Of a stream of items only those that wait are kept, so they are carried in memory.
+    Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory.
     """
     from instrc.launching import STORE, engine_of
+    from instrc.runtime.folder import keeps
     from instrc.vibes.settings import read_settings
 
     settings = read_settings(Path()).run
     folder = store or Path(settings.get("store", STORE))
     usual = "memory" if more.get("keep") == "open" or find_spec("dbos") is None else "durable"
+    if name is None and run is not None and keeps(folder, run):
+        name = "memory"
     made = engine_of(name or settings.get("engine", usual), folder, **more)
     _engines.append(made)
     return made

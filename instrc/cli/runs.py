@@ -23,6 +23,9 @@ def command(
     """List the runs that are kept, the latest first."""
     try:
         reports = carried_out(engine(store, engine_name).runs())
+        if engine_name is None:  # items that wait are kept beside the runs of the usual engine
+            known = {report.run for report in reports}
+            reports += [report for report in carried_out(engine(store, "memory").runs()) if report.run not in known]
     except CompileError as error:
         raise told(error, shape) from None
     if not reports and not as_json:

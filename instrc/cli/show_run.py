@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Show how a run stands: its outcome, or what it waits for."""
     try:
-        report = carried_out(engine(store, engine_name).show(run))
+        report = carried_out(engine(store, engine_name, run=run).show(run))
     except CompileError as error:
         raise told(error, shape) from None
     write(f"{dumps(shown(report, record=record))}\n")

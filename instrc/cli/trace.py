@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Show what has happened in a run: what was sent, what came back, thoughts, metrics, retries."""
     try:
-        kept = engine(store, engine_name)
+        kept = engine(store, engine_name, run=run)
         report = carried_out(kept.show(run))
     except CompileError as error:
         raise told(error, Format.TEXT) from None

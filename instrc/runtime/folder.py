@@ -27,6 +27,11 @@ from instrc.runtime.traces import read_trace, written_to
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
 
 
+def keeps(folder: Path, run: str) -> bool:
+    """Tell whether a folder keeps a run of that id."""
+    return _NAME.fullmatch(run) is not None and (folder / "runs" / f"{run}.json").is_file()
+
+
 class FolderEngine:
     """Runs as files of a folder, `runs/ID.json`; nothing is written where the folder is `None`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-RIGHT = {"step12_classify": {"_why": "asked", "relevant": True}}
+RIGHT = {"_why": "asked", "relevant": True}
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,7 @@ SESSIONS = {
     "answer is an error": Session(CALLS, ("answer", "answer")),
     "service is not there": Session(("хайку про осень", "q"), services=("rag_search",)),
     "model fails at once": Session(("привет",), script={}, code=1),
-    "model answers nonsense at once": Session(
-        ("привет",), script={"step12_classify": {"step12_classify": {"relevant": "yes"}}}, code=1
-    ),
-    "model fails to select": Session(("привет",), script={"step12_classify": RIGHT}, code=1),
-    "model selects nonsense": Session(
-        ("привет",), script={"step12_classify": RIGHT, "step20_select_tool": {"step20_select_tool": {"tool": 5}}}, code=1
-    ),
+    "model answers nonsense at once": Session(("привет",), script={"classify": {"relevant": "yes"}}, code=1),
+    "model fails to select": Session(("привет",), script={"classify": RIGHT}, code=1),
+    "model selects nonsense": Session(("привет",), script={"classify": RIGHT, "select_tool": {"tool": 5}}, code=1),
 }

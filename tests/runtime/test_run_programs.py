@@ -136,6 +136,9 @@ def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pyt
     assert main(["run", "ask.aug", "--items", "items.jsonl", "--id", "ask"]) == 0
     assert [loads(line)["status"] for line in capsys.readouterr().out.splitlines()] == ["waiting", "waiting"]
     assert main(["answer", "ask.1", "approve", "--data", '{"decision": "Approve"}']) == 0
+    capsys.readouterr()
+    assert main(["runs"]) == 0
+    assert "ask.0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
