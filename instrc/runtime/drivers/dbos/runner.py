@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -101,6 +102,9 @@ class Runner:
             "notification_listener_polling_interval_sec": POLL,
             "log_level": "CRITICAL",
         }
+        library = logging.getLogger("dbos")
+        if not library.handlers:  # else it writes to whatever standard error is now, closed or not when it writes next
+            library.addHandler(logging.NullHandler())
         DBOS(config=config)
         DBOS.launch()
         await DBOS.register_queue_async(QUEUE, polling_interval_sec=POLL)
