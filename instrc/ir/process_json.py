@@ -141,7 +141,7 @@ class _Reader:
         bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
         if kind == "else":
             return self.else_(name, bodies, place)
-        engine = schema.get(kind, {} if kind in {"when", "try", "do"} else None)  # without a key these may have nothing to say
+        engine = schema.get(kind)
         if not isinstance(engine, dict):
             _refuse(place, f"the engine property `{kind}` is missing")
         if kind == "when":

@@ -31,9 +31,9 @@ def test_every_process_of_the_examples_is_read_and_written_without_a_loss(path: 
     process = Process.from_json(document)
     assert process.to_json() == document
     assert [context.name for context in process.body.contexts] == list(document["properties"])
-    for context in process.contexts():
-        assert isinstance(context, Chunk)
-        assert context.steps
+    chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
+    assert chunks
+    assert all(chunk.steps for chunk in chunks)
 
 
 @pytest.mark.parametrize(
