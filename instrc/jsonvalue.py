@@ -44,8 +44,30 @@ def dumps(value: Json, *, indent: bool = True) -> str:
         return "".join(_write(value, indent=indent))
 
 
+def refuse_circles(value: Json) -> None:
+    """Raise `TypeError` if a value holds itself: such a value has no end, and no JSON says it."""
+    around: set[int] = set()
+    done: set[int] = set()
+    stack: list[tuple[Json, bool]] = [(value, True)]
+    while stack:
+        here, entering = stack.pop()
+        if not entering:
+            around.discard(id(here))
+            done.add(id(here))
+            continue
+        if not isinstance(here, dict | list | tuple) or id(here) in done:
+            continue
+        if id(here) in around:
+            message = "this holds itself"
+            raise TypeError(message)
+        around.add(id(here))
+        stack.append((here, False))
+        stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
+
+
 def _write(value: Json, *, indent: bool) -> Iterator[str]:
     """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
+    refuse_circles(value)
     stack: list[tuple[bool, Iterator[Any]]] = []
     pending: Json = value
     while True:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
 from instrc.flattening.strip import is_meta
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, refuse_circles
 from instrc.schema.expressions import search
 
 
@@ -27,7 +27,9 @@ def split(answer: Json, schema: Json = None) -> Split:
     A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
     has these escaped by a backslash (the empty key is a lone backslash).
     What is inside a thought or metric stays in it and is not divided further.
+    An answer that holds itself is a `TypeError`.
     """
+    refuse_circles(answer)
     found = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)
     box: list[Json] = [None]

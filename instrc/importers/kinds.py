@@ -42,6 +42,9 @@ class Imported:
 
 def known(kind: str) -> str:
     """Return a kind; a `CompileError` if there is none of that name."""
+    if not isinstance(kind, str):
+        message = f"a kind is a text, not {type(kind).__name__}"
+        raise TypeError(message)
     if kind not in KINDS:
         raise CompileError([UnknownImporter(kind=kind, known=tuple(KINDS), nearest=nearest(kind, tuple(KINDS)))])
     return kind
