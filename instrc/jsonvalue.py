@@ -44,8 +44,8 @@ def dumps(value: Json, *, indent: bool = True) -> str:
         return "".join(_write(value, indent=indent))
 
 
-def refuse_circles(value: Json) -> None:
-    """Raise `TypeError` if a value holds itself: such a value has no end, and no JSON says it."""
+def require_tree(value: Json) -> None:
+    """Raise `TypeError` if a value holds itself, which has no end, or has a key that is no text: no JSON says either."""
     around: set[int] = set()
     done: set[int] = set()
     stack: list[tuple[Json, bool]] = [(value, True)]
@@ -62,12 +62,17 @@ def refuse_circles(value: Json) -> None:
             raise TypeError(message)
         around.add(id(here))
         stack.append((here, False))
+        if isinstance(here, dict):
+            for key in here:
+                if not isinstance(key, str):
+                    message = f"a key of JSON is a text, not {type(key).__name__}"
+                    raise TypeError(message)
         stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
 
 
 def _write(value: Json, *, indent: bool) -> Iterator[str]:
     """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
-    refuse_circles(value)
+    require_tree(value)
     stack: list[tuple[bool, Iterator[Any]]] = []
     pending: Json = value
     while True:

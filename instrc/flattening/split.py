@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
 from instrc.flattening.strip import is_meta
-from instrc.jsonvalue import Json, refuse_circles
+from instrc.jsonvalue import Json, require_tree
 from instrc.schema.expressions import search
 
 
@@ -27,9 +27,9 @@ def split(answer: Json, schema: Json = None) -> Split:
     A path is written with dots, `step1_page.items.0._note`; a key that is empty, holds a dot or a backslash
     has these escaped by a backslash (the empty key is a lone backslash).
     What is inside a thought or metric stays in it and is not divided further.
-    An answer that holds itself is a `TypeError`.
+    An answer that holds itself, or has a key that is no text, is a `TypeError`.
     """
-    refuse_circles(answer)
+    require_tree(answer)
     found = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)
     box: list[Json] = [None]

@@ -39,6 +39,12 @@ def test_a_value_that_holds_itself_ends_at_once(name: str) -> None:
     assert name in {"check_plan", "flatten", "import_plan", "score_plans"}, "what is told otherwise is told in the result"
 
 
+@pytest.mark.parametrize("key", [None, 1, 1.5, True, b"a", ("a",)])
+def test_a_key_that_is_no_text_is_refused_on_purpose(key: Any) -> None:
+    with pytest.raises(TypeError, match="a key of JSON is a text"):
+        instrc.split([{key: {"a": 1}}])
+
+
 def test_shared_parts_are_no_circle() -> None:
     part = {"_why": 1, "x": 2**70}
     assert instrc.split([part, part])["output"] == [{"x": 2**70}, {"x": 2**70}]
