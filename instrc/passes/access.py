@@ -53,7 +53,7 @@ def subject(ev: Evaluator, name: Name, place: Place) -> Task[Value | None]:
         scope.program.read.add(name.text)
         return Result(Path(name.text))
     if definition is not None or scope.program.knows(name.text, scope) or scope.program.instruction(name, scope) is not None:
-        ev.report.add(problems.flow.NotAValue(at=name.span, word=name.text))
+        ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text))
     return None
 
 
@@ -95,4 +95,4 @@ def _of_previous(ev: Evaluator, origin: Local, segment: Segment, place: Place) -
 
 def _unknown(ev: Evaluator, segment: Segment, known: tuple[str, ...]) -> None:
     near = nearest(segment.text, known)
-    ev.report.add(problems.flow.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near))
+    ev.report.add(problems.paths.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near))

@@ -36,7 +36,7 @@ def read(ev: Evaluator, written: Name | Access, place: Place) -> Task[Path | Non
     if isinstance(value, Result):
         return value.path
     if value is not None:
-        ev.report.add(problems.flow.NotAValue(at=written.span, word=written.span.text))
+        ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
     return None
 
 

@@ -223,7 +223,7 @@ class Evaluator:
             case Special("RunPlan_Activity"):
                 return (yield calls.call(self, RUN_PLAN, arguments, span, place))
             case Special("Plan" | "OneOf"):
-                self.report.add(problems.plans.MisplacedPlan(at=span, word=called.name))
+                self.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
                 return None
             case Special("LaunchProcess"):
                 return (yield processes.launch(self, arguments, span, place))

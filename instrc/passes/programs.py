@@ -147,7 +147,7 @@ def _given(
         places[name] = at
         if name not in inputs:
             near = nearest(name, inputs)
-            ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
+            ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
             complete = False
             continue
         value: Value | None = Data(ev.data(expression)) if is_data(expression) else (yield ev.value(expression, place.inside()))
@@ -160,7 +160,7 @@ def _given(
         found["prompt"] = place.piped if place.piped is not None else Result(Path("prompt"))
     for name in inputs:
         if name not in found and name not in places:
-            ev.report.add(problems.plans.MissingArgument(at=span, pointer="", callee=callee, argument=name))
+            ev.report.add(problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=name))
             complete = False
     return {name: found[name] for name in inputs} if complete else None
 

@@ -40,7 +40,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
     for step in graph.steps.values():
         content = step.content
         if step.activity == RUN_PLAN and tools_of(graph, step) is None:
-            report.add(problems.plans.NotAPlan(at=step.span))
+            report.add(problems.plan_steps.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
             _check_list(outcomes.find(content.source).schema, content.at, report)
     _check_conditions(graph, outcomes, report)
@@ -54,15 +54,15 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             if schema in (True, {}):
                 continue
             if disjoint(schema, test.schema):
-                report.add(problems.flow.NeverTrue(at=test.span))
+                report.add(problems.conditions.NeverTrue(at=test.span))
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
-                report.add(problems.flow.AlwaysTrue(at=test.span))
+                report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
             inside = _numbers_in(graph, step.content.body)
             for test in step.content.until:
                 origin = test.path.origin
                 if origin not in inside and not isinstance(origin, Local):
-                    report.add(problems.flow.UnchangingCondition(at=test.span))
+                    report.add(problems.conditions.UnchangingCondition(at=test.span))
 
 
 def _numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
@@ -74,7 +74,7 @@ def _numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
 def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
     for step, label, required in excluding(flat.graph, outcomes):
         if required:
-            report.add(problems.flow.MayBeNull(at=step.span, word=step.activity or step.stem, argument=label))
+            report.add(problems.conditions.MayBeNull(at=step.span, word=step.activity or step.stem, argument=label))
 
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
@@ -86,10 +86,10 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
         return
     word = path.tail[-1]
     if found.is_list:
-        report.add(problems.flow.PathIntoList(at=span, word=word))
+        report.add(problems.paths.PathIntoList(at=span, word=word))
     else:
         near = nearest(word, found.known)
-        report.add(problems.flow.UnknownMember(at=span, word=word, known=found.known, nearest=near))
+        report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near))
 
 
 def _check_list(schema: Json | None, span: Span, report: Report) -> None:
@@ -97,4 +97,4 @@ def _check_list(schema: Json | None, span: Span, report: Report) -> None:
         return
     found = {name: member(schema, name).schema for name in member(schema, "\0").known}
     lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
-    report.add(problems.flow.NotAList(at=span, word=span.text, lists=lists))
+    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists))

@@ -95,13 +95,13 @@ def choice(ev: Evaluator, written: Field, expression: Expression, place: Place, 
 
 def _one_of(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
-        ev.report.add(problems.flow.NotAValue(at=call.span, word=call.span.text))
+        ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text))
         return None
     written = call.arguments[0].value
     value = yield ev.value(written, place.inside())
     if not isinstance(value, Result):
         if value is not None:
-            ev.report.add(problems.flow.NotAValue(at=written.span, word=written.span.text))
+            ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
         return None
     given.chosen.append(value.path)
     return {}, Among(value.path, written.span)
@@ -121,7 +121,7 @@ def _plan(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple[d
             tools[tool.name] = tool
             given.needs += [argument.value for argument in tool.bound if isinstance(argument.value, Path)]
     if not call.arguments:
-        ev.report.add(problems.plans.NotForPlans(at=call.span, word="Plan()"))
+        ev.report.add(problems.plan_steps.NotForPlans(at=call.span, word="Plan()"))
         return None
     planned = Planned(tuple(tools.values()))
     return (plan_schema(planned.tools), planned) if complete else None
@@ -152,7 +152,7 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
             return None
         made = {"type": "object", "properties": inputs, "required": list(inputs)}, {}, True
     if made is None:
-        ev.report.add(problems.plans.NotForPlans(at=written.value.span, word=expression.span.text))
+        ev.report.add(problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text))
         return None
     arguments, output, process = made
     from instrc.passes.calls import collect  # calls hold choices
@@ -168,7 +168,7 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
     for label in wrong:
         near = nearest(label, tuple(known))
         at = given.labels[label]
-        ev.report.add(problems.plans.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near))
+        ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near))
     if wrong:
         return None
     name = pascal(segment) if process else segment

@@ -11,16 +11,8 @@ from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import cannot_fit, elements, is_no_list, part
 from instrc.plans.tools import Tool, ToolSet
-from instrc.problems.plans import (
-    CircularPlan,
-    DanglingTask,
-    DuplicateTask,
-    MissingArgument,
-    PlanProblem,
-    UnknownArgument,
-    UnknownTool,
-    WrongArgument,
-)
+from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
+from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
 
 _SUGGESTED = 50

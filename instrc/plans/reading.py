@@ -10,7 +10,8 @@ from instrc.ir.tasks import ID, Reference, Task, reference
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
-from instrc.problems.plans import InvalidPlan, PlanProblem, WrongArgument
+from instrc.problems.plan_arguments import WrongArgument
+from instrc.problems.plans import InvalidPlan, PlanProblem
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})

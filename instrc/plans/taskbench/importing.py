@@ -17,7 +17,8 @@ from instrc.plans.taskbench.records import Record, Shape, read_record, shape_of
 from instrc.plans.taskbench.tags import Tag, tags_in
 from instrc.plans.taskbench.tools import tools_map
 from instrc.plans.tools import ToolSet
-from instrc.problems.plans import InvalidPlan, MissingArgument, PlanProblem, UnknownArgument, WrongArgument
+from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
+from instrc.problems.plans import InvalidPlan, PlanProblem
 from instrc.problems.suggest import nearest, plain
 from instrc.problems.taskbench import (
     AmbiguousReference,

@@ -1,0 +1,171 @@
+"""Problems with paths: what a name, a member or a list stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownMember(Problem):
+    """A path names a member that its value does not have.
+
+    A path reads one member of what a name stands for, and the schema of that says which members there are.
+    What the server gives back is read without the word `output`: `found.items`.
+
+    ```aug letter.aug
+    const topic = FindTopic(prompt);
+    Draft(topic.titel)
+    ```
+
+    ```json schemas/find_topic.vibe.json
+    { "type": "object", "properties": { "title": { "type": "string" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write one of the members that there are: `topic.title`.
+    """
+
+    name: ClassVar[str] = "unknown-member"
+
+    word: str
+    known: tuple[str, ...] = ()
+    """The members there are."""
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"there is no member `{self.word}` here"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.nearest:
+            return did_you_mean(self.nearest)
+        members = ", ".join(f"`{name}`" for name in self.known[:8])
+        return f"its members: {members}" if self.known else "it has no members"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathIntoList(Problem):
+    """A path leads into a list.
+
+    A list has no members of its own, and a path takes no number.
+    A block goes through its elements: `each person in people.guests { … }`.
+
+    ```aug letter.aug
+    const people = FindGuests(prompt);
+    Draft(people.guests.name)
+    ```
+
+    ```json schemas/find_guests.vibe.json
+    { "type": "object", "properties": { "guests": { "type": "array", "items": { "type": "object" } } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Hand the list on whole, or go through it with `each`.
+    """
+
+    name: ClassVar[str] = "path-into-list"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` cannot be read here: what stands before it is a list"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "hand the list on whole, or go through it: `each element in … { … }`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAValue(Problem):
+    """Something that is no value stands where a value is read.
+
+    A condition, a list and the head of a path read the value of a local name, an input or a step.
+    The name of an instruction is none: the instruction has not been called yet.
+
+    ```aug letter.aug
+    when Check { Draft } else { Ask }
+    ```
+
+    ```json schemas/check.vibe.json
+    { "type": "object", "properties": { "good": { "type": "boolean" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/ask.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Call it first and give its result a name: `const check = Check(prompt); when check.good { … }`.
+    """
+
+    name: ClassVar[str] = "not-a-value"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is no value that can be read"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "call it first and give the result a name: `const result = …;`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAList(Problem):
+    """A block is to go through something that is not a list.
+
+    `each` and `repeat NAME in` take the elements of a list one by one; the schema says that this value is none.
+
+    ```aug letter.aug
+    const people = FindGuests(prompt);
+    each guest in people { Draft(guest) }
+    ```
+
+    ```json schemas/find_guests.vibe.json
+    { "type": "object", "properties": { "guests": { "type": "array", "items": { "type": "string" } } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Name the member that is the list: `each guest in people.guests { … }`.
+    """
+
+    name: ClassVar[str] = "not-a-list"
+
+    word: str
+    lists: tuple[str, ...] = ()
+    """Members that are lists."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is not a list"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))

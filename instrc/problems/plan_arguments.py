@@ -1,0 +1,123 @@
+"""Problems with what a task of a plan is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.plans import PlanProblem
+from instrc.problems.suggest import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingArgument(PlanProblem):
+    """A call leaves out an argument that is needed.
+
+    ```json tools.json
+    {
+      "Search": {
+        "activity": "Search_Activity",
+        "arguments": { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] }
+      }
+    }
+    ```
+    ```json plan.json
+    [{ "tool": "Search", "id": "t1", "arguments": {} }]
+    ```
+    ```console
+    $ instrc plan check plan.json --tools tools.json
+    ```
+    """
+
+    name: ClassVar[str] = "missing-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.callee}` needs the argument `{self.argument}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownArgument(PlanProblem):
+    """A call gives an argument that what is called does not take.
+
+    In a plan that includes the arguments which the program gives itself: nobody else can set them.
+
+    ```json tools.json
+    {
+      "Search": {
+        "activity": "Search_Activity",
+        "arguments": { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] }
+      }
+    }
+    ```
+    ```json plan.json
+    [{ "tool": "Search", "id": "t1", "arguments": { "query": "boats", "limt": 3 } }]
+    ```
+    ```console
+    $ instrc plan check plan.json --tools tools.json
+    ```
+    """
+
+    name: ClassVar[str] = "unknown-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+    nearest: tuple[str, ...] = ()
+    bound: bool = False
+    """Whether the program gives this argument itself."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if self.bound:
+            return f"the argument `{self.argument}` of `{self.callee}` is given by the program and cannot be changed"
+        return f"`{self.callee}` has no argument `{self.argument}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "leave it out" if self.bound else did_you_mean(self.nearest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongArgument(PlanProblem):
+    """An argument of a task is certainly not what its tool takes.
+
+    A value is checked against the schema of the argument.
+    The output of another task is checked by its schema: only if no output could fit is that a problem.
+
+    ```json tools.json
+    {
+      "Search": {
+        "activity": "Search_Activity",
+        "arguments": { "type": "object", "properties": { "limit": { "type": "integer" } } }
+      }
+    }
+    ```
+    ```json plan.json
+    [{ "tool": "Search", "id": "t1", "arguments": { "limit": "a few" } }]
+    ```
+    ```console
+    $ instrc plan check plan.json --tools tools.json
+    ```
+    """
+
+    name: ClassVar[str] = "wrong-argument"
+
+    callee: str
+    """What is called."""
+    argument: str
+    """Its name; empty where all of them together are wrong."""
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        which = f"the argument `{self.argument}`" if self.argument else "the arguments"
+        return f"{which} of `{self.callee}` {'does' if self.argument else 'do'} not fit: {self.reason}"

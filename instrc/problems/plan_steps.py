@@ -1,0 +1,113 @@
+"""Problems with programs that ask for plans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotForPlans(Problem):
+    """A plan can call only activities and processes.
+
+    What stands in the brackets of `Plan(…)` is a tool: an activity of the server, or a process.
+    What a model or a person does comes as a process.
+
+    ```aug agent.aug
+    const act = Act(prompt, { plan: Plan(Confirm_User) });
+    RunPlan_Activity(act.plan)
+    ```
+
+    ```json schemas/act.vibe.json
+    { "type": "object", "properties": { "plan": {} } }
+    ```
+
+    ```json schemas/confirm_User.vibe.json
+    { "type": "object", "properties": { "decision": { "type": "string" } } }
+    ```
+
+    Name an activity, or put the step into a program of its own and name that.
+    """
+
+    name: ClassVar[str] = "not-for-plans"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is no tool that a plan can call"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "tools are activities (`Search_Activity`) and processes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisplacedPlan(Problem):
+    """`Plan(…)` or `OneOf(…)` stands where no property is filled.
+
+    Both are schemas: they say what a property may be, so they stand in braces, under the name of that property.
+
+    ```aug agent.aug
+    Act(prompt) | Plan(Search_Activity)
+    ```
+
+    ```json schemas/act.vibe.json
+    { "type": "object", "properties": { "plan": {} } }
+    ```
+
+    ```json schemas/search_Activity.vibe.json
+    { "type": "object", "properties": { "hits": { "type": "array" } } }
+    ```
+
+    Write it in the braces of a step: `Act(prompt, { plan: Plan(Search_Activity) })`.
+    """
+
+    name: ClassVar[str] = "misplaced-plan"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` stands only in the braces of a step"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"write it under the name of a property: `Act({{ property: {self.word}(…) }})`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAPlan(Problem):
+    """`RunPlan_Activity` is given something that no `Plan(…)` has filled.
+
+    Which tools a plan may call is said by `Plan(…)`, where the property is filled; nothing else can be carried out.
+
+    ```aug agent.aug
+    const act = Act(prompt);
+    RunPlan_Activity(act.plan)
+    ```
+
+    ```json schemas/act.vibe.json
+    { "type": "object", "properties": { "plan": {} } }
+    ```
+
+    Let a `Plan(…)` fill the property: `Act(prompt, { plan: Plan(Search_Activity) })`.
+    """
+
+    name: ClassVar[str] = "not-a-plan"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this is no plan: no `Plan(…)` fills it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "fill the property with `Plan(…)` in the braces of the step, and hand on its path: `act.plan`"
