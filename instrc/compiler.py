@@ -16,13 +16,13 @@ from instrc.lint.annotations import review_annotations
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
 from instrc.lint.uses import review_used
-from instrc.passes.bind import bind
-from instrc.passes.compose import compose
-from instrc.passes.library import Library
-from instrc.passes.loops import bound_all_loops
-from instrc.passes.objects import admits_objects
-from instrc.passes.partition import partition
-from instrc.passes.reach import check_reach
+from instrc.passes.bind.bind import bind
+from instrc.passes.compose.compose import compose
+from instrc.passes.compose.loops import bound_all_loops
+from instrc.passes.compose.objects import admits_objects
+from instrc.passes.compose.reach import check_reach
+from instrc.passes.instructions import InstructionTable
+from instrc.passes.partition.partition import partition
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
@@ -42,13 +42,13 @@ def compile_source(
     name_habits(program, report)
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
-    library = Library(registry, report, sketch=options.sketch, limit=options.limit)
-    library.compiled = partial(_launched, registry, options, launching)
-    graphs = bind(program, library, report, stem=stem)
-    review_used(library.uris(), registry, report)
+    instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit)
+    instructions.compiled = partial(_launched, registry, options, launching)
+    graphs = bind(program, instructions, report, stem=stem)
+    review_used(instructions.uris(), registry, report)
     report.stop_if_failed()
-    report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, library.schema))
-    flat = [compose(graph, library, report) for graph in graphs]
+    report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
+    flat = [compose(graph, instructions, report) for graph in graphs]
     report.stop_if_failed()
     check_reach([graph for graph in flat if graph], report)
     report.stop_if_failed()
@@ -76,7 +76,7 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
     """Return the artefact of a vibe file: its schema is the export."""
     review(vibe, registry, report, options.keywords)
     report.stop_if_failed()
-    schema = bound_all_loops(Library(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
+    schema = bound_all_loops(InstructionTable(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):
         report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()

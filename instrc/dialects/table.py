@@ -50,8 +50,8 @@ class Row(NamedTuple):
 def rows() -> list[Row]:
     """Return the table, one row a target."""
     return [
-        Row(name, ", ".join(_kept(aimed)), ", ".join(_rewritten(aimed)), ", ".join(_reported(aimed)))
-        for name, aimed in targets().items()
+        Row(name, ", ".join(_kept(dialect)), ", ".join(_rewritten(dialect)), ", ".join(_reported(dialect)))
+        for name, dialect in targets().items()
     ]
 
 
@@ -66,81 +66,81 @@ def _names(keywords: list[str]) -> list[str]:
     return list(dict.fromkeys(_SHORT.get(keyword, keyword) for keyword in keywords))
 
 
-def _kept(aimed: Dialect) -> list[str]:
-    if aimed.structure == "kept":
+def _kept(dialect: Dialect) -> list[str]:
+    if dialect.structure == "kept":
         return ["everything"]
     kept = ["types", "enum"]
-    if "const" in aimed.keywords:
+    if "const" in dialect.keywords:
         kept.append("const")
-    if aimed.unions == "anyOf":
+    if dialect.unions == "anyOf":
         kept.append("anyOf")
-    if aimed.recursion == "keep":
+    if dialect.recursion == "keep":
         kept.append("recursion")
-    if aimed.maps == "keep":
+    if dialect.maps == "keep":
         kept.append("maps")
-    if aimed.tuples == "keep":
+    if dialect.tuples == "keep":
         kept.append("tuples")
-    return kept + _names([keyword for keyword in _CONSTRAINTS if keyword in aimed.keywords])
+    return kept + _names([keyword for keyword in _CONSTRAINTS if keyword in dialect.keywords])
 
 
-def _rewritten(aimed: Dialect) -> list[str]:
+def _rewritten(dialect: Dialect) -> list[str]:
     changes = []
-    if aimed.key is not None:
+    if dialect.key is not None:
         changes.append(
             "keys of the root"
-            if aimed.keys_at_root_only
+            if dialect.keys_at_root_only
             else "keys outside the alphabet"
-            if aimed.key.first != '^\\x00-\\x1f\\x7f\\"\\\\'
+            if dialect.key.first != '^\\x00-\\x1f\\x7f\\"\\\\'
             else "unprintable keys"
         )
-    if aimed.root != "any":
+    if dialect.root != "any":
         changes.append("a root that is no object")
-    if aimed.structure == "kept":
+    if dialect.structure == "kept":
         return changes
-    if aimed.every_required:
+    if dialect.every_required:
         changes.append("optional → null")
-    elif aimed.reorders:
+    elif dialect.reorders:
         changes.append("optional → null where order matters")
-    changes.append("oneOf → anyOf" if aimed.unions == "anyOf" else "unions → one object with a choice")
-    if "const" not in aimed.keywords:
+    changes.append("oneOf → anyOf" if dialect.unions == "anyOf" else "unions → one object with a choice")
+    if "const" not in dialect.keywords:
         changes.append("const → enum")
-    if not {"integer", "boolean"} <= aimed.enums:
+    if not {"integer", "boolean"} <= dialect.enums:
         changes.append("enum values → text")
-    if aimed.maps == "pairs":
+    if dialect.maps == "pairs":
         changes.append("maps → pairs")
-    if aimed.tuples == "object":
+    if dialect.tuples == "object":
         changes.append("tuples → objects")
-    if aimed.anything == "text":
+    if dialect.anything == "text":
         changes.append("any value → JSON text")
-    if aimed.recursion == "unroll":
+    if dialect.recursion == "unroll":
         changes.append("recursion → unrolled")
-    if not aimed.null:
+    if not dialect.null:
         changes.append("null → left out")
     return changes
 
 
-def _reported(aimed: Dialect) -> list[str]:
-    if aimed.structure == "kept":
+def _reported(dialect: Dialect) -> list[str]:
+    if dialect.structure == "kept":
         return []
-    return _names([keyword for keyword in _CONSTRAINTS if keyword not in aimed.keywords])
+    return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])
 
 
 def listing() -> list[dict[str, Json]]:
     """Return each target with its limits and facts, as `instrc targets` shows them."""
     return [
         {
-            "name": aimed.name,
-            "title": aimed.title,
-            "enforced": aimed.enforced,
-            "order": aimed.order,
-            "tool name": f"[{aimed.tool_name.first}][{aimed.tool_name.rest}]*, at most {aimed.tool_name.most}"
-            if aimed.named
+            "name": dialect.name,
+            "title": dialect.title,
+            "enforced": dialect.enforced,
+            "order": dialect.order,
+            "tool name": f"[{dialect.tool_name.first}][{dialect.tool_name.rest}]*, at most {dialect.tool_name.most}"
+            if dialect.named
             else None,
-            "keys": None if aimed.key is None else f"[{aimed.key.first}][{aimed.key.rest}]*, at most {aimed.key.most}",
-            "limits": {name: value for name in _LIMITS if (value := getattr(aimed.limits, name)) is not None},
-            "facts": [fact._asdict() for fact in aimed.facts],
+            "keys": None if dialect.key is None else f"[{dialect.key.first}][{dialect.key.rest}]*, at most {dialect.key.most}",
+            "limits": {name: value for name in _LIMITS if (value := getattr(dialect.limits, name)) is not None},
+            "facts": [fact._asdict() for fact in dialect.facts],
         }
-        for aimed in targets().values()
+        for dialect in targets().values()
     ]
 
 

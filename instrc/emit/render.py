@@ -14,7 +14,7 @@ from instrc.flattening.nullable import nullable
 from instrc.ir.graph import Constant, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
 from instrc.ir.plan import Plan
 from instrc.jsonvalue import Json
-from instrc.passes.planned import RUN_PLAN, choices_of, tools_of
+from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
 """What the flat form says of what the model does not give."""

@@ -8,7 +8,7 @@ from instrc.ir.graph import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
 from instrc.lsp.scopes import Definition, Index
-from instrc.passes.library import Library
+from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -34,7 +34,7 @@ class Knowledge:
 
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
-        self._library = Library(registry, Report())
+        self._library = InstructionTable(registry, Report())
         self._schemas: dict[str, Json] = {}
 
     def find(self, text: str) -> Known | None:

@@ -21,7 +21,7 @@ from instrc.flattening.strip import ENGINE, strip
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.jsonvalue import Json, dumps
-from instrc.passes.sequence import shortest_sequence
+from instrc.passes.partition.sequence import shortest_sequence
 from instrc.problems.report import Report
 from instrc.vibes.registry import Registry
 

@@ -18,7 +18,7 @@ from meaning import compiled, registry, same
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
-from instrc.passes.sequence import sequence
+from instrc.passes.partition.sequence import sequence
 from instrc.vibes.registry import Registry
 
 QUICK = examples(120)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from instrc.ir.graph import Each, Graph, Path, Repeat, Step, reading_paths, regions_of
 from instrc.ir.plan import Chunk, regions_in
 from instrc.naming import camel, snake
-from instrc.passes.holding import numbers
+from instrc.passes.bind.holding import numbers
 
 
 def number_steps(

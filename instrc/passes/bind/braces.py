@@ -9,28 +9,28 @@ from instrc import problems
 from instrc.ir.graph import Constant, Path, StepObject, Unit
 from instrc.ir.surface import Name, Object
 from instrc.jsonvalue import Json
-from instrc.passes import filling
-from instrc.passes.holding import Frame, numbers
-from instrc.passes.steps import Steps
+from instrc.passes.bind import filling
+from instrc.passes.bind.holding import Frame, numbers
+from instrc.passes.bind.steps import Steps
+from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
-def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
+def members(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
-    inside = replace(place.inside(), piped=place.piped)
+    inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
-    if place.key is not None:
-        return (yield _nested(ev, written, place))
+    if context.key is not None:
+        return (yield _nested(ev, written, context))
     members: dict[str, Value] = {}
     complete = True
-    keys = Keys.within(place.keys)
-    scope = ev.scope(place, ev.steps.identities.expression(written))
+    keys = Keys.within(context.keys)
+    scope = ev.scope(context, ev.steps.identities.expression(written))
     seen: dict[str, Span] = {}
     for field in written.fields:
         if field.key in seen:
@@ -38,14 +38,14 @@ def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
             continue
         seen[field.key] = field.key_span
         content = field.value or Name(field.key, field.key_span)
-        reference = ev.is_reference(content, place)
-        here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=place.placing)
+        reference = ev.is_reference(content, context)
+        here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=context.placing)
         value = yield ev.value(content, here)
         if value is None:
             complete = False
             keys.fields.setdefault(field.key, Inner())  # so that what reads it says nothing more
             continue
-        if isinstance(value, Data) and place.placing:
+        if isinstance(value, Data) and context.placing:
             ev.steps.add(
                 here,
                 stem=field.key,
@@ -63,45 +63,45 @@ def members(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
     return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
 
 
-def _nested(ev: Evaluator, written: Object, place: Place) -> Task[Value | None]:
+def _nested(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Come to an object under a key: one step with the steps of the object inside."""
-    frame = filling.frame_at(ev, place)
-    within = replace(place, key=None, annotations=(), scope=ev.scope(place))
-    filled = yield block(ev, written, within, frame, place.annotations)
+    frame = filling.frame_at(ev, context)
+    within = replace(context, key=None, annotations=(), scope=ev.scope(context))
+    filled = yield block(ev, written, within, frame, context.annotations)
     if filled is None:
         return None
     content, value = filled
-    return under_key(ev, content, place, written.span) if content.units else value
+    return under_key(ev, content, context, written.span) if content.units else value
 
 
-def under_key(ev: Evaluator, block: StepObject, place: Place, span: Span) -> Result:
+def under_key(ev: Evaluator, block: StepObject, context: EvaluationContext, span: Span) -> Result:
     """Make an object of steps a step of its own, under the key that braces give to it."""
     reads = outside_reads(ev.steps, block)
-    key = place.key or ""
-    number = ev.steps.add(place, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
+    key = context.key or ""
+    number = ev.steps.add(context, stem=key, executor="model", content=block, arguments=(), reads=reads, span=span)
     return Result(Path(number))
 
 
 def block(
-    ev: Evaluator, written: Object, place: Place, frame: Frame, annotations: tuple[Json, ...]
+    ev: Evaluator, written: Object, context: EvaluationContext, frame: Frame, annotations: tuple[Json, ...]
 ) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield members(ev, written, replace(place.given_to(frame), placing=True))
+    value = yield members(ev, written, replace(context.given_to(frame), placing=True))
     if value is None:
         return None
-    return take(ev, ev.steps.fill(frame, place), frame, place, written.span, annotations), value
+    return take(ev, ev.steps.fill(frame, context), frame, context, written.span, annotations), value
 
 
 def take(
-    ev: Evaluator, units: tuple[Unit, ...], frame: Frame, place: Place, span: Span, annotations: tuple[Json, ...]
+    ev: Evaluator, units: tuple[Unit, ...], frame: Frame, context: EvaluationContext, span: Span, annotations: tuple[Json, ...]
 ) -> StepObject:
     """Put some of what brackets hold into a slot."""
     ev.steps.take_in(units)
     for number in numbers(units):
         frame.written.discard(number)
         frame.inner.pop(number, None)
-    if place.frame is not None:
-        frame.hand_to(place.frame)
+    if context.frame is not None:
+        frame.hand_to(context.frame)
     return StepObject(units, annotations, span)
 
 

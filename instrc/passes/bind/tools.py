@@ -10,18 +10,18 @@ from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json, equal
 from instrc.naming import pascal
-from instrc.passes import programs
-from instrc.passes.names import Called, Program, Special
+from instrc.passes.bind import programs
+from instrc.passes.bind.names import Called, Program, Special
+from instrc.passes.bind.values import EvaluationContext, Result
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Place, Result
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.schema.walk import rebuild
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.calls import Given
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.calls import Given
+    from instrc.passes.bind.evaluate import Evaluator
 
 OUTCOMES: Json = {
     "type": "array",
@@ -62,20 +62,20 @@ _FROM: Json = {
 }
 
 
-def is_choice(expression: Expression, place: Place) -> bool:
+def is_choice(expression: Expression, context: EvaluationContext) -> bool:
     """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
     while isinstance(expression, Annotated):
         expression = expression.value
-    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(expression.callee, place)
+    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(expression.callee, context)
 
 
-def _is_word(name: Name, place: Place) -> bool:
-    if name.text not in {"Plan", "OneOf"} or place.find(name.text) is not None:
+def _is_word(name: Name, context: EvaluationContext) -> bool:
+    if name.text not in {"Plan", "OneOf"} or context.find(name.text) is not None:
         return False
-    return isinstance(place.names.program.meaning(name, place.names), Special)
+    return isinstance(context.names.program.meaning(name, context.names), Special)
 
 
-def choice(ev: Evaluator, written: Field, expression: Expression, place: Place, given: Given) -> Task[Slot | None]:
+def choice(ev: Evaluator, written: Field, expression: Expression, context: EvaluationContext, given: Given) -> Task[Slot | None]:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
@@ -85,7 +85,7 @@ def choice(ev: Evaluator, written: Field, expression: Expression, place: Place, 
     if not isinstance(expression, Call) or not isinstance(expression.callee, Name):
         return None
     make = _plan if expression.callee.text == "Plan" else _one_of
-    made = yield make(ev, expression, place, given)
+    made = yield make(ev, expression, context, given)
     if made is None:
         return None
     schema, engine = made
@@ -93,12 +93,12 @@ def choice(ev: Evaluator, written: Field, expression: Expression, place: Place, 
     return Slot(written.key, content, (), written.key_span, engine)
 
 
-def _one_of(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
+def _one_of(ev: Evaluator, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
         ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text))
         return None
     written = call.arguments[0].value
-    value = yield ev.value(written, place.inside())
+    value = yield ev.value(written, context.inside())
     if not isinstance(value, Result):
         if value is not None:
             ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
@@ -107,11 +107,11 @@ def _one_of(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple
     return {}, Among(value.path, written.span)
 
 
-def _plan(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple[dict[str, Json], Planned] | None]:
+def _plan(ev: Evaluator, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Planned] | None]:
     tools: dict[str, Tool] = {}
     complete = True
     for each in call.arguments:
-        tool = yield _tool(ev, each, place)
+        tool = yield _tool(ev, each, context)
         if tool is None:
             complete = False
         elif tool.name in tools:
@@ -127,7 +127,7 @@ def _plan(ev: Evaluator, call: Call, place: Place, given: Given) -> Task[tuple[d
     return (plan_schema(planned.tools), planned) if complete else None
 
 
-def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
+def _tool(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[Tool | None]:
     """Read one tool: an activity or a process, and what the program gives to it."""
     expression = written.value
     bound: tuple[Written, ...] = ()
@@ -136,18 +136,18 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
         expression = expression.callee
     called: Called | None = None
     if isinstance(expression, Name):
-        called = ev.callee(expression, place)
+        called = ev.callee(expression, context)
         if called is None:
             return None
     elif isinstance(expression, Uri):
-        called = place.names.program.vibe(expression)
+        called = context.names.program.vibe(expression)
         if called is None:
             return None
     made = None
     if isinstance(called, Instruction):
-        made = _described(ev, called, expression.span, place)
+        made = _described(ev, called, expression.span, context)
     elif isinstance(called, Program):
-        inputs = programs.inputs_of(ev, called, expression.span, place)
+        inputs = programs.inputs_of(ev, called, expression.span, context)
         if inputs is None:
             return None
         made = {"type": "object", "properties": inputs, "required": list(inputs)}, {}, True
@@ -155,11 +155,11 @@ def _tool(ev: Evaluator, written: Written, place: Place) -> Task[Tool | None]:
         ev.report.add(problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text))
         return None
     arguments, output, process = made
-    from instrc.passes.calls import collect  # calls hold choices
+    from instrc.passes.bind.calls import collect  # calls hold choices
 
     known = arguments.get("properties", {})
     labelled = tuple(map(_named, bound))
-    given = yield collect(ev, RUN_PLAN, labelled, place.inside())
+    given = yield collect(ev, RUN_PLAN, labelled, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
         return None
     segment = called.name if isinstance(called, Instruction) else called.file.segment
@@ -186,15 +186,17 @@ def _named(written: Written) -> Written:
     return written
 
 
-def _described(ev: Evaluator, called: Instruction, at: Span, place: Place) -> tuple[dict[str, Json], Json, bool] | None:
+def _described(
+    ev: Evaluator, called: Instruction, at: Span, context: EvaluationContext
+) -> tuple[dict[str, Json], Json, bool] | None:
     """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
     schema = ev.flat(called, at)
     if called.kind == "server":
-        return _arguments(ev, called, schema, at, place), _output(schema), False
+        return _arguments(ev, called, schema, at, context), _output(schema), False
     if called.kind != "model" or called.uri is None:
         return None
     try:
-        entry = ev.library.entry(called)
+        entry = ev.instructions.entry(called)
     except CompileError:
         return None
     if entry is None or not isinstance(schema, dict):
@@ -207,10 +209,10 @@ def _described(ev: Evaluator, called: Instruction, at: Span, place: Place) -> tu
     return {"type": "object", "properties": properties, "required": list(properties)}, {}, True
 
 
-def _arguments(ev: Evaluator, called: Instruction, schema: Json, at: Span, place: Place) -> dict[str, Json]:
+def _arguments(ev: Evaluator, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
-    if ev.library.named(called.stem):
-        preparation = place.names.program.instruction(Name(called.stem, at), place.names)
+    if ev.instructions.named(called.stem):
+        preparation = context.names.program.instruction(Name(called.stem, at), context.names)
         if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):

@@ -10,12 +10,12 @@ from instrc.ir.graph import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json
-from instrc.passes.filling import is_data
-from instrc.passes.names import Names, Program
-from instrc.passes.scopes import Scope
-from instrc.passes.survey import mentioned
+from instrc.passes.bind.filling import is_data
+from instrc.passes.bind.names import Names, Program
+from instrc.passes.bind.scopes import Scope
+from instrc.passes.bind.survey import mentioned
+from instrc.passes.bind.values import Data, EvaluationContext, Result, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Place, Result, Value
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.source import Span
@@ -23,23 +23,25 @@ from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 _SUFFIXES = ("_Mixin", "_Activity", "_User", "_Human")
 
 
-def call(ev: Evaluator, program: Program, written: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
+def call(
+    ev: Evaluator, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
     """Come to the value of a call of a program: that of what it exports, with its inputs given."""
     uri = program.file.uri
-    calls = place.names.program.calls
+    calls = context.names.program.calls
     if uri in calls:
         ev.report.add(problems.programs.CircularProgram(at=span, uris=(*calls[calls.index(uri) :], uri)))
         return None
-    names = _names(ev, program, span, place)
+    names = _names(ev, program, span, context)
     if names is None:
         return None
     expression = _export(ev, program, names, span)
-    given = yield _given(ev, names, program, written, span, place)
+    given = yield _given(ev, names, program, written, span, context)
     if given is None or expression is None:
         return None
     ev.scopes += 1
@@ -49,11 +51,11 @@ def call(ev: Evaluator, program: Program, written: tuple[Argument, ...], span: S
         {},
         names,
         given=given,
-        region=place.region,
-        level=place.names.level,
+        region=context.region,
+        level=context.names.level,
         piped=given["prompt"],
     )
-    inside = replace(place, names=scope, piped=given["prompt"], own=False, keys=None, placing=place.placing)
+    inside = replace(context, names=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     value = yield ev.value(expression, inside)
     ev.report.problems[before:] = [
@@ -63,9 +65,9 @@ def call(ev: Evaluator, program: Program, written: tuple[Argument, ...], span: S
     return value
 
 
-def inputs_of(ev: Evaluator, program: Program, span: Span, place: Place) -> dict[str, Json] | None:
+def inputs_of(ev: Evaluator, program: Program, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
     """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
-    names = _names(ev, program, span, place)
+    names = _names(ev, program, span, context)
     if names is None or _export(ev, program, names, span) is None:
         return None
     schemas = names.schemas()
@@ -74,7 +76,7 @@ def inputs_of(ev: Evaluator, program: Program, span: Span, place: Place) -> dict
     return found
 
 
-def _names(ev: Evaluator, program: Program, span: Span, place: Place) -> Names | None:
+def _names(ev: Evaluator, program: Program, span: Span, context: EvaluationContext) -> Names | None:
     """Read a program; what is wrong with it is shown in it, with the call that led there."""
     file = program.file
     if file.segment.endswith(_SUFFIXES):
@@ -83,12 +85,12 @@ def _names(ev: Evaluator, program: Program, span: Span, place: Place) -> Names |
     mine = Report()
     source = take_in(file.path, file.data, mine)
     parsed = None if source is None else parse(source, mine)
-    names = None if parsed is None or mine.failed else Names(parsed, ev.library, mine)
+    names = None if parsed is None or mine.failed else Names(parsed, ev.instructions, mine)
     ev.report.problems.extend(each if each.at is None else replace(each, calls=(span,)) for each in mine.once())
     if names is None or mine.failed:
         return None
     names.report = ev.report
-    names.calls = (*place.names.program.calls, file.uri)
+    names.calls = (*context.names.program.calls, file.uri)
     return names
 
 
@@ -123,7 +125,7 @@ def exports_of(parsed: Parsed) -> dict[str, Expression]:
 
 
 def _given(
-    ev: Evaluator, names: Names, program: Program, written: tuple[Argument, ...], span: Span, place: Place
+    ev: Evaluator, names: Names, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[dict[str, Value] | None]:
     """Evaluate the arguments of a call of a program, by the names of its inputs."""
     inputs = tuple(names.inputs)
@@ -133,7 +135,7 @@ def _given(
     callee = program.file.segment
     for label, at, expression, braced in _arguments(written):
         name = label or "prompt"
-        if braced and not is_data(expression) and not ev.is_reference(expression, place):
+        if braced and not is_data(expression) and not ev.is_reference(expression, context):
             ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=callee))
             complete = False
             continue
@@ -150,14 +152,14 @@ def _given(
             ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
             complete = False
             continue
-        value: Value | None = Data(ev.data(expression)) if is_data(expression) else (yield ev.value(expression, place.inside()))
+        value: Value | None = Data(ev.data(expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
         if value is None:
             complete = False
         else:
             found[name] = value
     if "prompt" not in found:
-        ev.reads_pipe(place)
-        found["prompt"] = place.piped if place.piped is not None else Result(Path("prompt"))
+        ev.reads_pipe(context)
+        found["prompt"] = context.piped if context.piped is not None else Result(Path("prompt"))
     for name in inputs:
         if name not in found and name not in places:
             ev.report.add(problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=name))

@@ -9,29 +9,29 @@ from instrc.ir.graph import Path, Test
 from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import Json
-from instrc.passes.access import access, subject
+from instrc.passes.bind.access import access, subject
+from instrc.passes.bind.values import EvaluationContext, Result
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Place, Result
 from instrc.schema.vocabulary import SPEAKS_OF
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
-def condition(ev: Evaluator, written: Condition, place: Place) -> Task[tuple[Test, ...] | None]:
+def condition(ev: Evaluator, written: Condition, context: EvaluationContext) -> Task[tuple[Test, ...] | None]:
     """Come to the tests of a condition; `None` if one of them is a mistake."""
     tests: list[Test] = []
     for each in written.tests:
         schema = _schema(ev, each)
-        path = yield read(ev, each.subject, place)
+        path = yield read(ev, each.subject, context)
         if path is not None and schema is not None:
             tests.append(Test(path, schema, each.span))
     return tuple(tests) if len(tests) == len(written.tests) else None
 
 
-def read(ev: Evaluator, written: Name | Access, place: Place) -> Task[Path | None]:
+def read(ev: Evaluator, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
     """Come to the path that a condition or a list reads."""
-    inside = place.inside()
+    inside = context.inside()
     value = yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
     if isinstance(value, Result):
         return value.path

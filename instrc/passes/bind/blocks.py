@@ -24,15 +24,15 @@ from instrc.ir.graph import (
     word_of,
 )
 from instrc.ir.surface import Access, Anonymous, Binding, Body, Expression, Literal, Name
-from instrc.passes.conditions import condition, read
-from instrc.passes.scopes import Definition, Scope
-from instrc.passes.steps import PRIVATE, slot_reads
+from instrc.passes.bind.conditions import condition, read
+from instrc.passes.bind.scopes import Definition, Scope
+from instrc.passes.bind.steps import PRIVATE, slot_reads
+from instrc.passes.bind.values import Data, EvaluationContext, Members, Result, Value, paths
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Members, Place, Result, Value, paths
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 MOST_ELEMENTS = 1_000
 """Elements of a list that a block takes where its author says nothing."""
@@ -47,14 +47,14 @@ _Made: TypeAlias = "tuple[graph.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
-def block(ev: Evaluator, written: surface.Block, place: Place) -> Task[Value | None]:
+def block(ev: Evaluator, written: surface.Block, context: EvaluationContext) -> Task[Value | None]:
     """Come to the value of a block, which is a step."""
-    about = _about(ev, written, place)
-    if place.key == PRIVATE or (place.direct and place.frame is not None):
+    about = _about(ev, written, context)
+    if context.key == PRIVATE or (context.direct and context.frame is not None):
         ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
         return None
     first = len(ev.steps.regions)
-    outside = place.inside()
+    outside = context.inside()
     match written:
         case surface.When():
             made = yield _when(ev, written, outside)
@@ -71,23 +71,23 @@ def block(ev: Evaluator, written: surface.Block, place: Place) -> Task[Value | N
     content, signs, direct = made
     own = range(first, len(ev.steps.regions))
     reads = _reads(ev, content, direct, own)
-    _warn_of_unread_pipe(ev, written, place, reads)
+    _warn_of_unread_pipe(ev, written, context, reads)
     number = len(ev.steps.table)
     word = word_of(content)
-    key = place.key
-    step = Step(number, word, key, "block", False, content, (), reads, None, written.span, place.timing, about=about)  # noqa: FBT003  # a block has no `output`
-    found = ev.steps.one(step, ev.steps.identities.of("block", word, signs, place.timing, about), place)
+    key = context.key
+    step = Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
+    found = ev.steps.one(step, ev.steps.identities.of("block", word, signs, context.timing, about), context)
     if found != number:
         ev.steps.drop(own)
-    if place.frame is not None:
-        place.frame.barriers.add(found)
+    if context.frame is not None:
+        context.frame.barriers.add(found)
     return Result(Path(found))
 
 
-def _about(ev: Evaluator, written: surface.Block, place: Place) -> str | None:
+def _about(ev: Evaluator, written: surface.Block, context: EvaluationContext) -> str | None:
     """Return the description of a block; its annotations take nothing else beside a deadline and a delay."""
     texts: list[str] = []
-    for each in place.annotations:
+    for each in context.annotations:
         text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None
         if not isinstance(text, str):
             ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
@@ -99,17 +99,17 @@ def _about(ev: Evaluator, written: surface.Block, place: Place) -> str | None:
 # ---- the kinds of blocks
 
 
-def _when(ev: Evaluator, written: surface.When, place: Place) -> Task[_Made | None]:
+def _when(ev: Evaluator, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
     branches: list[graph.Branch] = []
     reads: list[Path] = []
     for each in written.branches:
-        tests = yield condition(ev, each.condition, place)
-        body = yield _region(ev, each.body, place, {})
+        tests = yield condition(ev, each.condition, context)
+        body = yield _region(ev, each.body, context, {})
         if tests is not None and body is not None:
             branches.append(graph.Branch(tests, body))
             reads += [test.path for test in tests]
     if written.otherwise is not None:
-        body = yield _region(ev, written.otherwise, place, {})
+        body = yield _region(ev, written.otherwise, context, {})
         if body is not None:
             branches.append(graph.Branch((), body))
     if len(branches) < len(written.branches) + (written.otherwise is not None):
@@ -118,10 +118,10 @@ def _when(ev: Evaluator, written: surface.When, place: Place) -> Task[_Made | No
     return graph.When(tuple(branches)), signs, tuple(reads)
 
 
-def _each(ev: Evaluator, written: surface.Each, place: Place) -> Task[_Made | None]:
+def _each(ev: Evaluator, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound(ev, written.most, MOST_ELEMENTS)
-    source = yield _elements(ev, written.source, place)
-    body = yield _region(ev, written.body, place, {written.name.text: "item"})
+    source = yield _elements(ev, written.source, context)
+    body = yield _region(ev, written.body, context, {written.name.text: "item"})
     if most is None or source is None or body is None:
         return None
     most = max(most, source) if isinstance(source, int) else most
@@ -133,18 +133,18 @@ def _each(ev: Evaluator, written: surface.Each, place: Place) -> Task[_Made | No
     )
 
 
-def _repeat(ev: Evaluator, written: surface.Repeat, place: Place) -> Task[_Made | None]:
+def _repeat(ev: Evaluator, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
     keep = _bound(ev, written.keep, 0)
-    source = None if written.source is None else (yield read(ev, written.source, place))
+    source = None if written.source is None else (yield read(ev, written.source, context))
     names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
     tests: list[tuple[Test, ...]] = []
     kept: list[tuple[str, Reading]] = []
-    body = yield _region(ev, written.body, place, names, written.until, tests, kept)
+    body = yield _region(ev, written.body, context, names, written.until, tests, kept)
     otherwise = None
     if written.otherwise is not None:
-        otherwise = yield _region(ev, written.otherwise, place, {"rounds": "rounds"})
+        otherwise = yield _region(ev, written.otherwise, context, {"rounds": "rounds"})
     if most is None or keep is None or body is None or (written.source is not None and source is None):
         return None
     if (written.until is not None and not tests) or (written.otherwise is not None and otherwise is None):
@@ -168,16 +168,16 @@ def _repeat(ev: Evaluator, written: surface.Repeat, place: Place) -> Task[_Made 
     return content, signs, () if source is None else (source,)
 
 
-def _try(ev: Evaluator, written: surface.Try, place: Place) -> Task[_Made | None]:
-    body = yield _region(ev, written.body, place, {})
-    otherwise = yield _region(ev, written.otherwise, place, {"error": "error"})
+def _try(ev: Evaluator, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
+    body = yield _region(ev, written.body, context, {})
+    otherwise = yield _region(ev, written.otherwise, context, {"error": "error"})
     if body is None or otherwise is None:
         return None
     return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
-def _do(ev: Evaluator, written: surface.Do, place: Place) -> Task[_Made | None]:
-    body = yield _region(ev, written.body, place, {})
+def _do(ev: Evaluator, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
+    body = yield _region(ev, written.body, context, {})
     return None if body is None else (graph.Do(body), (ev.steps.identity(body),), ())
 
 
@@ -190,12 +190,12 @@ def _source(ev: Evaluator, source: Path | int) -> Hashable:
     return ev.steps.identities.path(source) if isinstance(source, Path) else source
 
 
-def _elements(ev: Evaluator, written: Name | Access | Literal, place: Place) -> Task[Path | int | None]:
+def _elements(ev: Evaluator, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:
     """Come to what an `each` goes through: a list that is read, or a number."""
     if isinstance(written, Literal):
         yield from ()
         return _bound(ev, written, 0)
-    return (yield read(ev, written, place))
+    return (yield read(ev, written, context))
 
 
 def _bound(ev: Evaluator, written: Literal | None, otherwise: int) -> int | None:
@@ -215,17 +215,17 @@ def _bound(ev: Evaluator, written: Literal | None, otherwise: int) -> int | None
 def _region(
     ev: Evaluator,
     written: Body,
-    place: Place,
+    context: EvaluationContext,
     given: dict[str, Given],
     until: surface.Condition | None = None,
     tests: list[tuple[Test, ...]] | None = None,
     kept: list[tuple[str, Reading]] | None = None,
 ) -> Task[Region | None]:
     """Read the statements of a body and its value; `until` is read inside it, into `tests`, what its names have into `kept`."""
-    scope = _scope(ev, written, place, given)
-    inside = Place(scope, scope.region, scope.piped, keys=place.keys, scope=place.scope)
+    scope = _scope(ev, written, context, given)
+    inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, scope=context.scope)
     complete = True
-    read_names = place.names.program.survey.read[written.span.start]
+    read_names = context.names.program.survey.read[written.span.start]
     for statement in written.statements:
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
@@ -258,23 +258,23 @@ def _region(
     return Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
 
 
-def _scope(ev: Evaluator, written: Body, place: Place, given: dict[str, Given]) -> Scope:
-    region = ev.steps.open(place.region)
-    level = place.names.level + 1
+def _scope(ev: Evaluator, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
+    region = ev.steps.open(context.region)
+    level = context.names.level + 1
     values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
     ev.scopes += 1
     return Scope(
         number=ev.scopes,
-        locals=place.names.program.survey.locals[written.span.start],
-        inputs=place.names.inputs,
-        program=place.names.program,
-        outer=place.names,
+        locals=context.names.program.survey.locals[written.span.start],
+        inputs=context.names.inputs,
+        program=context.names.program,
+        outer=context.names,
         given=values,
         region=region,
         level=level,
-        keys=place.keys,
-        piped=element if element is not None else place.piped,
+        keys=context.keys,
+        piped=element if element is not None else context.piped,
     )
 
 
@@ -288,11 +288,11 @@ def _is_work(ev: Evaluator, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(Definition(statement, scope))
 
 
-def _carried(ev: Evaluator, statement: Binding | Anonymous, scope: Scope, place: Place) -> Task[bool]:
+def _carried(ev: Evaluator, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[bool]:
     """Evaluate a statement that nothing reads; tell whether it could be."""
     if isinstance(statement, Binding):
-        return (yield ev.local(statement.name, Definition(statement, scope), place)) is not None
-    value = yield ev.value(statement.value, place)
+        return (yield ev.local(statement.name, Definition(statement, scope), context)) is not None
+    value = yield ev.value(statement.value, context)
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
     return value is not None
@@ -369,9 +369,9 @@ def _hands(ev: Evaluator, body: Region, otherwise: Region | None) -> bool:
     )
 
 
-def _warn_of_unread_pipe(ev: Evaluator, written: surface.Block, place: Place, reads: tuple[Path, ...]) -> None:
-    if place.own and place.piped is not None:
-        piped = set(paths(place.piped))
+def _warn_of_unread_pipe(ev: Evaluator, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
+    if context.own and context.piped is not None:
+        piped = set(paths(context.piped))
         if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):
             ev.report.add(problems.flow.UnreadPipe(at=_head(written)))
 

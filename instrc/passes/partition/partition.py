@@ -13,9 +13,9 @@ from instrc import problems
 from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Repeat, Step, Unit, regions_of, word_of
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.jsonvalue import Json
-from instrc.passes.holding import numbers
-from instrc.passes.number import number_steps
-from instrc.passes.sequence import sequence
+from instrc.passes.bind.holding import numbers
+from instrc.passes.partition.number import number_steps
+from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from instrc.ir.graph import Fusion, Graph, Path, Step
 from instrc.jsonvalue import Json
-from instrc.passes.outcomes import Outcomes
+from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies
 
 

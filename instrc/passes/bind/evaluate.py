@@ -31,17 +31,17 @@ from instrc.ir.surface import (
     When,
 )
 from instrc.jsonvalue import Json
-from instrc.passes import access as paths_of_values
-from instrc.passes import blocks, braces, calls, mixing, processes, programs
-from instrc.passes.durations import is_duration
-from instrc.passes.identity import Identities
-from instrc.passes.library import Library
-from instrc.passes.names import Called, InputName, Program, Special
-from instrc.passes.scopes import Definition, Ends, Scope, goal, is_value
-from instrc.passes.steps import Steps
-from instrc.passes.tools import RUN_PLAN
+from instrc.passes.bind import access as paths_of_values
+from instrc.passes.bind import blocks, braces, calls, mixing, processes, programs
+from instrc.passes.bind.durations import is_duration
+from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.names import Called, InputName, Program, Special
+from instrc.passes.bind.scopes import Definition, Ends, Scope, goal, is_value
+from instrc.passes.bind.steps import Steps
+from instrc.passes.bind.tools import RUN_PLAN
+from instrc.passes.bind.values import Data, EvaluationContext, Inner, Result, Value, paths
+from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Place, Result, Value, paths
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -55,13 +55,13 @@ class Evaluator:
 
     def __init__(
         self,
-        library: Library,
+        instructions: InstructionTable,
         report: Report,
         identities: Identities,
         expected: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:
         self.ends = Ends()
-        self.library = library
+        self.instructions = instructions
         self.report = report
         self.steps = Steps(identities, expected)
         self.accesses: list[Reached] = []
@@ -81,79 +81,79 @@ class Evaluator:
         self._depends = False
         """Its value depends on that."""
 
-    def value(self, expression: Expression, place: Place) -> Task[Value | None]:
+    def value(self, expression: Expression, context: EvaluationContext) -> Task[Value | None]:
         """Come to the value of any expression."""
         match expression:
             case Name():
-                return (yield self.name(expression, place))
+                return (yield self.name(expression, context))
             case Call(callee, arguments, span):
-                return (yield self.call(callee, arguments, span, place))
+                return (yield self.call(callee, arguments, span, context))
             case Uri():
-                return (yield self.call(expression, (), expression.span, place))
+                return (yield self.call(expression, (), expression.span, context))
             case Inline(schema, span):
                 title = schema.get("title")
                 instruction = Instruction(title if isinstance(title, str) and title.strip() else "inline", None, schema)
-                return (yield calls.call(self, instruction, (), span, place))
+                return (yield calls.call(self, instruction, (), span, context))
             case Annotated():
-                return (yield self.annotated(expression, place))
+                return (yield self.annotated(expression, context))
             case Pipe():
-                return (yield self.pipe(expression, place))
+                return (yield self.pipe(expression, context))
             case Object():
-                return (yield braces.members(self, expression, place))
+                return (yield braces.members(self, expression, context))
             case Literal(value, span):
-                return self._data(value, span, place)
+                return self._data(value, span, context)
             case Array(_, span):
-                return self._data(self.data(expression), span, place)
+                return self._data(self.data(expression), span, context)
             case Access():
-                return (yield paths_of_values.access(self, expression, place))
+                return (yield paths_of_values.access(self, expression, context))
             case When() | Each() | Repeat() | Try() | Do():
-                return (yield blocks.block(self, expression, place))
+                return (yield blocks.block(self, expression, context))
 
-    def annotated(self, written: Annotated, place: Place) -> Task[Value | None]:
+    def annotated(self, written: Annotated, context: EvaluationContext) -> Task[Value | None]:
         """Come to the value of an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
         annotation = written.annotation
         added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
         within, delay = (added.pop(word, None) for word in ("within", "delay"))
-        timing = place.timing
+        timing = context.timing
         for word, value in (("within", within), ("delay", delay)):
             if value is not None:
                 if not isinstance(value, str) or not is_duration(value):
                     self.report.add(problems.flow.BadDuration(at=written.annotation_span, word=word))
                     return None
                 timing = timing._replace(**{word: getattr(timing, word) or value})
-        more = (added, *place.annotations) if added or annotation == {} else place.annotations
-        return (yield self.value(written.value, replace(place, annotations=more, timing=timing)))
+        more = (added, *context.annotations) if added or annotation == {} else context.annotations
+        return (yield self.value(written.value, replace(context, annotations=more, timing=timing)))
 
-    def name(self, name: Name, place: Place) -> Task[Value | None]:
+    def name(self, name: Name, context: EvaluationContext) -> Task[Value | None]:
         """Come to the value of a bare name."""
-        found = self.given(name, place)
+        found = self.given(name, context)
         if found is not None:
-            self._refuse_annotations(name.span, place)
+            self._refuse_annotations(name.span, context)
             return found
-        meaning = place.names.program.meaning(name, place.names)
+        meaning = context.names.program.meaning(name, context.names)
         match meaning:
             case None:
                 return None
             case InputName(text):
-                self._refuse_annotations(name.span, place)
+                self._refuse_annotations(name.span, context)
                 return Result(Path(text))
             case Definition() if not self.ends.is_alias(meaning):
-                return (yield self.local(name, meaning, place))
+                return (yield self.local(name, meaning, context))
             case _:
-                return (yield self.call(name, (), name.span, place))
+                return (yield self.call(name, (), name.span, context))
 
-    def given(self, name: Name, place: Place) -> Value | None:
+    def given(self, name: Name, context: EvaluationContext) -> Value | None:
         """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
-        found = place.find(name.text)
+        found = context.find(name.text)
         if found is None:
-            found = place.names.value(name.text)
-        if found is None and place.keys is not None:
-            part = place.keys.part(name.text)
-            if part is not None and not place.names.program.knows(name.text, place.names):
+            found = context.names.value(name.text)
+        if found is None and context.keys is not None:
+            part = context.keys.part(name.text)
+            if part is not None and not context.names.program.knows(name.text, context.names):
                 return part
         return found
 
-    def local(self, name: Name, found: Definition, place: Place) -> Task[Value | None]:
+    def local(self, name: Name, found: Definition, context: EvaluationContext) -> Task[Value | None]:
         """Come to what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
         if home.outer is None:
@@ -162,10 +162,10 @@ class Evaluator:
         if found.key in self._open:
             self._circle(name, found)
             return None
-        added = place.annotations or place.timing != NO_TIMING
-        plain = not (added or place.key or place.placing or (place.direct and place.frame))
-        outside = plain and home.region != place.region  # a name is evaluated where it is defined
-        inside = place.at_home(home) if outside else place.alone(place.frame if place.direct else None, home)
+        added = context.annotations or context.timing != NO_TIMING
+        plain = not (added or context.key or context.placing or (context.direct and context.frame))
+        outside = plain and home.region != context.region  # a name is evaluated where it is defined
+        inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
         if plain and found.key in self._known:
             value = self._known[found.key]
         elif plain and (found.key, inside.piped) in self._known:
@@ -183,13 +183,13 @@ class Evaluator:
                 self._known[(found.key, inside.piped) if depends else found.key] = value
             if depends:
                 self.reads_pipe(inside)
-        if value is not None and place.frame is not None and not place.direct:
-            place.frame.barriers.update(path.origin for path in paths(value) if isinstance(path.origin, int))
+        if value is not None and context.frame is not None and not context.direct:
+            context.frame.barriers.update(path.origin for path in paths(value) if isinstance(path.origin, int))
         return value
 
-    def reads_pipe(self, place: Place) -> None:
+    def reads_pipe(self, context: EvaluationContext) -> None:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""
-        if place.piped is self._piped:
+        if context.piped is self._piped:
             self._depends = True
 
     def spend(self, values: int, at: Span) -> bool:
@@ -209,36 +209,38 @@ class Evaluator:
             places = tuple(self._open[key].binding.name.span for key in cycle)
             self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
 
-    def call(self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, place: Place) -> Task[Value | None]:
+    def call(
+        self, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
+    ) -> Task[Value | None]:
         """Come to the value of a call of whatever a name or a reference stands for."""
-        called = place.names.program.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, place)
+        called = context.names.program.vibe(callee) if isinstance(callee, Uri) else self.callee(callee, context)
         match called:
             case None:
-                yield self.mistakes_in(arguments, place)
+                yield self.mistakes_in(arguments, context)
                 return None
             case Program():
-                return (yield programs.call(self, called, arguments, span, place))
+                return (yield programs.call(self, called, arguments, span, context))
             case Special("Fail"):
-                return (yield calls.fail(self, arguments, span, place))
+                return (yield calls.fail(self, arguments, span, context))
             case Special("RunPlan_Activity"):
-                return (yield calls.call(self, RUN_PLAN, arguments, span, place))
+                return (yield calls.call(self, RUN_PLAN, arguments, span, context))
             case Special("Plan" | "OneOf"):
                 self.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
                 return None
             case Special("LaunchProcess"):
-                return (yield processes.launch(self, arguments, span, place))
+                return (yield processes.launch(self, arguments, span, context))
             case Special():
-                return (yield processes.process(self, called, arguments, span, place))
+                return (yield processes.process(self, called, arguments, span, context))
             case Instruction(name="StartProcess"):
-                return (yield processes.start(self, called, arguments, span, place))
+                return (yield processes.start(self, called, arguments, span, context))
             case Instruction(kind="mixin"):
-                return (yield mixing.mix(self, called, arguments, span, place))
+                return (yield mixing.mix(self, called, arguments, span, context))
             case _:
-                return (yield calls.call(self, called, arguments, span, place))
+                return (yield calls.call(self, called, arguments, span, context))
 
-    def mistakes_in(self, arguments: tuple[Argument, ...], place: Place) -> Task[None]:
+    def mistakes_in(self, arguments: tuple[Argument, ...], context: EvaluationContext) -> Task[None]:
         """Read the arguments of a call that is a mistake itself, for the mistakes in them."""
-        inside = place.inside()
+        inside = context.inside()
         for argument in arguments:
             if isinstance(argument.value, Object):
                 for field in argument.value.fields:
@@ -246,14 +248,14 @@ class Evaluator:
             else:
                 yield self.value(argument.value, inside)
 
-    def callee(self, name: Name, place: Place) -> Called | None:
+    def callee(self, name: Name, context: EvaluationContext) -> Called | None:
         """Return what a name before brackets calls; a name that stands for a value calls nothing."""
-        if place.find(name.text) is not None or place.names.value(name.text) is not None:
+        if context.find(name.text) is not None or context.names.value(name.text) is not None:
             self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
             return None
-        meaning = place.names.program.meaning(name, place.names)
+        meaning = context.names.program.meaning(name, context.names)
         if isinstance(meaning, Definition):
-            found = self.alias(name, place.names) if self.ends.is_alias(meaning) else None
+            found = self.alias(name, context.names) if self.ends.is_alias(meaning) else None
             if found is None and not self.ends.is_alias(meaning):
                 places = (meaning.binding.name.span,)
                 self.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places))
@@ -271,18 +273,18 @@ class Evaluator:
             return meaning if isinstance(meaning, Instruction | Special | Program) else None
         return home.program.vibe(end) if isinstance(end, Uri) else None
 
-    def pipe(self, pipe: Pipe, place: Place) -> Task[Value | None]:
+    def pipe(self, pipe: Pipe, context: EvaluationContext) -> Task[Value | None]:
         """Come to the value of the last stage; each stage is given the value of the one before."""
         stages = pipe.stages
-        if goal(stages[0], place.names) is not None:
+        if goal(stages[0], context.names) is not None:
             stages = stages[1:]
-        within = replace(place.inside(), own=place.own)
-        last = replace(place, direct=False)
+        within = replace(context.inside(), own=context.own)
+        last = replace(context, direct=False)
         value: Value | None = None
         complete = True
         for i, stage in enumerate(stages):
             here = last if i == len(stages) - 1 else within
-            if (i > 0 or place.own) and not self._is_stage(stage, place):
+            if (i > 0 or context.own) and not self._is_stage(stage, context):
                 complete = False
                 continue
             if i > 0:
@@ -294,7 +296,7 @@ class Evaluator:
             complete = complete and value is not None
         return value if complete else None
 
-    def _is_stage(self, stage: Expression, place: Place) -> bool:
+    def _is_stage(self, stage: Expression, context: EvaluationContext) -> bool:
         """Tell whether an expression can take what is piped into it; a name of a value cannot."""
         while isinstance(stage, Annotated):
             stage = stage.value
@@ -305,11 +307,11 @@ class Evaluator:
             self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.span.text, places=()))
             return False
         if isinstance(stage, Name):
-            found = place.names.find(stage.text)
+            found = context.names.find(stage.text)
             if (
-                place.find(stage.text) is not None
-                or place.names.value(stage.text) is not None
-                or place.names.is_input(stage.text)
+                context.find(stage.text) is not None
+                or context.names.value(stage.text) is not None
+                or context.names.is_input(stage.text)
             ):
                 self.report.add(problems.calls.NotCallable(at=stage.span, word=stage.text, places=()))
                 return False
@@ -320,19 +322,19 @@ class Evaluator:
                 return False
         return True
 
-    def scope(self, place: Place, *names: Hashable) -> int:
+    def scope(self, context: EvaluationContext, *names: Hashable) -> int:
         """Return the number of braces at a place: of those under a name, or of those of an expression."""
-        return self.steps.identities.of("scope", place.scope, place.key, *names)
+        return self.steps.identities.of("scope", context.scope, context.key, *names)
 
-    def is_reference(self, expression: Expression, place: Place) -> bool:
+    def is_reference(self, expression: Expression, context: EvaluationContext) -> bool:
         """Tell whether an expression in braces is the bare name of a value that exists already."""
         if isinstance(expression, Access):
             return True
         if not isinstance(expression, Name):
             return False
-        if self.given(expression, place) is not None or place.names.is_input(expression.text):
+        if self.given(expression, context) is not None or context.names.is_input(expression.text):
             return True
-        found = place.names.find(expression.text)
+        found = context.names.find(expression.text)
         return found is not None and not self.ends.is_alias(found)
 
     def data(self, expression: Expression) -> Json:
@@ -340,33 +342,33 @@ class Evaluator:
         top: list[Json] = [None]
         waiting: list[tuple[Expression, Json, str | int]] = [(expression, top, 0)]
         while waiting:
-            node, holder, place = waiting.pop()
+            node, holder, context = waiting.pop()
             match node:
                 case Literal(value):
-                    holder[place] = value
+                    holder[context] = value
                 case Array(items):
-                    holder[place] = [None] * len(items)
-                    waiting.extend((item, holder[place], index) for index, item in enumerate(items))
+                    holder[context] = [None] * len(items)
+                    waiting.extend((item, holder[context], index) for index, item in enumerate(items))
                 case Object(fields):
-                    holder[place] = dict.fromkeys(field.key for field in fields)
+                    holder[context] = dict.fromkeys(field.key for field in fields)
                     members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
-                    waiting.extend((member, holder[place], key) for member, key in members)
+                    waiting.extend((member, holder[context], key) for member, key in members)
                 case _:
                     self.report.add(problems.misplaced.NotData(at=node.span))
         return top[0]
 
-    def _data(self, value: Json, span: Span, place: Place) -> Data:
-        self._refuse_annotations(span, place)
+    def _data(self, value: Json, span: Span, context: EvaluationContext) -> Data:
+        self._refuse_annotations(span, context)
         return Data(value)
 
-    def _refuse_annotations(self, span: Span, place: Place) -> None:
-        if place.annotations or place.timing != NO_TIMING:
+    def _refuse_annotations(self, span: Span, context: EvaluationContext) -> None:
+        if context.annotations or context.timing != NO_TIMING:
             self.report.add(problems.misplaced.MisplacedAnnotation(at=span))
 
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
         try:
-            return self.library.schema(instruction)
+            return self.instructions.schema(instruction)
         except CompileError as error:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from instrc.ir.graph import NO_TIMING, Context, Path, Timing
 from instrc.jsonvalue import Json
-from instrc.passes.holding import Frame
+from instrc.passes.bind.holding import Frame
 
 if TYPE_CHECKING:
-    from instrc.passes.scopes import Scope
+    from instrc.passes.bind.scopes import Scope
 
 
 class Result(NamedTuple):
@@ -79,7 +79,7 @@ class Keys(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EvaluationContext:
     """Where an expression stands."""
 
     names: Scope
@@ -110,21 +110,21 @@ class Place:
     by_hand: bool = False
     """Inside `Process`: nothing is inserted."""
 
-    def inside(self) -> Place:
+    def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
         return replace(self, own=False, direct=False, annotations=(), timing=NO_TIMING, key=None, placing=False, exported=False)
 
-    def given_to(self, frame: Frame) -> Place:
+    def given_to(self, frame: Frame) -> EvaluationContext:
         """Return the place of what placing brackets are given."""
         return replace(self, frame=frame, direct=True, annotations=(), exported=False)
 
-    def alone(self, frame: Frame | None, home: Scope) -> Place:
+    def alone(self, frame: Frame | None, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
         return replace(self, own=False, keys=home.keys, frame=frame, names=home)
 
-    def at_home(self, home: Scope) -> Place:
+    def at_home(self, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""
-        return Place(home, home.region, home.piped, keys=home.keys)
+        return EvaluationContext(home, home.region, home.piped, keys=home.keys)
 
     def find(self, name: str) -> Value | None:
         """Return what braces around this place gave a name to."""

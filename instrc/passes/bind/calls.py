@@ -16,15 +16,15 @@ from instrc.ir.graph import (
 )
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
-from instrc.passes.filling import check_slots, fuse, is_data, properties_of
-from instrc.passes.steps import slot_reads
-from instrc.passes.tools import choice, is_choice
+from instrc.passes.bind.filling import check_slots, fuse, is_data, properties_of
+from instrc.passes.bind.steps import slot_reads
+from instrc.passes.bind.tools import choice, is_choice
+from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Keys, Members, Place, Result, Value
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
 FAIL = Instruction("Fail_Activity", None, {})
@@ -68,35 +68,37 @@ class Given:
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 
-def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def call(
+    ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
     """Come to the step of a call."""
-    given = yield collect(ev, instruction, written, place)
+    given = yield collect(ev, instruction, written, context)
     schema = ev.flat(instruction, span)
     if schema is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
-    properties = properties_of(schema, place.annotations)
+    properties = properties_of(schema, context.annotations)
     constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]
     if instruction.kind == "model":
         for argument in constants:  # for a model, a constant is a property with one value
             given.slots.append(Slot(argument.label or "", argument.value, (), given.labels.get(argument.label or "", span)))
         given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
-    if not check_slots(ev, instruction, schema, given.slots, place.annotations):
+    if not check_slots(ev, instruction, schema, given.slots, context.annotations):
         return None
     if not given.has_value:
-        ev.reads_pipe(place)
-        given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
-    if instruction.kind == "server" and not place.by_hand:
-        _prepare(ev, instruction, given, span, place)
+        ev.reads_pipe(context)
+        given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
+    if instruction.kind == "server" and not context.by_hand:
+        _prepare(ev, instruction, given, span, context)
     executor = "server" if instruction.kind == "server" else "user" if instruction.kind == "user" else "model"
     output = "output" in properties and executor != "user"
     if output and list(properties) == ["output"]:
         executor = "server"  # nothing is left for the model to fill in
     number = ev.steps.add(
-        place,
+        context,
         stem=instruction.stem,
         executor=executor,  # type: ignore[arg-type]  # one of the three, by the lines above
         output=output,
-        content=Fusion(instruction, tuple(given.slots), place.annotations, (), span),
+        content=Fusion(instruction, tuple(given.slots), context.annotations, (), span),
         arguments=tuple(given.arguments),
         reads=given.reads(),
         activity=instruction.name if executor == "server" or output else None,
@@ -107,16 +109,16 @@ def call(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], 
     return Result(Path(number))
 
 
-def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
     """Come to the step that ends its block, or the run, as failed with what it reads."""
-    given = yield collect(ev, FAIL, written, replace(place, annotations=(), own=place.own))
-    if place.annotations:
+    given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
+    if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
     if not given.complete:
         return None
     number = ev.steps.add(
-        place,
+        context,
         stem=FAIL.stem,
         executor="server",
         content=Fusion(FAIL, (), (), (), span),
@@ -128,12 +130,12 @@ def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) 
     return Result(Path(number))
 
 
-def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, place: Place) -> None:
+def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
-    found = ev.library.named(instruction.stem)
+    found = ev.instructions.named(instruction.stem)
     if not found:
         return
-    preparation = place.names.program.instruction(Name(instruction.stem, span), place.names)
+    preparation = context.names.program.instruction(Name(instruction.stem, span), context.names)
     if not isinstance(preparation, Instruction) or preparation.kind != "model":
         return
     for argument in given.arguments:
@@ -151,7 +153,7 @@ def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, 
     ]
     output = "output" in known
     number = ev.steps.add(
-        replace(place.inside(), keys=None),
+        replace(context.inside(), keys=None),
         stem=preparation.stem,
         executor="model",
         output=output,
@@ -164,19 +166,19 @@ def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, 
     given.arguments = [Argument(None, Path(number)), *kept]
 
 
-def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], place: Place) -> Task[Given]:
+def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext) -> Task[Given]:
     """Evaluate what stands in the brackets of a call, left to right; a piped value is its first plain argument."""
     given = Given()
-    if place.own and place.piped is not None:
-        given.add(None, place.piped)
-    inside = place.inside()
+    if context.own and context.piped is not None:
+        given.add(None, context.piped)
+    inside = context.inside()
     for each in written:
         if each.label is None and isinstance(each.value, Object):
-            scoped = replace(place, scope=ev.scope(place, ev.steps.identities.written(written)))
+            scoped = replace(context, scope=ev.scope(context, ev.steps.identities.written(written)))
             yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
-            yield _braces(ev, instruction, (label,), given, place)
+            yield _braces(ev, instruction, (label,), given, context)
         else:
             if each.label is not None and not take_label(ev, given, each.label, each.label_span or each.value.span):
                 continue
@@ -191,10 +193,12 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
     return given
 
 
-def _braces(ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], given: Given, place: Place) -> Task[None]:
+def _braces(
+    ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], given: Given, context: EvaluationContext
+) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
-    keys = Keys.within(place.keys)
-    inside = replace(place.inside(), keys=keys)
+    keys = Keys.within(context.keys)
+    inside = replace(context.inside(), keys=keys)
     for each in fields:
         if not take_label(ev, given, each.key, each.key_span):
             continue

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.ir.surface import Annotated, Binding, Expression, Literal, Name, Uri
-from instrc.passes.values import Keys, Value
+from instrc.passes.bind.values import Keys, Value
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.names import Names
+    from instrc.passes.bind.names import Names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

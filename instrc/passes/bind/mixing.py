@@ -10,24 +10,26 @@ from instrc.ir.graph import Application, Constant, Instruction, Slot
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
-from instrc.passes import braces
-from instrc.passes.calls import Given, take_label
-from instrc.passes.filling import check_slots, frame_at, fuse, is_data, properties_of
-from instrc.passes.steps import PRIVATE
-from instrc.passes.tools import choice, is_choice
+from instrc.passes.bind import braces
+from instrc.passes.bind.calls import Given, take_label
+from instrc.passes.bind.filling import check_slots, frame_at, fuse, is_data, properties_of
+from instrc.passes.bind.steps import PRIVATE
+from instrc.passes.bind.tools import choice, is_choice
+from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Keys, Members, Place, Value
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
-def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def mix(
+    ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
-    frame = frame_at(ev, place)
+    frame = frame_at(ev, context)
     given = Given()
-    within = replace(place.given_to(frame), own=place.own, placing=True)
+    within = replace(context.given_to(frame), own=context.own, placing=True)
     filling: Expression | None = None
     fields: list[Field] = []
     for each in written:
@@ -45,8 +47,8 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
         value = yield ev.value(filling, _unkeyed(ev, filling, within))
         if value is None:
             return None
-    keys = Keys.within(place.keys)
-    scope = ev.scope(place, ev.steps.identities.written(written)) if fields else place.scope
+    keys = Keys.within(context.keys)
+    scope = ev.scope(context, ev.steps.identities.written(written)) if fields else context.scope
     within = replace(within, scope=scope)
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
@@ -59,7 +61,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
         elif is_choice(expression, within):
-            slot = yield choice(ev, slot_field, expression, replace(place.inside(), keys=keys), given)
+            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given)
             if slot is None:
                 given.complete = False
             else:
@@ -74,7 +76,7 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
                 mixin,
                 slot_field,
                 expression,
-                replace(place.inside(), keys=keys, frame=frame, direct=True, scope=ev.scope(within, slot_field.key)),
+                replace(context.inside(), keys=keys, frame=frame, direct=True, scope=ev.scope(within, slot_field.key)),
             )
             if slot is not None:
                 given.slots.append(slot)
@@ -93,16 +95,16 @@ def mix(ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: S
     for slot in given.slots:
         if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
             frame.barriers.update(path.origin for path in slot.reads if isinstance(path.origin, int))
-    application = Application(mixin, tuple(given.slots), place.annotations, span)
+    application = Application(mixin, tuple(given.slots), context.annotations, span)
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
     if not taken:
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=mixin.name))
         return None
-    if whole and place.key not in {None, PRIVATE}:
-        return braces.under_key(ev, braces.take(ev, taken, frame, place, span, ()), place, span)
-    if place.frame is not None:
-        frame.hand_to(place.frame)
+    if whole and context.key not in {None, PRIVATE}:
+        return braces.under_key(ev, braces.take(ev, taken, frame, context, span, ()), context, span)
+    if context.frame is not None:
+        frame.hand_to(context.frame)
     return value
 
 
@@ -112,14 +114,14 @@ def _stands_before(name: str, schema: Json) -> bool:
     return "default" not in names or name not in names or names.index(name) < names.index("default")
 
 
-def _unkeyed(ev: Evaluator, filling: Expression, place: Place) -> Place:
+def _unkeyed(ev: Evaluator, filling: Expression, context: EvaluationContext) -> EvaluationContext:
     """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
-    scope = place.names
+    scope = context.names
     while isinstance(filling, Annotated | Name):
         if isinstance(filling, Annotated):
             filling = filling.value
-        elif (found := scope.find(filling.text)) and place.find(filling.text) is None and not ev.ends.is_circular(found):
+        elif (found := scope.find(filling.text)) and context.find(filling.text) is None and not ev.ends.is_circular(found):
             filling, scope = found.binding.value, found.scope
         else:
             break
-    return replace(place, key=None) if isinstance(filling, Object) else place
+    return replace(context, key=None) if isinstance(filling, Object) else context

@@ -24,14 +24,14 @@ from instrc.ir.graph import (
     regions_of,
 )
 from instrc.jsonvalue import Json
-from instrc.passes.identity import Identities
-from instrc.passes.library import Library
-from instrc.passes.loops import bound_loops
-from instrc.passes.nulls import optional_arguments
-from instrc.passes.objects import admits_objects
-from instrc.passes.outcomes import Outcomes
-from instrc.passes.planned import RUN_PLAN
-from instrc.passes.tools import with_shared_references
+from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.tools import with_shared_references
+from instrc.passes.compose.loops import bound_loops
+from instrc.passes.compose.nulls import optional_arguments
+from instrc.passes.compose.objects import admits_objects
+from instrc.passes.compose.outcomes import Outcomes
+from instrc.passes.compose.planned import RUN_PLAN
+from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -41,16 +41,16 @@ from instrc.source import Span
 ABOUT = ("title", "description")
 
 
-def compose(graph: Graph, library: Library, report: Report) -> FlatGraph | None:
+def compose(graph: Graph, instructions: InstructionTable, report: Report) -> FlatGraph | None:
     """Return the graph with the flat schema of every step and every mixin; `None` if one cannot be composed."""
-    return _Composer(library, report).graph(graph)
+    return _Composer(instructions, report).graph(graph)
 
 
 class _Composer:
     """The schemas of one graph; equal recipes are made once."""
 
-    def __init__(self, library: Library, report: Report) -> None:
-        self.library = library
+    def __init__(self, instructions: InstructionTable, report: Report) -> None:
+        self.instructions = instructions
         self.report = report
         self.placed: list[Placed] = []
         self.plans = False
@@ -138,7 +138,7 @@ class _Composer:
                 self.placed.append(Placed(path, content))
                 return self.annotated({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
-                schema = self.library.schema(instruction)
+                schema = self.instructions.schema(instruction)
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span)
@@ -155,7 +155,7 @@ class _Composer:
 
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
-        schema = self.library.schema(application.mixin)
+        schema = self.instructions.schema(application.mixin)
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in ABOUT}
         schema = yield self.filled(schema, application.slots, path, application.span)
@@ -168,7 +168,7 @@ class _Composer:
         properties: dict[str, Json] = {}
         for slot in slots:
             made = yield self.content(slot.content, (*path, slot.name))
-            properties[slot.name] = self.library.part(made)
+            properties[slot.name] = self.instructions.part(made)
         known = schema.get("properties", {}) if isinstance(schema, dict) else {}
         added = [name for name in properties if name not in known]
         filling: dict[str, Json] = {"properties": properties}
@@ -194,4 +194,4 @@ class _Composer:
 
     def fold(self, schema: Json, more: tuple[Json, ...], at: Span) -> Json:
         """Intersect a schema with others."""
-        return self.library.flatten({"allOf": [self.library.part(schema), *more]}, at=at) if more else schema
+        return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at) if more else schema

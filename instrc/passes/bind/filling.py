@@ -10,29 +10,31 @@ from instrc import problems
 from instrc.ir.graph import Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
 from instrc.jsonvalue import Json
-from instrc.passes import braces
-from instrc.passes.holding import Frame
-from instrc.passes.steps import PRIVATE
+from instrc.passes.bind import braces
+from instrc.passes.bind.holding import Frame
+from instrc.passes.bind.steps import PRIVATE
+from instrc.passes.bind.values import EvaluationContext, Members, Result, paths
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Members, Place, Result, paths
 from instrc.problems.suggest import nearest
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
-def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Expression, place: Place) -> Task[Slot | None]:
+def fuse(
+    ev: Evaluator, holder: Instruction, written: Field, expression: Expression, context: EvaluationContext
+) -> Task[Slot | None]:
     """Compose what an expression calls into a slot: its arguments flow, its schema becomes the slot's."""
-    frame = frame_at(ev, place)
+    frame = frame_at(ev, context)
     if isinstance(expression, Object):
-        block = yield braces.block(ev, expression, place, frame, ())
+        block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else slot_of(ev, written, block[0])
-    value = yield ev.value(expression, replace(place, frame=frame, key=PRIVATE))
+    value = yield ev.value(expression, replace(context, frame=frame, key=PRIVATE))
     if value is None:
         return None
     if isinstance(value, Members) and frame.inner:  # a mixin around an object
         units = tuple({id(taken.unit): taken.unit for taken in frame.inner.values()}.values())
-        return slot_of(ev, written, braces.take(ev, units, frame, place, expression.span, ()))
+        return slot_of(ev, written, braces.take(ev, units, frame, context, expression.span, ()))
     number = value.path.origin if isinstance(value, Result) else None
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
@@ -41,15 +43,15 @@ def fuse(ev: Evaluator, holder: Instruction, written: Field, expression: Express
         return None
     taken = frame.inner.get(step.number)
     if taken is not None and isinstance(taken.unit, Group):
-        return slot_of(ev, written, braces.take(ev, (taken.unit,), frame, place, expression.span, ()))
-    return dissolve(ev, written, step.number, frame, place)
+        return slot_of(ev, written, braces.take(ev, (taken.unit,), frame, context, expression.span, ()))
+    return dissolve(ev, written, step.number, frame, context)
 
 
-def dissolve(ev: Evaluator, written: Field, number: int, frame: Frame, place: Place) -> Slot:
+def dissolve(ev: Evaluator, written: Field, number: int, frame: Frame, context: EvaluationContext) -> Slot:
     """Turn a step into the content of a slot."""
     ev.steps.dissolve(number, frame)
-    if place.frame is not None:
-        frame.hand_to(place.frame)
+    if context.frame is not None:
+        frame.hand_to(context.frame)
     step = ev.steps.table[number]
     return Slot(written.key, step.content, step.reads, written.key_span)
 
@@ -59,12 +61,12 @@ def slot_of(ev: Evaluator, written: Field, block: StepObject) -> Slot:
     return Slot(written.key, block, tuple(dict.fromkeys(braces.outside_reads(ev.steps, block))), written.key_span)
 
 
-def frame_at(ev: Evaluator, place: Place) -> Frame:
+def frame_at(ev: Evaluator, context: EvaluationContext) -> Frame:
     """Return brackets that place steps; they cannot hold what is piped to where they open."""
-    ev.reads_pipe(place)
-    if place.piped is None:
+    ev.reads_pipe(context)
+    if context.piped is None:
         return Frame(frozenset())
-    return Frame(frozenset(path.origin for path in paths(place.piped) if isinstance(path.origin, int)))
+    return Frame(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
 
 
 def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:

@@ -20,50 +20,52 @@ from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.naming import pascal
-from instrc.passes import braces, calls, filling
-from instrc.passes.holding import numbers
-from instrc.passes.names import CONTEXTS, Program, Special
-from instrc.passes.scopes import Scope
-from instrc.passes.steps import PRIVATE
+from instrc.passes.bind import braces, calls, filling
+from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.names import CONTEXTS, Program, Special
+from instrc.passes.bind.scopes import Scope
+from instrc.passes.bind.steps import PRIVATE
+from instrc.passes.bind.values import Cut, EvaluationContext, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Cut, Keys, Members, Place, Result, Value
 from instrc.problems.problem import CompileError
 from instrc.source import Span
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 _WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a person"}
 
 
-def process(ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def process(
+    ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
     """Come to a process cut by hand: its contexts in order, each with the steps that are new in it."""
-    if called.name != "Process" or not place.exported or place.own:
+    if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
     contexts: list[Context] = []
-    keys = Keys.within(place.keys)
-    later = _keys_of(written, place.names)
+    keys = Keys.within(context.keys)
+    later = _keys_of(written, context.names)
     for index, each in enumerate(written):
-        inside = replace(place.inside(), by_hand=True, keys=keys, scope=ev.scope(place, index))
-        block, _ = _open_up(each.value, place.names)
+        inside = replace(context.inside(), by_hand=True, keys=keys, scope=ev.scope(context, index))
+        block, _ = _open_up(each.value, context.names)
         if isinstance(block, When | Each | Repeat | Try | Do):
-            context = yield _block(ev, each, inside)
+            chunk = yield _block(ev, each, inside)
         else:
-            context = yield _context(ev, each, inside, later)
-        if context is None:
+            chunk = yield _context(ev, each, inside, later)
+        if chunk is None:
             return None
-        if not context.units:
+        if not chunk.units:
             ev.report.add(problems.steps.NothingToDo(at=each.value.span))
             return None
-        contexts.append(context)
+        contexts.append(chunk)
     return Cut(tuple(contexts))
 
 
-def _block(ev: Evaluator, written: Written, place: Place) -> Task[Context | None]:
+def _block(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[Context | None]:
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
-    value = yield ev.value(written.value, replace(place, by_hand=False, key=written.label))
+    value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
     if not isinstance(value, Result) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
@@ -76,16 +78,16 @@ def _block(ev: Evaluator, written: Written, place: Place) -> Task[Context | None
         reason = "stands in no context"
         ev.report.add(problems.steps.CutAgainstDataFlow(at=step.span, word=step.key or step.stem, reason=reason))
         return None
-    if written.label is not None and place.keys is not None:
-        place.keys.fields[written.label] = value
+    if written.label is not None and context.keys is not None:
+        context.keys.fields[written.label] = value
     return Context("block", (number,), (), written.value.span)
 
 
-def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Span]) -> Task[Context | None]:
+def _context(ev: Evaluator, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Task[Context | None]:
     """Read one context; the keys in its braces go on being names in the contexts after it."""
-    expression, annotations = _open_up(written.value, place.names)
+    expression, annotations = _open_up(written.value, context.names)
     special = (
-        ev.callee(expression.callee, place) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
+        ev.callee(expression.callee, context) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
     )
     if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
         ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text))
@@ -94,20 +96,20 @@ def _context(ev: Evaluator, written: Written, place: Place, later: dict[str, Spa
     start = len(ev.steps.table)
     for each in expression.arguments:
         if each.label is None and isinstance(each.value, Object):
-            for early in _early(each.value.fields, place, later):
+            for early in _early(each.value.fields, context, later):
                 ev.report.add(
                     problems.steps.CutAgainstDataFlow(
                         at=early.span, word=early.text, reason="comes in a later context", other=later[early.text]
                     )
                 )
                 return None
-            value = yield braces.members(ev, each.value, replace(place, placing=True))
-            if isinstance(value, Members) and place.keys is not None:
-                place.keys.fields.update(value.fields)
+            value = yield braces.members(ev, each.value, replace(context, placing=True))
+            if isinstance(value, Members) and context.keys is not None:
+                context.keys.fields.update(value.fields)
                 for _, member in value.fields:
-                    place.keys.parts.update(ev.steps.parts(member))
+                    context.keys.parts.update(ev.steps.parts(member))
         else:
-            value = yield ev.value(each.value, place)
+            value = yield ev.value(each.value, context)
         if value is None:
             return None
     own = set(ev.steps.regions[0])
@@ -158,11 +160,11 @@ def _keys_of(written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
     return found
 
 
-def _early(fields: tuple[Field, ...], place: Place, later: dict[str, Span]) -> list[Name]:
+def _early(fields: tuple[Field, ...], context: EvaluationContext, later: dict[str, Span]) -> list[Name]:
     """Return names in the calls of some fields that are keys of this or a later context and not given yet."""
     found: list[Name] = []
     known: set[str] = set()
-    given = place.keys.fields if place.keys else {}
+    given = context.keys.fields if context.keys else {}
     for field in fields:
         waiting: list[Expression | None] = [field.value]
         while waiting:
@@ -182,13 +184,15 @@ def _early(fields: tuple[Field, ...], place: Place, later: dict[str, Span]) -> l
     return found
 
 
-def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def start(
+    ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
     """Come to the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
     given = calls.Given()
-    keys = Keys.within(place.keys)
-    inside = replace(place.inside(), keys=keys, scope=ev.scope(place, ev.steps.identities.written(written)))
+    keys = Keys.within(context.keys)
+    inside = replace(context.inside(), keys=keys, scope=ev.scope(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
         if filling.is_data(expression):
@@ -198,9 +202,9 @@ def start(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...],
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not given.complete or not filling.check_slots(ev, instruction, schema, slots, place.annotations):
+    if schema is None or not given.complete or not filling.check_slots(ev, instruction, schema, slots, context.annotations):
         return None
-    return Result(Path(_add(ev, instruction, tuple(slots), place, span)))
+    return Result(Path(_add(ev, instruction, tuple(slots), context, span)))
 
 
 def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], given: calls.Given) -> list[Field]:
@@ -217,47 +221,49 @@ def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
     return fields
 
 
-def _placed(ev: Evaluator, holder: Instruction, field: Field, expression: Expression, place: Place) -> Task[Slot | None]:
+def _placed(
+    ev: Evaluator, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
+) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
-    frame = filling.frame_at(ev, place)
+    frame = filling.frame_at(ev, context)
     if isinstance(expression, Object):
-        block = yield braces.block(ev, expression, place, frame, ())
+        block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else filling.slot_of(ev, field, block[0])
-    value = yield ev.value(expression, replace(place.given_to(frame), key=PRIVATE))
+    value = yield ev.value(expression, replace(context.given_to(frame), key=PRIVATE))
     if value is None:
         return None
-    units = ev.steps.fill(frame, place)
+    units = ev.steps.fill(frame, context)
     if not units or not isinstance(value, Result | Members):
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, Result) and units == (value.path.origin,):
-        return filling.dissolve(ev, field, numbers(units)[0], frame, place)
-    return filling.slot_of(ev, field, braces.take(ev, units, frame, place, expression.span, ()))
+        return filling.dissolve(ev, field, numbers(units)[0], frame, context)
+    return filling.slot_of(ev, field, braces.take(ev, units, frame, context, expression.span, ()))
 
 
-def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place) -> Task[Value | None]:
+def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
     """Come to the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
-    launcher = place.names.program.instruction(Name("LaunchProcess", span), place.names)
+    launcher = context.names.program.instruction(Name("LaunchProcess", span), context.names)
     if not isinstance(launcher, Instruction):
         return None
     target = None
     if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
-        target = ev.alias(written[0].value, place.names)
+        target = ev.alias(written[0].value, context.names)
     if isinstance(target, Program):
         yield from ()
-        made = ev.library.launched(target.file, target.export)
+        made = ev.instructions.launched(target.file, target.export)
         entry, name = made, target.file.segment
         if entry is None:
             ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name))
             return None
-        return _launching(ev, launcher, name, entry, {}, place, span)
+        return _launching(ev, launcher, name, entry, {}, context, span)
     if not isinstance(target, Instruction) or target.uri is None:
         at = written[0].value.span if written else span
         ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))
         return None
     try:
-        entry = ev.library.entry(target)
+        entry = ev.instructions.entry(target)
     except CompileError as error:
         for problem in error.problems:
             ev.report.add(problem)
@@ -267,30 +273,30 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, place: Place
         return None
     vibe = ev.flat(target, span)
     about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
-    return _launching(ev, launcher, target.name, entry, about, place, span)
+    return _launching(ev, launcher, target.name, entry, about, context, span)
 
 
 def _launching(
-    ev: Evaluator, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], place: Place, span: Span
+    ev: Evaluator, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
 ) -> Result:
     slots = (
         Slot("name", Constant(pascal(name)), (), span),
         Slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), (), span),
     )
-    annotations = (about, *place.annotations) if about or not place.annotations else place.annotations
-    return Result(Path(_add(ev, launcher, slots, replace(place, annotations=annotations), span)))
+    annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
+    return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
 
 
-def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], place: Place, span: Span) -> int:
+def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
     """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
     given = calls.Given(slots=list(slots))
-    ev.reads_pipe(place)
-    given.add(None, place.piped if place.piped is not None else Result(Path("prompt")))
+    ev.reads_pipe(context)
+    given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
     return ev.steps.add(
-        place,
+        context,
         stem=instruction.stem,
         executor="model",
-        content=Fusion(instruction, slots, place.annotations, (), span),
+        content=Fusion(instruction, slots, context.annotations, (), span),
         arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),
         reads=given.reads(),
         span=span,

@@ -17,17 +17,17 @@ from instrc.ir.surface import (
     Program,
 )
 from instrc.naming import snake
-from instrc.passes.blocks import DEEPEST_VALUE, depth_of, reading_of
-from instrc.passes.evaluate import Evaluator
-from instrc.passes.holding import nested
-from instrc.passes.identity import Identities
-from instrc.passes.library import Library
-from instrc.passes.names import RESERVED, Names
-from instrc.passes.scopes import Definition
-from instrc.passes.scopes import goal as stated_goal
-from instrc.passes.survey import mentioned
+from instrc.passes.bind.blocks import DEEPEST_VALUE, depth_of, reading_of
+from instrc.passes.bind.evaluate import Evaluator
+from instrc.passes.bind.holding import nested
+from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.names import RESERVED, Names
+from instrc.passes.bind.scopes import Definition
+from instrc.passes.bind.scopes import goal as stated_goal
+from instrc.passes.bind.survey import mentioned
+from instrc.passes.bind.values import Cut, Data, EvaluationContext, Members, Value
+from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
-from instrc.passes.values import Cut, Data, Members, Place, Value
 from instrc.problems.report import Report
 
 
@@ -39,30 +39,30 @@ class Export:
     expression: Expression
 
 
-def bind(program: Program, library: Library, report: Report, *, stem: str) -> tuple[Graph, ...]:
+def bind(program: Program, instructions: InstructionTable, report: Report, *, stem: str) -> tuple[Graph, ...]:
     """Return the graph of each export of a program, in order; `stem` names those that nothing else names.
 
     Exports that hold a mistake are left out: it is in the report.
     """
     mine = Report()
-    names = Names(program, library, mine)
+    names = Names(program, instructions, mine)
     used = mentioned(program) | RESERVED
     bindings = [each for each in program.statements if isinstance(each, Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
-    graphs = [_graph(export, names, library, mine) for export in exports]
+    graphs = [_graph(export, names, instructions, mine) for export in exports]
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in names.read:
-            evaluator = Evaluator(library, mine, Identities())
+            evaluator = Evaluator(instructions, mine, Identities())
             if evaluator.ends.is_alias(Definition(binding, names.root)):
                 evaluator.alias(binding.name, names.root)
                 continue
-            run(evaluator.value(binding.name, Place(names.root, placing=True, exported=True)))
+            run(evaluator.value(binding.name, EvaluationContext(names.root, placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
@@ -80,9 +80,9 @@ def _exports(program: Program) -> list[Export]:
     return found
 
 
-def _graph(export: Export, names: Names, library: Library, report: Report) -> Graph | None:
+def _graph(export: Export, names: Names, instructions: InstructionTable, report: Report) -> Graph | None:
     """Bind one export."""
-    evaluator, value = _evaluated(export, names, library, report)
+    evaluator, value = _evaluated(export, names, instructions, report)
     if value is None:
         return None
     if isinstance(value, Data):
@@ -111,14 +111,14 @@ def _graph(export: Export, names: Names, library: Library, report: Report) -> Gr
     )
 
 
-def _evaluated(export: Export, names: Names, library: Library, report: Report) -> tuple[Evaluator, Value | None]:
+def _evaluated(export: Export, names: Names, instructions: InstructionTable, report: Report) -> tuple[Evaluator, Value | None]:
     """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
     identities = Identities()
     expected: frozenset[tuple[int, int]] = frozenset()
     while True:
         mine = Report()
-        evaluator = Evaluator(library, mine, identities, expected)
-        value = run(evaluator.value(export.expression, Place(names.root, placing=True, exported=True)))
+        evaluator = Evaluator(instructions, mine, identities, expected)
+        value = run(evaluator.value(export.expression, EvaluationContext(names.root, placing=True, exported=True)))
         if evaluator.steps.late <= expected:
             report.problems.extend(mine.problems)
             return evaluator, value

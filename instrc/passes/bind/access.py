@@ -8,47 +8,47 @@ from typing import TYPE_CHECKING
 from instrc import problems
 from instrc.ir.graph import Local, Path, Reached
 from instrc.ir.surface import Access, Name, Segment
-from instrc.passes.scopes import Definition
+from instrc.passes.bind.scopes import Definition
+from instrc.passes.bind.values import Data, EvaluationContext, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
-from instrc.passes.values import Data, Inner, Members, Place, Result, Value
 from instrc.problems.suggest import nearest
 
 if TYPE_CHECKING:
-    from instrc.passes.evaluate import Evaluator
+    from instrc.passes.bind.evaluate import Evaluator
 
 
 LONGEST = 100
 """Members of a path."""
 
 
-def access(ev: Evaluator, written: Access, place: Place) -> Task[Value | None]:
+def access(ev: Evaluator, written: Access, context: EvaluationContext) -> Task[Value | None]:
     """Come to the member that a path leads to."""
-    if place.annotations or place.timing.within or place.timing.delay:
+    if context.annotations or context.timing.within or context.timing.delay:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
         return None
     if len(written.members) > LONGEST:
         ev.report.add(problems.text.TooDeep(at=written.members[LONGEST].span, limit=LONGEST))
         return None
     if isinstance(written.base, Name):
-        value = yield subject(ev, written.base, place)
+        value = yield subject(ev, written.base, context)
     else:
-        value = yield ev.value(written.base, replace(place.inside(), own=place.own))
+        value = yield ev.value(written.base, replace(context.inside(), own=context.own))
     for segment in written.members:
         if value is None:
             return None
-        value = member(ev, value, segment, place)
+        value = member(ev, value, segment, context)
     return value
 
 
-def subject(ev: Evaluator, name: Name, place: Place) -> Task[Value | None]:
+def subject(ev: Evaluator, name: Name, context: EvaluationContext) -> Task[Value | None]:
     """Come to the value that the name at the head of a path stands for; an instruction's name is no value."""
-    found = ev.given(name, place)
+    found = ev.given(name, context)
     if found is not None:
         return found
-    scope = place.names
+    scope = context.names
     definition = scope.find(name.text)
     if definition is not None and not ev.ends.is_alias(definition):
-        return (yield ev.local(name, definition, place.inside()))
+        return (yield ev.local(name, definition, context.inside()))
     if scope.is_input(name.text):
         scope.program.read.add(name.text)
         return Result(Path(name.text))
@@ -57,7 +57,7 @@ def subject(ev: Evaluator, name: Name, place: Place) -> Task[Value | None]:
     return None
 
 
-def member(ev: Evaluator, value: Value, segment: Segment, place: Place) -> Value | None:
+def member(ev: Evaluator, value: Value, segment: Segment, context: EvaluationContext) -> Value | None:
     """Return a member of a value."""
     match value:
         case Members(fields):
@@ -68,7 +68,7 @@ def member(ev: Evaluator, value: Value, segment: Segment, place: Place) -> Value
             return None
         case Result(Path(origin, tail)):
             if isinstance(origin, Local) and origin.kind == "previous" and not tail:
-                return _of_previous(ev, origin, segment, place)
+                return _of_previous(ev, origin, segment, context)
             if isinstance(origin, int) and ev.steps.table[origin].output and not tail:
                 tail = ("output",)
                 if segment.text == "output":
@@ -83,9 +83,9 @@ def member(ev: Evaluator, value: Value, segment: Segment, place: Place) -> Value
     return None
 
 
-def _of_previous(ev: Evaluator, origin: Local, segment: Segment, place: Place) -> Value | None:
+def _of_previous(ev: Evaluator, origin: Local, segment: Segment, context: EvaluationContext) -> Value | None:
     """Return the value that a name of the block had in the round before."""
-    home = next(scope for scope in place.names.outwards() if scope.region == origin.block)
+    home = next(scope for scope in context.names.outwards() if scope.region == origin.block)
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
     if segment.text in known:
         return Result(Path(origin, (segment.text,)))

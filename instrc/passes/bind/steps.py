@@ -21,9 +21,9 @@ from instrc.ir.graph import (
     Unit,
     regions_of,
 )
-from instrc.passes.holding import Frame, Taken, held, numbers
-from instrc.passes.identity import Identities
-from instrc.passes.values import Place, Result, Value
+from instrc.passes.bind.holding import Frame, Taken, held, numbers
+from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.values import EvaluationContext, Result, Value
 from instrc.source import Span
 
 PRIVATE = "\0"
@@ -62,7 +62,7 @@ class Steps:
 
     def add(
         self,
-        place: Place,
+        context: EvaluationContext,
         *,
         stem: str,
         executor: Executor,
@@ -86,30 +86,30 @@ class Steps:
             tuple(map(same.argument, arguments)),
             tuple(map(same.path, reads)),
             activity,
-            place.timing,
+            context.timing,
             tuple(map(same.path, needs)),
         )
-        key = None if place.key == PRIVATE else place.key
-        step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, place.timing, fail)
+        key = None if context.key == PRIVATE else context.key
+        step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, context.timing, fail)
         if needs or chosen:
             step = replace(step, needs=needs, chosen=chosen)
-        number = self.one(step, ident, place)
-        if place.frame is not None:
-            if executor == "model" and not output and self._home[number] == place.region:
-                place.frame.written.add(number)
+        number = self.one(step, ident, context)
+        if context.frame is not None:
+            if executor == "model" and not output and self._home[number] == context.region:
+                context.frame.written.add(number)
             else:
-                place.frame.barriers.add(number)
+                context.frame.barriers.add(number)
         return number
 
-    def one(self, step: Step, ident: int, place: Place) -> int:
+    def one(self, step: Step, ident: int, context: EvaluationContext) -> int:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
-        if place.key == PRIVATE:
-            return self._take(step, place.region, ident)
-        known = ident if place.key is None else self.identities.of("keyed", place.scope, place.key, ident)
-        held = place.frame is not None and place.direct and step.executor == "model"  # a mixin around it makes it another
-        number = self._find(known, step, place.region, only_here=held)
+        if context.key == PRIVATE:
+            return self._take(step, context.region, ident)
+        known = ident if context.key is None else self.identities.of("keyed", context.scope, context.key, ident)
+        held = context.frame is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
+        number = self._find(known, step, context.region, only_here=held)
         if number is None:
-            region = place.region if held else self._expecting(known, step, place.region)
+            region = context.region if held else self._expecting(known, step, context.region)
             number = self._take(step, region, known)
             for each in {ident, known}:
                 places = self._known.setdefault(each, {})
@@ -231,9 +231,9 @@ class Steps:
         depth = frame.inner[number].depth if number in frame.inner else 0
         return Taken(number, depth + 1)
 
-    def fill(self, frame: Frame, place: Place) -> tuple[Unit, ...]:
+    def fill(self, frame: Frame, context: EvaluationContext) -> tuple[Unit, ...]:
         """Return what a frame holds, for a slot; the same for the same slot of an equal expression."""
-        ident = (place.scope, frame.state())
+        ident = (context.scope, frame.state())
         units = self._filled.get(ident)
         if units is None:
             units = self._filled[ident] = held(frame, self.table, self.homes)

@@ -21,7 +21,7 @@ PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
 
-class Library:
+class InstructionTable:
     """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too."""
 
     def __init__(self, registry: Registry, report: Report, *, sketch: bool = False, limit: int = LIMIT) -> None:

@@ -8,11 +8,11 @@ from instrc import problems
 from instrc.flattening.members import elements, member
 from instrc.ir.graph import Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
 from instrc.jsonvalue import Json
-from instrc.passes.holding import numbers
-from instrc.passes.nulls import excluding
-from instrc.passes.outcomes import Outcomes
-from instrc.passes.planned import RUN_PLAN, tools_of
-from instrc.passes.unread import unread_results
+from instrc.passes.bind.holding import numbers
+from instrc.passes.compose.nulls import excluding
+from instrc.passes.compose.outcomes import Outcomes
+from instrc.passes.compose.planned import RUN_PLAN, tools_of
+from instrc.passes.compose.unread import unread_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint, implies

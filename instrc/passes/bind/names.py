@@ -9,10 +9,10 @@ from instrc.ir.graph import Instruction
 from instrc.ir.surface import Binding, Input, Name, Uri
 from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json
-from instrc.passes.library import Library
-from instrc.passes.scopes import Definition, Scope, is_value
-from instrc.passes.suggestions import misspelt_value, suggestions
-from instrc.passes.survey import survey
+from instrc.passes.bind.scopes import Definition, Scope, is_value
+from instrc.passes.bind.suggestions import misspelt_value, suggestions
+from instrc.passes.bind.survey import survey
+from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -55,9 +55,9 @@ Meaning: TypeAlias = Definition | InputName | Called
 class Names:
     """The names of one program."""
 
-    def __init__(self, program: Parsed, library: Library, report: Report) -> None:
+    def __init__(self, program: Parsed, instructions: InstructionTable, report: Report) -> None:
         self.parsed = program
-        self.library = library
+        self.instructions = instructions
         self.report = report
         self.calls: tuple[str, ...] = ()
         """The programs whose calls have led here."""
@@ -108,32 +108,32 @@ class Names:
 
     def knows(self, name: str, scope: Scope) -> bool:
         """Tell whether a name stands for something outside of braces."""
-        known = is_value(name, scope) or name in RESERVED or bool(self.library.named(name))
-        return known or bool(self.library.programs_named(name))
+        known = is_value(name, scope) or name in RESERVED or bool(self.instructions.named(name))
+        return known or bool(self.instructions.programs_named(name))
 
     def instruction(self, name: Name, scope: Scope) -> Instruction | Program | None:
         """Return the instruction of the registry that a name finds, else the program."""
-        found = self.library.named(name.text) or self.library.programs_named(name.text)
+        found = self.instructions.named(name.text) or self.instructions.programs_named(name.text)
         if len(found) == 1:
             return self.vibe(Uri(found[0], name.span))
         if found:
             self.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
-        elif self.library.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
-            return self.library.sketched(name.text)
+        elif self.instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
+            return self.instructions.sketched(name.text)
         else:
-            offered = suggestions(name, scope.visible(), scope.inputs, self.library.names(), RESERVED)
+            offered = suggestions(name, scope.visible(), scope.inputs, self.instructions.names(), RESERVED)
             self.report.add(
-                problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=self.library.searched())
+                problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=self.instructions.searched())
             )
         return None
 
     def vibe(self, uri: Uri) -> Instruction | Program | None:
         """Return the instruction that an `aug:` reference leads to, else the program."""
         try:
-            file = self.library.program(uri.text, uri.span)
+            file = self.instructions.program(uri.text, uri.span)
             if file is not None:
                 return Program(file, uri.text.partition("#")[2] or None)
-            return self.library.instruction(uri.text, uri.span)
+            return self.instructions.instruction(uri.text, uri.span)
         except CompileError as error:
             for problem in error.problems:
                 self.report.add(problem)

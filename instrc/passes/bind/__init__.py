@@ -1,0 +1,1 @@
+"""Surface to graph: names get their meaning, calls become steps."""

@@ -1,0 +1,1 @@
+"""Graph to graph of flat schemas, and what can be checked when these are known."""
