@@ -17,7 +17,7 @@ from instrc.problems.importing import NoTools
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.rim import InvalidJson, UnreadableFile
-from instrc.problems.schemas import TooLarge
+from instrc.problems.size import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
 from instrc.source import Source

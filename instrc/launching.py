@@ -91,7 +91,7 @@ def prepare(
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.runs.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+        raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
     return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name))
 
@@ -205,13 +205,15 @@ def inputs_of(process: Json, given: Json, wrong: list[Problem]) -> dict[str, Jso
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
     if isinstance(declared, dict):
         odd = [name for name in inputs if name not in declared and name != "prompt"]
-        wrong += [problems.runs.InvalidInput(word=name, reason=f"is not declared; there are {_listed(declared)}") for name in odd]
+        wrong += [
+            problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {_listed(declared)}") for name in odd
+        ]
         for name, schema in declared.items():
             if name not in inputs and name != "prompt":
-                wrong.append(problems.runs.InvalidInput(word=name, reason="is missing"))
+                wrong.append(problems.launches.InvalidInput(word=name, reason="is missing"))
             elif name in inputs and (found := complaints(inputs[name], schema)):
                 at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
-                wrong.append(problems.runs.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+                wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
     return inputs
 
 
@@ -317,13 +319,13 @@ def engine_of(name: str, store: Path | None, *, people: People | None = None, wa
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
         reason = f"engines are {_listed(ENGINES)}"
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)])
+        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)])
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)
     except ModuleNotFoundError as error:
         reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
-        raise CompileError([problems.runs.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)]) from None
     made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, **more)
     return made
 
@@ -358,9 +360,9 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
         for part in name.split("."):
             found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason=str(error))]) from None
+        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason=str(error))]) from None
     if not callable(found):
-        raise CompileError([problems.runs.UnusableSetting(what=what, word=words, reason="it is no function")])
+        raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason="it is no function")])
     function: Callable[..., Any] = found
     return function
 
@@ -377,7 +379,7 @@ def process_at(address: str, workspace: Workspace, beside: str) -> Json:
     found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
-        raise CompileError([problems.runs.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+        raise CompileError([problems.launches.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
     return found[0].documents[found[0].kind]
 
 
@@ -428,7 +430,7 @@ def _unregistered(plan: Json, activities: Activities) -> Iterable[Problem]:
     for name in dict.fromkeys(name for name, _ in _called(plan)):
         if activities.find(name) is None:
             near = nearest(name, activities.names())
-            yield problems.runs.UnregisteredActivity(activity=name, nearest=near)
+            yield problems.launches.UnregisteredActivity(activity=name, nearest=near)
 
 
 def _listed(names: Iterable[str]) -> str:

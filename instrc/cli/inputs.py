@@ -38,7 +38,7 @@ def read_json(path: str, report: Report) -> Document | None:
     name = name_of(path)
     if len(data) > MAX_BYTES:
         at = Source(name, data[:200].decode("utf-8", "replace")).whole()
-        report.add(problems.schemas.TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
+        report.add(problems.size.TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
         return None
     try:
         text = data.decode("utf-8-sig")

@@ -13,6 +13,6 @@ def command() -> None:
     try:
         from instrc.lsp.server import make_server  # an extra
     except ImportError:
-        show([problems.schemas.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
+        show([problems.installed.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
     make_server().start_io()

@@ -37,7 +37,7 @@ def command(
             from instrc.mcp.service import service_of
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
-            raise CompileError([problems.schemas.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
+            raise CompileError([problems.installed.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, roots=root or (), shared=shared or ()) for file in files]
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
     except CompileError as error:

@@ -89,7 +89,7 @@ def _counter(tokenizer: str | None) -> tuple[Callable[[str], int], str]:
     try:
         import tiktoken  # an extra: few need exact numbers
     except ImportError:
-        from instrc.problems.schemas import MissingExtra
+        from instrc.problems.installed import MissingExtra
 
         raise CompileError([MissingExtra(feature="`--tokenizer`", extra="tokens", package="tiktoken")]) from None
     try:

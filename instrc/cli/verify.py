@@ -58,7 +58,7 @@ def command(
 def _problems(fitted: Fitted, found: Verification, at: Span) -> Iterator[Problem]:
     """Yield what speaks against sending a tool."""
     from instrc.problems.answers import PayloadRefused
-    from instrc.problems.schemas import MissingExtra
+    from instrc.problems.installed import MissingExtra
 
     for breach in found.breaches:
         yield PayloadRefused(at=at, tool=fitted.stem, target=fitted.target, judge="its rules", reason=str(breach))

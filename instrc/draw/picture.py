@@ -13,7 +13,7 @@ from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import TooLarge
+from instrc.problems.size import TooLarge
 from instrc.source import Span
 
 _MOST_LETTERS = 60

@@ -335,7 +335,7 @@ class Flattener(Run):
 
 def too_large(limit: int) -> CompileError:
     """Return the error for a result over the limit."""
-    return CompileError([problems.schemas.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
+    return CompileError([problems.size.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
 
 
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:

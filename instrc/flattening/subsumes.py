@@ -78,6 +78,6 @@ def _engine() -> Any:
         import jsonschema_rs  # an optional extra
     except ImportError:
         raise CompileError(
-            [problems.schemas.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
+            [problems.installed.MissingExtra(feature="subsumption", extra="subsume", package="jsonschema-rs")]
         ) from None
     return jsonschema_rs

@@ -10,7 +10,7 @@ from instrc.jsonvalue import Json, loads, pointer
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
-from instrc.problems.schemas import TooLarge
+from instrc.problems.size import TooLarge
 from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 from instrc.source import Source, Span

@@ -58,8 +58,8 @@ class Process:
     @classmethod
     def from_json(cls, document: Json) -> Process:
         """Read a process, compiled or written by hand; `CompileError` with one `unreadable-process` problem if it is none."""
+        from instrc.problems.launches import UnreadableProcess
         from instrc.problems.problem import CompileError  # only what is wrong needs it
-        from instrc.problems.runs import UnreadableProcess
 
         try:
             body = body_of(document)

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from instrc.jsonvalue import Json, dumps, pointer
 from instrc.problems.answers import InvalidAnswer
+from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import MissingExtra
 from instrc.schema.validation import Violation
 
 T = TypeVar("T")

@@ -135,7 +135,7 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     try:
         errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), _MOST_ERRORS))
     except RecursionError:
-        yield problems.schemas.TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
+        yield problems.size.TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
         return
     except ValueError:  # a number of 5,000 digits: the judge cannot tell
         return

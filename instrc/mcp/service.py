@@ -93,7 +93,7 @@ class Service:
         made = Offer(lower(schema, target=TARGET, name=name), call, schema)
         if made.name in self.offers:
             reason = "two programs would be one tool: give one another name"
-            raise CompileError([problems.runs.UnusableSetting(what="tool", word=made.name, reason=reason)])
+            raise CompileError([problems.launches.UnusableSetting(what="tool", word=made.name, reason=reason)])
         self.offers[made.name] = made
 
     async def call(self, name: str, arguments: Json) -> Json:

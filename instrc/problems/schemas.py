@@ -12,50 +12,6 @@ from instrc.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TooLarge(Problem):
-    """Something is larger than the limit that keeps the compiler quick and small.
-
-    Sources, vibes and composed schemas each have a limit, far above what a model could use.
-
-    ```aug letter.aug
-    const text = @{ type: "object", properties: { body: { type: "string" } } };
-    ```
-    ```toml pyproject.toml
-    [tool.instrc]
-    limits = { source = 40 }
-    ```
-
-    Split the file, or raise the limit under `[tool.instrc] limits`.
-    """
-
-    name: ClassVar[str] = "too-large"
-
-    what: str
-    """What is too large, as the subject of a sentence: `the source`, `the composed schema`."""
-    limit: int
-    unit: str
-    """What is counted, in the plural: `bytes`, `nodes`, `levels`."""
-    size: int | None = None
-    """How much there is; `None` where counting stopped at the limit."""
-    setting: str | None = None
-    """The key under `[tool.instrc] limits` that raises the limit."""
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        if self.size is None:
-            return f"{self.what} has over {self.limit:,} {self.unit}"
-        return f"{self.what} has {self.size:,} {self.unit}, over the limit of {self.limit:,}"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        if self.setting is None:
-            return None
-        return f"split it, or raise the limit: `[tool.instrc] limits = {{ {self.setting} = … }}`"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSchema(Problem):
     """A keyword of a JSON Schema has a value that it cannot have.
 
@@ -277,29 +233,3 @@ class SlotConflict(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "rename one of the two"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingExtra(Problem):
-    """Something that was asked for needs a package that is not installed.
-
-    It is optional, since most programs do without it.
-
-    Install it with the extra that the message names: `pip install "instrc[subsume]"`.
-    """
-
-    name: ClassVar[str] = "missing-extra"
-
-    feature: str
-    extra: str
-    package: str
-
-    @property
-    def message(self) -> str:
-        """One short sentence: what is wrong."""
-        return f"{self.feature} needs the package `{self.package}`, which is not installed"
-
-    @property
-    def hint(self) -> str | None:
-        """One short sentence: the way out."""
-        return f'install it: `pip install "instrc[{self.extra}]"`'

@@ -37,11 +37,11 @@ def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
             _refuse("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
-        raise CompileError([problems.runs.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
+        raise CompileError([problems.launches.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
     except ImportError:
         feature = f"the activity `{name}`"
         extra, package = ("http", "httpx") if "url" in table else ("mcp", "mcp")
-        raise CompileError([problems.schemas.MissingExtra(feature=feature, extra=extra, package=package)]) from None
+        raise CompileError([problems.installed.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
 def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:

@@ -19,8 +19,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from instrc.jsonvalue import Json
+from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import MissingExtra
 from instrc.sandbox.observation import Limits, Observation, ToolCall, ToolResult, observation
 
 _GRACE = 2.0

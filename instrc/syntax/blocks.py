@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.problems import habits, notation, words
+from instrc.problems import blocks, notation, words
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, Repair, View
@@ -104,13 +104,13 @@ def _operator(view: View) -> Found:
 def _condition(view: View, head: _Head) -> Found:
     token = view.token
     if head.first and token.kind == "LPAR":
-        return habits.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
     if token.kind == "LPAR" and view.before() == "NAME":
-        return habits.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), GIVE_UP
     if head.first and token.kind == "LBRACE":
         return _incomplete(view, head.word, "a condition")
     if head.first:
-        return habits.BadCondition(
+        return blocks.BadCondition(
             at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
         ), GIVE_UP
     return _incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
@@ -119,16 +119,16 @@ def _condition(view: View, head: _Head) -> Found:
 def _each(view: View, head: _Head) -> Found:
     token = view.token
     if head.first and token.kind == "LPAR":
-        return habits.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
     if head.first:
         return _incomplete(view, head.word, "a name")
     if view.accepts("IN"):
         if view.text(token) in _INSTEAD_OF_IN:
-            problem = habits.IncompleteBlock(at=view.span(token), word=head.word, missing="`in`", put="in")
+            problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`in`", put="in")
             return problem, Repair((view.one("IN"),), 1)
         return _incomplete(view, head.word, "`in`")
     if view.before() == "IN":
-        return habits.BadCondition(at=view.span(token), slip="value", word="in"), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), GIVE_UP
     return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
 
 
@@ -138,7 +138,7 @@ def _repeat(view: View, head: _Head) -> Found:
         return _incomplete(view, head.word, "`{`") if head.first else _each(view, head)
     if view.accepts("UNTIL"):
         at = view.span(token) if view.text(token) == "while" else view.gap()
-        return habits.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition"), GIVE_UP
+        return blocks.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition"), GIVE_UP
     return None
 
 
@@ -149,13 +149,13 @@ def _without_else(view: View, head: _Head) -> Found:
     if view.text(token) not in _INSTEAD_OF_ELSE:
         return _incomplete(view, head.word, "`else`")
     put = "else" if view.following.kind == "LBRACE" else ""
-    problem = habits.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)
+    problem = blocks.IncompleteBlock(at=view.span(token), word=head.word, missing="`else`", put=put)
     return problem, Repair((view.one("ELSE"),), 1) if put else GIVE_UP
 
 
 def _incomplete(view: View, word: str, missing: str) -> Found:
     at = view.gap() if view.token.kind == END else view.span(view.token)
-    return habits.IncompleteBlock(at=at, word=word, missing=missing), GIVE_UP
+    return blocks.IncompleteBlock(at=at, word=word, missing=missing), GIVE_UP
 
 
 def inside_block(view: View) -> Found:
@@ -171,7 +171,7 @@ def inside_block(view: View) -> Found:
     opening = view.open[-1][0]
     closing = _closing(view)
     at = view.span(view.read[-1])
-    return habits.MissingBraces(at=at, opening=view.span(opening), closing=closing and view.span(closing)), GIVE_UP
+    return blocks.MissingBraces(at=at, opening=view.span(opening), closing=closing and view.span(closing)), GIVE_UP
 
 
 def _begins_body(view: View) -> bool:

@@ -148,7 +148,7 @@ def _mistake(
     joined = following is not None and _joined(source, statement, following)
     match first:
         case Name("else", span) if following is not None and isinstance(_first(following), Object):
-            return problems.habits.StrayElse(at=span)
+            return problems.blocks.StrayElse(at=span)
         case Name(text, span) if text in FOREIGN and (joined or before is not None):
             return problems.words.ForeignStatement(at=span, word=text)
         case Call(Name(text, span)) if text in FOREIGN_BESIDE and joined:

@@ -16,7 +16,7 @@ def take_in(name: str, data: bytes, report: Report, limit: int = MAX_BYTES) -> S
     To find out that a file is too large, it is enough to pass one byte more than the limit.
     """
     if len(data) > limit:
-        from instrc.problems.schemas import TooLarge  # problems are imported where there is one
+        from instrc.problems.size import TooLarge  # problems are imported where there is one
 
         start = Source(name, data[:200].decode("utf-8-sig", "replace"))
         report.add(TooLarge(at=start.whole(), what="the source", limit=limit, unit="bytes", setting="source"))

@@ -55,7 +55,7 @@ def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None) -> C
 
 def too_large(name: str, start: bytes, limit: int) -> CompileError:
     """Refuse a file that is larger than `limit` bytes; `start` is how it begins."""
-    from instrc.problems.schemas import TooLarge
+    from instrc.problems.size import TooLarge
 
     at = Source(name, start[:200].decode("utf-8", "replace")).whole()
     return CompileError([TooLarge(at=at, what="the vibe", limit=limit, unit="bytes", setting="vibe")])

@@ -196,7 +196,7 @@ class Evaluator:
         """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
         before, self._values = self._values, self._values + values
         if before <= MOST_VALUES < self._values:
-            self.report.add(problems.schemas.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
+            self.report.add(problems.size.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
         return self._values <= MOST_VALUES
 
     def _circle(self, name: Name, found: Definition) -> None:

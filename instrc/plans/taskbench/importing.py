@@ -20,18 +20,8 @@ from instrc.plans.tools import ToolSet
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import InvalidPlan, PlanProblem
 from instrc.problems.suggest import nearest, plain
-from instrc.problems.taskbench import (
-    AmbiguousReference,
-    ArgumentOrder,
-    CountedFromOne,
-    OddArguments,
-    OddReference,
-    ReferenceInText,
-    RepairedPlan,
-    SeveralReferences,
-    StepsDiffer,
-    SurplusArgument,
-)
+from instrc.problems.taskbench import ArgumentOrder, OddArguments, RepairedPlan, StepsDiffer, SurplusArgument
+from instrc.problems.taskbench_links import AmbiguousReference, CountedFromOne, OddReference, ReferenceInText, SeveralReferences
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from instrc.ir.tasks import Task
 from instrc.jsonvalue import Json, pointer
 from instrc.plans.taskbench.records import Record
 from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
-from instrc.problems.taskbench import AmbiguousReference, ContradictingLinks, RepairedPlan
+from instrc.problems.taskbench import RepairedPlan
+from instrc.problems.taskbench_links import AmbiguousReference, ContradictingLinks
 
 
 class Links:

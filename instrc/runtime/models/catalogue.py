@@ -40,7 +40,7 @@ def model_of(words: str, folder: Path) -> Model:
         made: Model = adapter(rest)
         return made
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
-    raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=f"models are {known}")])
+    raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=f"models are {known}")])
 
 
 def _scripted(words: str, file: Path) -> Model:
@@ -50,12 +50,12 @@ def _scripted(words: str, file: Path) -> Model:
         answers = loads(file.read_bytes())
     except OSError as error:
         reason = (error.strerror or "it cannot be read").lower()
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)]) from None
+        raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=reason)]) from None
     except ValueError as error:
         raise CompileError(
-            [problems.runs.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
+            [problems.launches.UnusableSetting(what="model", word=words, reason=f"this is not JSON: {error}")]
         ) from None
     if not isinstance(answers, list | dict):
         reason = "the file holds a list of answers, or an object of answers by step"
-        raise CompileError([problems.runs.UnusableSetting(what="model", word=words, reason=reason)])
+        raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=reason)])
     return Scripted(answers)

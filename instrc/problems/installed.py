@@ -1,0 +1,34 @@
+"""Problems with what is installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingExtra(Problem):
+    """Something that was asked for needs a package that is not installed.
+
+    It is optional, since most programs do without it.
+
+    Install it with the extra that the message names: `pip install "instrc[subsume]"`.
+    """
+
+    name: ClassVar[str] = "missing-extra"
+
+    feature: str
+    extra: str
+    package: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"{self.feature} needs the package `{self.package}`, which is not installed"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f'install it: `pip install "instrc[{self.extra}]"`'

@@ -1,0 +1,169 @@
+"""Problems with what is to run: a process, its inputs, and what carries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableProcess(Problem):
+    """A document that should be a process cannot be read as one.
+
+    A process is a JSON Schema whose properties are its contexts: `llmContext1`, `serverContext1`, `userContext1` hold steps;
+    `whenContext1`, `eachContext1`, `repeatContext1`, `elseContext1`, `tryContext1`, `doContext1` hold contexts
+    and say how these run in an engine property of their own.
+
+    ```json process.json
+    { "properties": { "eachContext1": { "type": "array", "items": { "type": "object" } } } }
+    ```
+    ```console
+    $ instrc run process.json --input hello --model sample
+    ```
+
+    Take what `instrc compile` writes, or see the contract in `instrc/runtime/README.md` to write one by hand.
+    """
+
+    name: ClassVar[str] = "unreadable-process"
+
+    pointer: str
+    """Where in the document, as a JSON Pointer through properties as they are named."""
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this cannot be run: {self.reason} (at `{self.pointer or '/'}`)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidInput(Problem):
+    """What a program is given does not fit its inputs.
+
+    A text is `prompt`; an object gives the inputs by name.
+
+    ```json greet.process.json
+    {
+      "properties": {
+        "llmContext1": { "properties": { "greet": { "type": "object", "references": ["name"] } } }
+      },
+      "inputs": { "name": { "type": "string" } }
+    }
+    ```
+    ```console
+    $ instrc run greet.process.json --input '{ "nam": "Ann" }' --model sample
+    ```
+
+    Compare the names with the `input` statements of the program.
+    """
+
+    name: ClassVar[str] = "invalid-input"
+
+    word: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the input `{self.word}` {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnregisteredActivity(Problem):
+    """A process calls an activity that nobody has registered.
+
+    Activities are Python functions, requests over HTTP, tools of MCP servers, or processes.
+    They are registered under `[tool.instrc.activities]`, or given to `instrc.run`.
+
+    ```aug greet.aug
+    "Greet" | Greet_Activity
+    ```
+    ```json schemas/greet_Activity.vibe.json
+    { "type": "object", "properties": { "output": { "type": "string" } } }
+    ```
+    ```console
+    $ instrc run greet.aug --input hello --model sample
+    ```
+
+    Register the name, or rehearse with `--rehearse`, which makes the results from their schemas.
+    """
+
+    name: ClassVar[str] = "unregistered-activity"
+
+    activity: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"no activity is registered as `{self.activity}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.nearest:
+            return "did you mean " + " or ".join(f"`{name}`" for name in self.nearest) + "?"
+        return "register it under `[tool.instrc.activities]`, or rehearse with `--rehearse`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableSetting(Problem):
+    """What is to run a program cannot be used: a model, an activity or an engine that is named is not there.
+
+    A model is `sample`, `scripted:FILE`, or a provider with a model, as `openai:gpt-5`.
+    An activity is `package.module:function`, where the module can be imported from the folder of `pyproject.toml`.
+
+    ```aug greet.aug
+    "Greet" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
+    ```
+    ```console
+    $ instrc run greet.aug --input hello --model smaple
+    ```
+
+    Compare the spelling, and install the extra that it needs.
+    """
+
+    name: ClassVar[str] = "unusable-setting"
+
+    what: str
+    """`model`, `activity`, `engine`."""
+    word: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the {self.what} `{self.word}` cannot be used: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralExports(Problem):
+    """A file that is to be run exports several programs, or none of the name that is asked for.
+
+    ```aug two.aug
+    tool first = @{ title: "A", type: "object", properties: { text: { type: "string" } } };
+    tool second = @{ title: "B", type: "object", properties: { text: { type: "string" } } }
+    ```
+    ```console
+    $ instrc run two.aug --input hello --model sample
+    ```
+
+    Say which with `--export`.
+    """
+
+    name: ClassVar[str] = "several-exports"
+
+    program: str
+    names: tuple[str, ...]
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"it is not clear what of `{self.program}` to run"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"`--export` takes {' or '.join(f'`{name}`' for name in self.names)}" if self.names else None
