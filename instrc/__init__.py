@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 from instrc.version import __version__
 
 if TYPE_CHECKING:
-    from instrc.api import artefacts, check, compile, registry  # noqa: A004  -- `instrc.compile` is its name
+    from instrc.api import artefacts, check, compile, registry, types  # noqa: A004  -- `instrc.compile` is its name
     from instrc.codecs.encode import Inexpressible, encode
     from instrc.dialects.catalogue import targets
     from instrc.flattening.flatten import flatten
@@ -123,6 +123,7 @@ __all__ = [
     "subsumes",
     "targets",
     "typed_plan",
+    "types",
     "uniform_plan",
     "verify",
 ]
@@ -139,6 +140,7 @@ _HOMES = {
     "check": "instrc.api",
     "compile": "instrc.api",
     "registry": "instrc.api",
+    "types": "instrc.api",
     "Flat": "instrc.flattening.provenance",
     "flatten": "instrc.flattening.flatten",
     "split": "instrc.flattening.split",

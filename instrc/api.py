@@ -100,6 +100,29 @@ def _refuse(naming: object, batch: object) -> None:
     found.stop_if_failed()
 
 
+def types(
+    program: Program,
+    *,
+    vibes: Mapping[str, object] | None = None,
+    roots: Iterable[AnyPath] = (),
+    shared: Iterable[AnyPath] = (),
+    naming: Literal["step", "camel"] | None = None,
+    batch: int = 1,
+) -> str:
+    """Return a Python module with typed classes: what a model fills in, its steps, and the result of each export.
+
+        Path("models.py").write_text(instrc.types("reply.aug"))
+
+    The classes are models of pydantic; `lift(...).as_model(AnswerALetter)` makes an instance of one.
+    The arguments are those of `compile`.  The generator comes with the extra `types`.
+    """
+    compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch)
+    from instrc.classes.programs import module_of  # the generator is an extra
+
+    named = _named(program)
+    return module_of(compiled, named.name if isinstance(named, Source) else os.path.basename(named))  # noqa: PTH119
+
+
 def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> tuple[Problem, ...]:
     """Return what is wrong with programs, vibes and folders of both, by file and place; no error is raised for it."""
     report = Report()

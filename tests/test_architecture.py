@@ -23,7 +23,7 @@ FLOORS: dict[str, int] = {
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
             ["checking", "launching", "lsp", "previewing", "testing"],
-            ["mcp", "running"],
+            ["classes", "mcp", "running"],
             ["api", "cli"],
             ["__init__", "__main__"],
         ]

@@ -22,6 +22,7 @@ COMMANDS = {
     "test": "test",
     "doctor": "doctor",
     "graph": "graph",
+    "types": "types",
     "flatten": "flatten",
     "split": "split",
     "targets": "targets",

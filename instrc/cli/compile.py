@@ -10,7 +10,7 @@ import typer
 
 from instrc import problems
 from instrc.cli.documents import Emit, Export, Output, exports, kinds_to_strip, printed, written
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.files import reason
@@ -64,7 +64,7 @@ def command(
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,
-    locked: Annotated[bool, typer.Option("--locked", help="Take the vibes of aug.lock, or none; see `instrc lock`.")] = False,
+    locked: Locked = False,
     strict: Strict = False,
     root: Roots = None,
     shared: Shared = None,

@@ -16,6 +16,7 @@ Shared: TypeAlias = Annotated[
     list[str] | None, typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, behind the workspace. Repeatable.")
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
+Locked: TypeAlias = Annotated[bool, typer.Option("--locked", help="Take the vibes of aug.lock, or none; see `instrc lock`.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")]
 
 

@@ -1,0 +1,118 @@
+"""Name the schemas that become classes: one for each document, one for each step in it.
+
+Equal steps share one class.
+A step that differs in the result, where thoughts are stripped, has a second class there, with `Result` at its end.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+
+from instrc.jsonvalue import Json
+from instrc.naming import pascal
+from instrc.schema.walk import rebuild
+
+_STEP = re.compile(r"step\d+_(.+)")
+_IN_USE = frozenset({"Annotated", "Any", "AwareDatetime", "BaseModel", "ConfigDict", "Field", "Literal", "RootModel", "Union"})
+"""Names that the generated module imports; `True` and its like are keywords."""
+RESULT = "Result"
+
+
+class Parts:
+    """The definitions of one module, by the names of their classes, in order."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.found: dict[str, Json] = {}
+
+    def take(self, name: str, schema: Json, suffix: str = "") -> str:
+        """Add a document, its definitions and its steps; return the name of its class."""
+        own = self._reserved(class_name(name) + suffix)
+        moved = {"#": own}
+        definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+        for key in definitions:
+            moved[f"#/$defs/{_pointer(key)}"] = self._reserved(class_name(key))
+        for key, definition in definitions.items():
+            self.found[moved[f"#/$defs/{_pointer(key)}"]] = _redirected(definition, moved)
+        self.found[own] = self._with_steps(_redirected(_without_definitions(schema), moved), suffix)
+        return own
+
+    def _with_steps(self, schema: Json, suffix: str) -> Json:
+        """Replace the steps of a document by references to classes of their own."""
+        if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
+            return schema
+        steps = {}
+        for key, step in schema["properties"].items():
+            named = _STEP.fullmatch(key)
+            steps[key] = step if named is None else self._step(class_name(named[1]), step, suffix)
+        return {**schema, "properties": steps}
+
+    def _step(self, name: str, step: Json, suffix: str) -> Json:
+        """Return the reference to the class of a step; of a step that repeats, its elements have the class."""
+        if not isinstance(step, dict):
+            return step
+        if isinstance(step.get("items"), dict) and "prefixItems" not in step:
+            return {**step, "items": self._step(name, step["items"], suffix)}
+        if not isinstance(step.get("properties"), dict):
+            return step
+        kinds = step.get("type")
+        reference = {"$ref": f"#/$defs/{self._shared(name, {**step, 'type': 'object'}, suffix)}"}
+        if isinstance(kinds, list) and "null" in kinds:
+            return {"anyOf": [reference, {"type": "null"}]}
+        return reference
+
+    def _shared(self, name: str, step: Json, suffix: str) -> str:
+        """Return the class of a step: that of an equal one of the same name, or a new one."""
+        for known in (name, name + suffix):
+            if self.found.get(known) == step:
+                return known
+        fresh = self._reserved(name if name not in self.found else name + suffix)
+        self.found[fresh] = step
+        return fresh
+
+    def _reserved(self, name: str) -> str:
+        """Return a name that is free, and keep it."""
+        count, free = 1, name
+        while free in self.found or free in _IN_USE:
+            count += 1
+            free = f"{name}{count}"
+        self.found[free] = {}
+        return free
+
+
+def module_parts(documents: Mapping[str, tuple[Mapping[str, Json], Json]]) -> dict[str, Json]:
+    """Return the definitions for tools by name, each with what the model fills in, by name, and its result."""
+    parts = Parts()
+    for name, (filled_in, result) in documents.items():
+        for each, schema in filled_in.items():
+            parts.take(each, schema)
+        parts.take(name, result, RESULT)
+    return parts.found
+
+
+def class_name(name: str) -> str:
+    """Return a name as that of a class: `FindSlot` for `find_slot`."""
+    text = "".join(sign for sign in pascal(name) if sign == "_" or sign.isalnum())
+    text = text if text.isidentifier() else f"Class{text}"
+    text = text if text.isidentifier() else "Class"
+    return f"{text}_" if keyword.iskeyword(text) else text
+
+
+def _pointer(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _without_definitions(schema: Json) -> Json:
+    return {key: value for key, value in schema.items() if key != "$defs"} if isinstance(schema, dict) else schema
+
+
+def _redirected(schema: Json, moved: Mapping[str, str]) -> Json:
+    """Return a schema with its references pointing to where definitions stand now."""
+
+    def change(node: Json) -> Json:
+        reference = node.get("$ref")
+        return {**node, "$ref": f"#/$defs/{moved[reference]}"} if isinstance(reference, str) and reference in moved else node
+
+    return rebuild(schema, change)

@@ -1,0 +1,65 @@
+"""`instrc types`: typed classes of Python for what a model fills in, its steps and its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from instrc import problems
+from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, one_stdin
+from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
+from instrc.cli.terminal import write
+from instrc.files import name_of, reason
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.workspace import Wishes, Workspace
+
+
+def command(
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the module there.")] = None,
+    locked: Locked = False,
+    root: Roots = None,
+    shared: Shared = None,
+    shape: ProblemFormat = Format.TEXT,
+) -> None:
+    """Write typed classes of Python: what a model fills in, its steps, its results.
+
+    They are models of pydantic, for `lift(...).as_model(CLASS)`; needs the extra `types`.
+    """
+    one_stdin(*files)
+    report = Report()
+    text = ""
+    try:
+        workspace = Workspace(root or (), shared or (), locked=locked)
+        compiled = [artefact for file in files for artefact in workspace.compile(file, Wishes(), report)]
+        if not report.failed:
+            from instrc.classes.programs import module_of  # after the files are known to compile
+
+            text = module_of(compiled, ", ".join(map(name_of, files)))
+    except CompileError as error:
+        report.take(error)
+    found = report.once()
+    code = verdict(found)
+    if code == FINE:
+        try:
+            _deliver(text, output, files, shape)
+        except OSError as error:
+            at = Source(str(output), "").whole()
+            found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))
+            code = PROBLEMS
+    show(found, shape)
+    raise typer.Exit(code)
+
+
+def _deliver(text: str, output: Path | None, sources: list[str], shape: Format) -> None:
+    if output is None:
+        write(text)
+        return
+    from instrc.cli.outputs import write_files  # not needed to print
+
+    write_files({output: text}, sources)
+    say_written([output], shape)

@@ -1,0 +1,184 @@
+"""`instrc types`: the module imports, passes mypy, keeps order, and takes what models answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+import instrc
+from instrc.classes.generate import module
+from instrc.classes.parts import class_name, module_parts
+from instrc.cli import main
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted(path for path in (ROOT / "examples").glob("*/*.aug") if path.parent.name != "mistakes")
+HOSTILE = [
+    *("class", "model_config", "model_dump", "model_validate", "model_fields", "copy", "schema", "json", "validate", "self"),
+    *("str", "int", "list", "date", "BaseModel", "Field", "Annotated", "Literal", "Any", "None", "True", "async", "Body"),
+    *("", " ", "a b", "a-b", "a.b", "a/b", "1x", "$", "_", "__", "__init__", "__class__", "text", "Text", "_text", "$text"),
+    *('x"y', "x\\y", "x\ny", '"""', "#/$defs/a", "%s", "{}", "{{x}}", "{% raw %}", "имя", "日本", "e\u0301", "é", "😀"),
+    *("step1_class", "step2_BaseModel", "step3_str", "step4_", "step5_имя", "field_", "field_str"),
+]
+NUMBERS = count()
+
+
+def loaded(text: str) -> ModuleType:
+    """Return a module made of its text, as an import does it."""
+    made = ModuleType(f"written_{next(NUMBERS)}")
+    sys.modules[made.__name__] = made  # pydantic looks there for names
+    exec(compile(text, made.__name__, "exec"), made.__dict__)  # noqa: S102  -- that it imports is the test
+    return made
+
+
+def classes(text: str) -> dict[str, type[BaseModel]]:
+    """Return the models of a module by name, in its order."""
+    found = vars(loaded(text)).items()
+    return {
+        name: each for name, each in found if isinstance(each, type) and issubclass(each, BaseModel) and each is not BaseModel
+    }
+
+
+def judged(place: Path) -> str:
+    """Return what mypy has against a module."""
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", str(place)], capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def test_a_tool_its_steps_and_its_result_have_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "models.py"
+    assert main(["types", str(ROOT / "examples/reply/reply.aug"), "-o", str(place)]) == 0
+    assert "models.py" in capsys.readouterr().err
+    found = classes(place.read_text())
+    assert set(found) == {"AnswerALetter", "AnswerALetterResult", "ReadLetter", "WriteReply", "WriteReplyResult"}
+    assert list(found["AnswerALetter"].model_fields) == ["step1_read_letter", "step2_write_reply"]
+    assert list(found["WriteReply"].model_fields) == ["considerations", "text", "feedback"]
+    assert list(found["WriteReplyResult"].model_fields) == ["text"]
+
+
+def test_an_answer_becomes_an_instance_and_goes_back() -> None:
+    program = ROOT / "examples/reply/reply.aug"
+    [tool] = instrc.compile(program)
+    lowered = instrc.lower(tool, "openai", "answer")
+    found = classes(instrc.types(program))
+    reply = {"_considerations": "short", "text": "On Monday.", "_feedback": "none"}
+    value = {"step1_read_letter": {"asks": "a date"}, "step2_write_reply": reply}
+    lifted = instrc.lift(value, lowered)
+    whole: Any = lifted.as_model(found["AnswerALetter"])
+    assert whole.step2_write_reply.considerations == "short"
+    assert whole.model_dump(by_alias=True) == value
+    result: Any = lifted.as_model(found["AnswerALetterResult"])
+    assert result.step2_write_reply.model_dump() == {"text": "On Monday."}
+
+
+def test_the_calls_of_a_process_have_a_class_each() -> None:
+    found = classes(instrc.types(ROOT / "examples/schedule-meeting/schedule-meeting.aug"))
+    assert list(found["ScheduleAMeeting"].model_fields) == ["step1_identify_participants", "step2_fetch_availability"]
+    assert list(found["ScheduleAMeetingLlmContext2"].model_fields) == ["step4_find_common_slot", "step5_draft_invitation"]
+    assert "step3_fetch_availability" in found["ScheduleAMeetingResult"].model_fields
+
+
+def test_the_modules_of_all_examples_import_and_pass_mypy(tmp_path: Path) -> None:
+    assert PROGRAMS
+    for number, program in enumerate(PROGRAMS):
+        text = instrc.types(program)
+        assert text == instrc.types(program)
+        assert classes(text)
+        (tmp_path / f"program{number}.py").write_text(text, encoding="utf-8")
+    assert judged(tmp_path) == ""
+
+
+def nested(name: str, *, inside: bool = True) -> dict[str, Any]:
+    """Return a schema with a name in every place that a name can have."""
+    properties: dict[str, Any] = {
+        name: {"type": ["integer", "null"], "description": f'"""\n{name}\\'},
+        "day": {"type": "array", "items": {"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}},
+    }
+    if inside:
+        properties[name] = nested(name, inside=False)
+    return {"type": "object", "title": name, "description": f'{name}"""', "properties": properties, "required": [name, "day"]}
+
+
+def test_hostile_names_keep_place_order_and_meaning(tmp_path: Path) -> None:
+    properties = {name: nested(name) for name in HOSTILE}
+    words = {f"one of {name}": {"enum": [name, "other"]} for name in HOSTILE}
+    schema = {"type": "object", "properties": {**properties, **words}, "required": [*properties, *words]}
+    text = module('"""\\', module_parts({'na"""me': ({'na"""me': schema}, schema)}))
+    (tmp_path / "hostile.py").write_text(text, encoding="utf-8")
+    assert judged(tmp_path / "hostile.py") == ""
+    inner = {name: {name: 3, "day": [{name: "x"}]} for name in HOSTILE if name != "day"}
+    value = {name: {name: inner[name], "day": [{name: "x"}]} for name in HOSTILE} | {f"one of {name}": name for name in HOSTILE}
+    model = next(each for each in classes(text).values() if len(each.model_fields) == 2 * len(HOSTILE))
+    instance = instrc.lift(value, instrc.lower(schema, "jsonschema", "x")).as_model(model)
+    back = json.loads(instance.model_dump_json(by_alias=True, exclude_unset=True))
+    assert back == value
+    assert list(back) == list(value)
+
+
+VALUES = st.one_of(
+    st.just({"type": "string", "pattern": r"^\p{L}+(?=x)$"}),
+    st.just({"type": "string", "format": "uri"}),
+    st.just({"type": "number", "multipleOf": 0.1}),
+    st.just({"enum": [{"$ref": "http://127.0.0.1:1/x"}, 1.5, None]}),
+    st.just({"const": {"$ref": "file:///etc/passwd"}}),
+    st.just({"default": {"$ref": "file:///etc/passwd"}}),
+    st.just({"type": "array", "prefixItems": [{"type": "integer"}], "uniqueItems": True}),
+    st.just({"anyOf": [{"type": "integer"}, {"type": "object", "properties": {"a": {"type": "null"}}}]}),
+    st.just({"type": "object", "patternProperties": {"^(?<=a)": {"type": "string"}}}),
+    st.just({"type": "object", "additionalProperties": {"type": "integer"}}),
+    st.just({"allOf": [{"type": "string"}, {"minLength": 2}]}),
+    st.just({"$ref": "#"}),
+    st.sampled_from([True, {}, {"not": {}}, {"type": "null"}, {"type": ["string", "integer", "null"]}]),
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.dictionaries(st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"), max_size=6)), VALUES, max_size=5)
+)
+def test_any_schema_gives_a_module_that_imports(properties: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": properties}
+    found = classes(module("x", module_parts({"it": ({"it": schema}, {"type": "object"})})))
+    assert set(found) >= {"It", "ItResult"}
+    names = [name if field.alias is None else field.alias for name, field in found["It"].model_fields.items()]
+    assert names == list(properties)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("find_slot", "FindSlot"),
+        ("", "Class"),
+        ("1x", "Class1x"),
+        ("none", "None_"),
+        ("имя", "Имя"),
+        ("😀", "Class"),
+        ("a💥b", "AB"),
+    ],
+)
+def test_names_of_classes_are_identifiers(name: str, written: str) -> None:
+    assert class_name(name) == written
+
+
+def test_a_mistake_is_a_problem_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "models.py"
+    (tmp_path / "wrong.aug").write_text("Nobody")
+    assert main(["types", str(tmp_path / "wrong.aug"), "-o", str(place)]) == 1
+    assert "unknown-name" in capsys.readouterr().err
+    assert not place.exists()
+
+
+def test_a_missing_generator_is_told_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datamodel_code_generator", None)
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.types(ROOT / "examples/reply/reply.aug")
+    assert "instrc[types]" in (caught.value.problems[0].hint or "")
