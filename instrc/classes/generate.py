@@ -12,56 +12,19 @@ from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.problem import CompileError
-from instrc.problems.schemas import MissingExtra
+from instrc.problems.installed import MissingExtra
 from instrc.schema.walk import rebuild, walk
 
 _KEPT = frozenset(
-    [
-        "$ref",
-        "$defs",
-        "type",
-        "properties",
-        "required",
-        "items",
-        "prefixItems",
-        "additionalProperties",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "enum",
-        "const",
-        "title",
-        "description",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-    ]
+    """
+    $ref $defs type properties required items prefixItems additionalProperties anyOf oneOf allOf enum const title description
+    minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems
+    """.split()  # noqa: SIM905  -- a table of words
 )
 _FORMATS = frozenset({"date"})
 _PROTECTED = ("model_dump", "model_validate")
 _TYPES = frozenset(
-    [
-        "Annotated",
-        "Any",
-        "BaseModel",
-        "ConfigDict",
-        "Field",
-        "Literal",
-        "RootModel",
-        "bool",
-        "date",
-        "dict",
-        "float",
-        "int",
-        "list",
-        "str",
-        "tuple",
-    ]
+    "Annotated Any BaseModel ConfigDict Field Literal RootModel bool date dict float int list str tuple".split()  # noqa: SIM905
 )
 _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
 
