@@ -11,8 +11,8 @@ import ast
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, dumps
-from instrc.problems.problem import CompileError
 from instrc.problems.installed import MissingExtra
+from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild, walk
 
 _KEPT = frozenset(
