@@ -226,3 +226,23 @@ class InvalidOption(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"`{self.option}` is {self.wanted}, not {self.given}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxNotStarted(Problem):
+    """The process that runs the code of an agent cannot be started.
+
+    A module that its limits allow to be imported is not installed, or the machine does not let another process start.
+    Code that does something wrong is no problem: it is an observation, and the agent goes on.
+
+    Install the module, or take it out of `Limits(imports=…)`.
+    """
+
+    name: ClassVar[str] = "sandbox-not-started"
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the process for code of agents cannot be started: {self.reason}"

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
+import random
+import re
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from instrc.jsonvalue import Json
+from instrc.sandbox.arguments import Arguments
 from instrc.sandbox.guard import forbid, limit_memory
+
+if TYPE_CHECKING:
+    from smolagents.local_python_executor import LocalPythonExecutor
+
+_TOO_MANY = re.compile(r"Reached the max number of operations|iterations in While loop exceeded")
+_RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 
 
 class _TimeIsUp(BaseException):
@@ -27,15 +38,15 @@ class _Pipe:
             os.dup2(nothing.fileno(), 0)
             os.dup2(nothing.fileno(), 1)
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Json]) -> None:
         self._out.write(json.dumps(message).encode() + b"\n")
         self._out.flush()
 
-    def receive(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Json]:
         line = self._in.readline()
         if not line:
             raise SystemExit
-        told: dict[str, Any] = json.loads(line)
+        told: dict[str, Json] = json.loads(line)
         return told
 
 
@@ -43,13 +54,14 @@ def main() -> None:
     """Read the limits, then code, round by round."""
     pipe = _Pipe()
     start = pipe.receive()
-    limits, names = start["limits"], start["tools"]
+    limits, tools = start["limits"], start["tools"]
     try:
-        executor = _executor(limits, names, pipe)
+        executor = _executor(limits, tools, pipe)
     except Exception as error:  # noqa: BLE001  -- a module that is not installed, smolagents itself
         pipe.send({"refused": str(error)})
         return
     json.loads(json.dumps([1.5]))  # whatever it loads late, it loads now
+    random.seed(0)  # code that is run again does the same again
     limit_memory(limits["memory"])
     forbid(str(Path.cwd()))
     pipe.send({"ready": True})
@@ -57,7 +69,7 @@ def main() -> None:
         pipe.send(_run(executor, pipe.receive()["code"], limits))
 
 
-def _executor(limits: dict[str, Any], names: list[str], pipe: _Pipe) -> Any:
+def _executor(limits: dict[str, Json], schemas: dict[str, Json], pipe: _Pipe) -> LocalPythonExecutor:
     from smolagents import local_python_executor
 
     local_python_executor.MAX_OPERATIONS = limits["operations"]
@@ -65,33 +77,50 @@ def _executor(limits: dict[str, Any], names: list[str], pipe: _Pipe) -> Any:
     executor = local_python_executor.LocalPythonExecutor(
         list(limits["imports"]), max_print_outputs_length=limits["output"], timeout_seconds=None
     )
-    tools = {name: _tool(name, pipe) for name in names}
+    tools = {name: _tool(name, schema, pipe) for name, schema in schemas.items()}
     executor.send_tools({"final_answer": _final_answer, **tools})
     return executor
 
 
-def _final_answer(answer: Any = None) -> Any:
+def _final_answer(answer: object = None) -> object:
     return answer
 
 
-def _tool(name: str, pipe: _Pipe) -> Callable[..., Any]:
-    def call(*arguments: Any, **named: Any) -> Any:
+def _tool(name: str, schema: Json, pipe: _Pipe) -> Callable[..., Json]:
+    check = None if schema is None else Arguments(name, schema)
+
+    def call(*arguments: object, **named: object) -> Json:
+        given, by_name = [_plain(each) for each in arguments], {key: _plain(value) for key, value in named.items()}
+        if check is not None:
+            given, by_name = [], check.named(given, by_name)
         left, _ = signal.setitimer(signal.ITIMER_REAL, 0)  # waiting for a tool is not the code's time
         try:
-            pipe.send({"call": name, "arguments": [_plain(each) for each in arguments], "named": _plain(named)})
+            pipe.send({"call": name, "arguments": given, "named": by_name})
             told = pipe.receive()
         finally:
             signal.setitimer(signal.ITIMER_REAL, left)
         if told["error"] is not None:
-            raise RuntimeError(told["error"])
+            raise _failure(str(told["error"]))
         return told["value"]
 
     call.__name__ = name
     return call
 
 
-def _run(executor: Any, code: str, limits: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"value": None, "text": "None", "final": False, "kind": None, "message": None}
+def _failure(said: str) -> Exception:
+    """Return the error of a tool: of its own class if Python has it, so that the code can tell one from another."""
+    parts = _RAISED.fullmatch(said)
+    kind = getattr(builtins, parts[1], None) if parts else None
+    if parts and isinstance(kind, type) and issubclass(kind, Exception):
+        try:
+            return kind(parts[2])
+        except TypeError:  # a class that needs more than a text
+            pass
+    return RuntimeError(said)
+
+
+def _run(executor: LocalPythonExecutor, code: str, limits: dict[str, Json]) -> dict[str, Json]:
+    found: dict[str, Json] = {"value": None, "text": "None", "final": False, "kind": None, "message": None}
     signal.signal(signal.SIGALRM, _alarm)
     signal.setitimer(signal.ITIMER_REAL, limits["seconds"], 0.2)  # again, should the first one be swallowed
     try:
@@ -102,22 +131,28 @@ def _run(executor: Any, code: str, limits: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         found |= {"kind": "memory", "message": f"the code needs more than {limits['memory']:,} bytes of memory"}
     except BaseException as error:  # noqa: BLE001  -- whatever the code raises is shown to the model
-        memory = isinstance(error.__cause__ or error.__context__, MemoryError) or "MemoryError" in str(error)
-        found |= {"kind": "memory" if memory else "error", "message": f"{error}"[: limits["output"]] or type(error).__name__}
+        found |= {"kind": _kind(error), "message": f"{error}"[: limits["output"]] or type(error).__name__}
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return {"logs": _logs(executor), **found}
+
+
+def _kind(error: BaseException) -> str:
+    said = str(error)
+    if isinstance(error.__cause__ or error.__context__, MemoryError) or "MemoryError" in said:
+        return "memory"
+    return "operations" if _TOO_MANY.search(said) else "error"
 
 
 def _alarm(_number: int, _frame: object) -> None:
     raise _TimeIsUp
 
 
-def _logs(executor: Any) -> str:
+def _logs(executor: LocalPythonExecutor) -> str:
     return str(executor.state.get("_print_outputs", ""))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Json:
     """Return a value as JSON, as far as it is that; else as Python writes it."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))

@@ -6,9 +6,9 @@ This holds where a module that the code may import does it.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import Any
 
 _FORBIDDEN = (
     *("socket.", "os.fork", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "os.startfile", "os.kill", "os.killpg"),
@@ -49,15 +49,17 @@ def forbid(folder: str) -> None:
     own = Path(folder).resolve()
     readable = tuple({str(Path(place).resolve()) for place in [sys.prefix, sys.base_prefix, *sys.path] if place})
 
-    def inside(path: Any) -> bool:
+    def inside(path: object) -> bool:
         if isinstance(path, int):
             return True  # it is open already
+        if not isinstance(path, str | bytes | os.PathLike):
+            return False
         try:
-            return Path(path if isinstance(path, str) else bytes(path).decode()).resolve().is_relative_to(own)
+            return Path(os.fsdecode(path)).resolve().is_relative_to(own)
         except (TypeError, ValueError, OSError):
             return False
 
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
         if event == "open":
             path, mode, flags = arguments[0], arguments[1], arguments[2]
             reads = not (isinstance(flags, int) and flags & 3) if mode is None else not set(str(mode)) & set("wax+")

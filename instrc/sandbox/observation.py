@@ -1,13 +1,15 @@
-"""What a round of code gives back."""
+"""What a round of code is, what it may use, and what it gives back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
 
-Kind: TypeAlias = Literal["error", "time", "memory", "ended"]
+Kind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
+"""What ended a round: an error of the code, a limit, the end of the process, or earlier code that cannot be run again."""
+_REPEATABLE = frozenset({None, "error", "operations"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +26,10 @@ class Limits:
     imports: tuple[str, ...] = ()
     """Modules it may import beside the harmless ones that smolagents allows."""
 
+    def to_json(self) -> dict[str, Json]:
+        """Return the limits as plain JSON."""
+        return {name: getattr(self, name) for name in ("seconds", "memory", "operations", "output", "imports")}
+
 
 class ToolCall(NamedTuple):
     """A tool that the code calls, and waits for."""
@@ -32,12 +38,42 @@ class ToolCall(NamedTuple):
     arguments: tuple[Json, ...]
     named: dict[str, Json]
 
+    def __str__(self) -> str:
+        """Return the call as Python writes it."""
+        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.named.items())]
+        return f"{self.name}({', '.join(given)})"
+
 
 class ToolResult(NamedTuple):
     """What a tool gave: a value, or why it failed."""
 
     value: Json = None
     error: str | None = None
+
+
+class Recorded(NamedTuple):
+    """A call of a tool with what it gave."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+class Round(NamedTuple):
+    """Code that has run, with the calls that it made."""
+
+    code: str
+    calls: tuple[Recorded, ...] = ()
+    kind: Kind | None = None
+
+
+def repeatable(rounds: tuple[Round, ...]) -> tuple[Round, ...]:
+    """Return the rounds that make what the code knows now.
+
+    A round that time, memory or the end of the process has ended left nothing: how far it came nobody can tell.
+    What was before a round that was `lost` is lost.
+    """
+    last = max((number for number, each in enumerate(rounds) if each.kind == "lost"), default=-1)
+    return tuple(each for each in rounds[last + 1 :] if each.kind in _REPEATABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +89,14 @@ class Observation:
     final: bool = False
     """Whether `final_answer` was called; the value is the answer."""
     kind: Kind | None = None
-    """What ended it: an error of the code, a limit, or the end of the process; `None` if nothing did."""
+    """What ended it; `None` if nothing did."""
     message: str | None = None
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Json]:
         """Return the observation as plain JSON."""
         return {name: getattr(self, name) for name in ("logs", "value", "text", "final", "kind", "message")}
 
 
-def observation(told: dict[str, Any]) -> Observation:
+def observation(told: dict[str, Json]) -> Observation:
     """Read an observation as the process writes it."""
     return Observation(**{name: told[name] for name in ("logs", "value", "text", "final", "kind", "message")})

@@ -1,48 +1,52 @@
-"""The process that runs the code of one agent, from outside.
+"""Run code of an agent round by round, in a process with limits.
 
-Its variables live from round to round.  A process that had to be ended is started again, and what it knew is made again
+Its variables live from round to round.
+A process that had to be ended is started again, and what it knew is made again
 by running the earlier code with the recorded results of its tools.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import suppress
-from importlib.util import find_spec
-from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from instrc.jsonvalue import Json
-from instrc.problems.installed import MissingExtra
-from instrc.problems.problem import CompileError
-from instrc.sandbox.observation import Limits, Observation, ToolCall, ToolResult, observation
+from instrc.sandbox.observation import (
+    Limits,
+    Observation,
+    Recorded,
+    Round,
+    ToolCall,
+    ToolResult,
+    observation,
+    repeatable,
+)
+from instrc.sandbox.process import Process, require_smolagents
 
 _GRACE = 2.0
-"""Seconds after the limit in which the process may end a round itself and keep its variables."""
-_START = 60.0
-_LONGEST = 64 * 1024 * 1024
-"""Bytes of one message."""
+"""Seconds after the limit in which the process may end a round itself and tell what it printed."""
 
 
 class Sandbox:
     """Runs code; `close` it, or use it in a `with`."""
 
-    def __init__(self, tools: Sequence[str] = (), limits: Limits | None = None) -> None:
-        """`tools` are the names of functions that the code may call: whoever runs it carries them out."""
-        if find_spec("smolagents") is None:
-            raise CompileError([MissingExtra(feature="code of agents", extra="smolagents", package="smolagents")])
+    def __init__(
+        self, tools: Sequence[str] | Mapping[str, Json] = (), limits: Limits | None = None, earlier: Sequence[Round] = ()
+    ) -> None:
+        """`tools` are the names of functions that the code may call: whoever runs it carries them out.
+
+        With a schema of its arguments for each, calls are checked and have all their arguments by name.
+        `earlier` are rounds that were run before, in another sandbox: their variables are there.
+        A `CompileError` says that smolagents or a module of `limits.imports` is not installed; the latter when code is run.
+        """
+        require_smolagents()
         self.limits = limits or Limits()
-        self._tools = tuple(tools)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="instrc-sandbox-")
-        self._history: list[tuple[str, list[ToolResult]]] = []
-        self._pending = b""
+        self.rounds = repeatable(tuple(earlier))
+        """The rounds that made what the code knows."""
+        self._tools = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
+        self._process: Process | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -51,19 +55,26 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End the process and remove its folder."""
-        self._end()
-        with suppress(OSError):
-            self._folder.cleanup()
+        """End the process; code that is run afterwards starts another one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
     def run(self, code: str) -> Generator[ToolCall, ToolResult, Observation]:
         """Run one round of code: yields the calls of tools, is sent their results, and returns the observation."""
-        if self._process is None or self._process.poll() is not None:
-            self._start()
-        recorded: list[ToolResult] = []
-        found = yield from self._round(code, recorded)
-        if found.kind in {None, "error"}:  # how far a round came that a limit has ended nobody can tell
-            self._history.append((code, recorded))
+        process = self._process
+        if process is None or not process.is_alive:
+            self.close()
+            process = self._process = Process(self._tools, self.limits)
+            for number, each in enumerate(self.rounds, 1):
+                fault = self._again(process, each)
+                if fault is not None:
+                    return self.lost(f"round {number} of the earlier code cannot be run again: {fault}")
+        recorded: list[Recorded] = []
+        found = yield from self._round(process, code, recorded)
+        self.rounds = repeatable((*self.rounds, Round(code, tuple(recorded), found.kind)))
+        if found.kind in {"time", "memory", "ended"}:
+            self.close()  # what it knows is what the rounds before it made
         return found
 
     def run_with(self, code: str, tools: Mapping[str, Callable[..., Json]]) -> Observation:
@@ -77,93 +88,50 @@ class Sandbox:
             found: Observation = end.value
             return found
 
-    def _round(self, code: str, recorded: list[ToolResult]) -> Generator[ToolCall, ToolResult, Observation]:
+    def lost(self, reason: str) -> Observation:
+        """Forget all rounds, and return what the model is shown of that."""
+        self.close()
+        self.rounds = ()
+        return Observation(logs="", kind="lost", message=f"{reason}; all variables are lost, and this code was not run")
+
+    def _round(self, process: Process, code: str, recorded: list[Recorded]) -> Generator[ToolCall, ToolResult, Observation]:
         until = monotonic() + self.limits.seconds + _GRACE
-        self._send({"code": code})
+        process.send({"code": code})
         while True:
-            told = self._receive(until)
+            told = process.receive(until)
             if told is None:
-                return self._ended(monotonic() >= until)
+                return self._ended(late=monotonic() >= until)
             if "call" not in told:
                 return observation(told)
             before = monotonic()
-            result = yield ToolCall(told["call"], tuple(told["arguments"]), told["named"])
-            recorded.append(result)
+            call = ToolCall(told["call"], tuple(told["arguments"]), told["named"])
+            result = yield call
+            recorded.append(Recorded(call, result))
             until += monotonic() - before  # waiting for a tool is not the code's time
-            self._send({"value": result.value, "error": result.error})
+            process.send({"value": result.value, "error": result.error})
 
-    def _ended(self, late: bool) -> Observation:  # noqa: FBT001  -- of this file
+    def _ended(self, *, late: bool) -> Observation:
         """Return the observation for a process that does not answer or is gone."""
-        self._end()
         if late:
             return Observation(logs="", kind="time", message=f"the code ran longer than {self.limits.seconds:g} seconds")
         return Observation(logs="", kind="ended", message="the process that runs the code has ended")
 
-    def _start(self) -> None:
-        self._pending = b""
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-m", "instrc.sandbox.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self._folder.name,
-            env={"PATH": "/usr/bin:/bin", "HOME": self._folder.name, "LC_ALL": "C.UTF-8"},  # no secrets of ours
-            start_new_session=True,
-        )
-        limits = {name: getattr(self.limits, name) for name in ("seconds", "memory", "operations", "output", "imports")}
-        self._send({"limits": limits, "tools": self._tools})
-        ready = self._receive(monotonic() + _START)
-        if ready is None or "ready" not in ready:
-            self._end()
-            raise RuntimeError((ready or {}).get("refused", "the process for code cannot be started"))
-        for code, results in self._history:
-            self._again(code, results)
-
-    def _again(self, code: str, results: list[ToolResult]) -> None:
-        """Run an earlier round once more with the results that its tools gave."""
-        steps = self._round(code, [])
-        with suppress(StopIteration):
-            next(steps)
-            for result in results:
-                steps.send(result)
-        steps.close()
-
-    def _end(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    assert stream is not None
-                    stream.close()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        with suppress(OSError):  # that it is gone is seen when it is read
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-            self._process.stdin.flush()
-
-    def _receive(self, until: float) -> dict[str, Any] | None:
-        """Return the next message; `None` if the process is gone, or says nothing in time."""
-        assert self._process is not None
-        assert self._process.stdout is not None
-        with DefaultSelector() as selector:
-            selector.register(self._process.stdout, EVENT_READ)
-            while b"\n" not in self._pending:
-                if len(self._pending) > _LONGEST or not selector.select(max(until - monotonic(), 0)):
-                    return None
-                read = self._process.stdout.read1(65536)  # type: ignore[attr-defined]  # a buffered pipe has it
-                if not read:
-                    return None
-                self._pending += read
-        line, _, self._pending = self._pending.partition(b"\n")
+    def _again(self, process: Process, earlier: Round) -> str | None:
+        """Run an earlier round once more with the results that its tools gave; tell where it does something else."""
+        made: list[Recorded] = []
+        steps = self._round(process, earlier.code, made)
         try:
-            told: dict[str, Any] = json.loads(line)
-        except ValueError:
-            return None
-        return told
+            call = next(steps)
+            for recorded in earlier.calls:
+                if call != recorded.call:
+                    return f"it calls {call}, where it called {recorded.call}"
+                call = steps.send(recorded.result)
+        except StopIteration as end:
+            found: Observation = end.value
+            if found.kind != earlier.kind:
+                return found.message or f"it was ended before: {earlier.kind}"
+            return None if len(made) == len(earlier.calls) else f"it no longer calls {earlier.calls[len(made)].call}"
+        return f"it calls {call}, which it did not call"
 
 
 def _called(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:

@@ -1,8 +1,13 @@
-"""The code agent answers and prints what the one of smolagents does with one scripted model."""
+"""The code agent does what the one of smolagents does with one scripted model; code that goes too far is an observation."""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,8 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.sandbox.sandbox import Sandbox
+from instrc.sandbox.observation import Limits
+from instrc.sandbox.rounds import CodeRuns
 from instrc.sandbox.tools import smolagents_tool
 
 smolagents = pytest.importorskip("smolagents")
@@ -23,50 +29,198 @@ agent = module_from_spec(_spec)
 sys.modules[_spec.name] = agent
 _spec.loader.exec_module(agent)
 
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_SET = re.compile(r"(Authorized imports are: ).*")  # they are written in any order
+PROCESS = instrc.compile(FOLDER / "code-agent.aug", emit="process")[0]
 
-def theirs(script: list[str]) -> tuple[Any, list[str], int]:
-    asked = 0
+
+@dataclass
+class Played:
+    answer: Any = None
+    printed: list[str] = field(default_factory=list)
+    """What each round printed."""
+    values: list[str | None] = field(default_factory=list)
+    """The last value of each round, as Python writes it; `None` where it has failed."""
+    errors: list[str | None] = field(default_factory=list)
+    """The error that the model is shown of each round."""
+    calls: list[str] = field(default_factory=list)
+    asked: int = 0
+
+
+def logged(log: list[str], name: str) -> Any:
+    def call(given: Any) -> Any:
+        log.append(f"{name} {json.dumps(given, sort_keys=True)}")
+        return agent.TOOLS[name](given)
+
+    return call
+
+
+def theirs(script: list[str], last: Any = None) -> Played:
+    played = Played()
 
     class Model(smolagents.Model):  # type: ignore[misc]
-        def generate(self, _messages: Any, **_how: Any) -> Any:
-            nonlocal asked
-            asked += 1
-            return smolagents.ChatMessage(role="assistant", content=script[asked - 1])
+        def generate(self, messages: Any, **_how: Any) -> Any:
+            played.asked += 1
+            ending = "unable to answer" in str(messages[0].content).lower() or played.asked > 20
+            return smolagents.ChatMessage(
+                role="assistant", content=str(last) if ending else script[min(played.asked, len(script)) - 1]
+            )
 
-    number = {"type": "integer"}
-    schema = {"properties": {"a": number, "b": number}, "required": ["a", "b"], "description": "Multiply two numbers."}
-    multiply = smolagents_tool(schema, lambda given: agent.multiply(**given), name="multiply")
-    run = smolagents.CodeAgent(tools=[multiply], model=Model(), verbosity_level=0)
-    answer = run.run("q")
-    steps = [step for step in run.memory.steps if isinstance(step, smolagents.ActionStep)]
-    logs = [(step.observations or "").removeprefix("Execution logs:\n").partition("Last output")[0].strip() for step in steps]
-    return answer, logs, asked
+    tools = [smolagents_tool(agent.arguments_of(name), logged(played.calls, name), name=name) for name in agent.TOOLS]
+    run = smolagents.CodeAgent(tools=tools, model=Model(), verbosity_level=0)
+    played.answer = run.run("q")
+    for step in run.memory.steps:
+        if isinstance(step, smolagents.ActionStep):
+            logs, _, value = (
+                (step.observations or "").removeprefix("Execution logs:\n").partition("Last output from code snippet:\n")
+            )
+            played.printed.append(logs.strip())
+            played.values.append(None if step.error else _ADDRESS.sub("", value))
+            played.errors.append(step.error and _SET.sub(r"\1", step.error.message))
+    if played.asked > 20:  # the last answer has no code
+        played.printed, played.values, played.errors = played.printed[:20], played.values[:20], played.errors[:20]
+    return played
 
 
-def ours(script: list[str]) -> tuple[Any, list[str], int]:
-    model = instrc.Scripted({"write_code": [{"thought": "", "code": text} for text in script]})
-    with Sandbox(list(agent.TOOLS)) as sandbox:
-        activities = {"run-code_Activity": agent.runner(sandbox, agent.TOOLS)}
-        run = instrc.run(FOLDER / "code-agent.aug", "q", model=model, activities=activities)
+@pytest.fixture(scope="module")
+def runs() -> Iterator[CodeRuns]:
+    with closing(agent.code_runs()) as made:
+        yield made
+
+
+def ours(runs: CodeRuns, script: list[str], last: Any = None) -> Played:
+    played = Played()
+    model = instrc.Scripted(
+        {"write_code": [{"thought": "", "code": text} for text in script], "provide_final_answer": {"answer": last}}
+    )
+    activities = agent.activities(runs)
+    activities |= {f"{name.replace('_', '-')}_Activity": logged(played.calls, name) for name in agent.TOOLS}
+    run = instrc.run(PROCESS, "q", model=model, activities=activities)
     assert run.status == "done", run.outcome
-    rounds = [each["serverContext1"]["step2_run_code"] for each in run.record["repeatContext1"]]
-    return run.value["answer"], [each["logs"].strip() for each in rounds], len(model.sent)
+    played.answer = run.value["answer"]
+    played.asked = len(model.sent)
+    for seen in rounds_of(run.record):
+        played.printed.append(seen["logs"].strip())
+        played.values.append(None if seen["error"] else _ADDRESS.sub("", seen["text"]))
+        played.errors.append(seen["error"] and _SET.sub(r"\1", seen["error"]))
+    return played
+
+
+def rounds_of(record: Any) -> list[Any]:
+    found = []
+    for each in record["repeatContext1"]:
+        (calls,) = [value for key, value in each["doContext1"].items() if key.startswith("repeat")]
+        found.append(next(iter(calls[-1]["serverContext3"].values()))["output"])
+    return found
+
+
+def code(*lines: str) -> str:
+    return "\n".join(["<code>", *lines, "</code>"])
 
 
 SCRIPTS = {
-    "an answer at once": ["<code>\nfinal_answer(3)\n</code>"],
-    "a tool and a print, variables stay": ["<code>\nx = multiply(6, 7)\nprint(x)\n</code>", "<code>\nfinal_answer(x)\n</code>"],
+    "an answer at once": [code("final_answer(3)")],
+    "an answer that is an object": [code("final_answer({'a': [1, None, True]})")],
+    "an answer by name": [code("final_answer(answer='x')")],
+    "an answer in a loop": [code("for i in range(5):", "    if i == 3:", "        final_answer(i)")],
+    "a tool and a print, variables stay": [code("x = multiply(6, 7)", "print(x)"), code("final_answer(x)")],
+    "tools with named arguments": [code("print(multiply(b=6, a=7))"), code("final_answer(look_up(city='Oslo'))")],
+    "a tool whose result another tool takes": [code("final_answer(multiply(look_up('Oslo'), 2))")],
+    "ten calls in a loop": [code("t = 0", "for i in range(10):", "    t += multiply(i, i)", "print(t)"), code("final_answer(t)")],
+    "a function that calls a tool": [
+        code("def square(n):", "    return multiply(n, n)"),
+        code("print([square(n) for n in range(4)])"),
+        code("final_answer(square(9))"),
+    ],
     "a fenced block": ["Thought\n```python\nfinal_answer('b')\n```"],
-    "several blocks": ["<code>\na = 1\n</code> and <code>\nfinal_answer(a + 1)\n</code>"],
+    "several blocks": [code("a = 1") + " and " + code("final_answer(a + 1)")],
     "a missing end tag": ["Thought <code>\nfinal_answer(5)\n"],
-    "an allowed import": ["<code>\nimport math\nprint(math.floor(2.5))\nfinal_answer(math.ceil(2.5))\n</code>"],
-    "an import that is not allowed": ["<code>\nimport os\n</code>", "<code>\nfinal_answer('no')\n</code>"],
-    "an error after a print": ["<code>\nprint('before')\n1 / 0\n</code>", "<code>\nfinal_answer('ok')\n</code>"],
-    "no code": ["I do not know how.", "<code>\nfinal_answer('now')\n</code>"],
-    "code after the answer": ["<code>\nfinal_answer(1)\nprint('after')\n</code>"],
+    "a last value": [code("[1, 2] + [3]"), code("final_answer('done')")],
+    "an allowed import": [code("import math", "print(math.floor(2.5))", "final_answer(math.ceil(2.5))")],
+    "an import that is not allowed": [code("import os"), code("final_answer('no')")],
+    "an error after a print": [code("print('before')", "1 / 0"), code("final_answer('ok')")],
+    "an error that the code catches": [
+        code("try:", "    1 / 0", "except ZeroDivisionError as e:", "    print(e)"),
+        code("final_answer(1)"),
+    ],
+    "an unknown name": [code("print(nothing)"), code("final_answer('x')")],
+    "an unknown tool": [code("fly(1)"), code("final_answer('x')")],
+    "a syntax error in the tags": [code("x = = 1"), code("final_answer('x')")],
+    "a tool assigned to": [code("multiply = 3"), code("final_answer('x')")],
+    "a variable of a round that failed": [code("a = 5", "1 / 0"), code("final_answer(a)")],
+    "code after the answer": [code("final_answer(1)", "print('after')")],
+    "a class": [code("class P:", "    n = 3", "p = P()", "print(p.n)"), code("final_answer(p.n)")],
+    "twenty rounds in vain": [code("print('again')")],
 }
 
 
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_it_answers_and_prints_what_smolagents_does(script: list[str]) -> None:
-    assert ours(script) == theirs(script)
+def test_it_does_what_smolagents_does(runs: CodeRuns, script: list[str]) -> None:
+    assert ours(runs, script, last="enough") == theirs(script, last="enough")
+
+
+def test_an_answer_without_code_is_told_and_costs_a_round(runs: CodeRuns) -> None:
+    script = ["I do not know how.", code("final_answer('now')")]
+    we, they = ours(runs, script), theirs(script)
+    assert (we.answer, we.asked) == (they.answer, they.asked)
+    assert "no code was found" in str(we.errors[0])
+    assert they.errors[0]
+
+
+def test_a_failing_tool_is_an_error_of_the_code(runs: CodeRuns) -> None:
+    script = [code("print('a')", "look_up('Rome')"), code("final_answer('x')")]
+    we, they = ours(runs, script), theirs(script)
+    assert (we.answer, we.printed, we.calls, we.asked) == (they.answer, they.printed, they.calls, they.asked)
+    assert "no such city: Rome" in str(we.errors[0])
+    assert "no such city: Rome" in str(they.errors[0])
+
+
+WRONG = {
+    "look_up()": "look_up() needs the argument 'city'",
+    "look_up('Oslo', 1, 2)": "look_up() takes 2 arguments but 3 were given",
+    "look_up(town='Oslo')": "look_up() got an unexpected argument 'town': it takes city, year",
+    "multiply('six', 7)": "multiply() got a wrong argument 'a': 'six' is not of type 'integer'",
+    "multiply(True, 7)": "multiply() got a wrong argument 'a': True is not of type 'integer'",
+}
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG.items(), ids=WRONG)
+def test_wrong_arguments_of_a_tool_are_told_and_nothing_is_called(runs: CodeRuns, call: str, said: str) -> None:
+    played = ours(runs, [code(call), code("final_answer('x')")])
+    assert said in str(played.errors[0])
+    assert not played.calls
+
+
+VIOLATIONS = {
+    "an endless loop": (["while True:", "    pass"], "the code ran longer than 3 seconds"),
+    "ten gigabytes": (["x = 'a' * 10**10", "len(x)"], "MemoryError"),
+    "a fork": (["import os", "os.fork()"], "os.fork"),
+    "a file outside": (["import pathlib", "pathlib.Path('/etc/passwd').read_text()"], "outside of what this code may read"),
+    "a socket": (["import socket", "socket.create_connection(('127.0.0.1', 80))"], "may not do that: socket."),
+    "an import that is not allowed": (["import shutil"], "Import of shutil is not allowed"),
+    "the end of the process": (["import os", "os._exit(0)"], "the process that runs the code has ended"),
+}
+
+
+def test_each_violation_is_shown_to_the_model_and_the_run_goes_on() -> None:
+    allowed = Limits(seconds=3, memory=700 * 1024 * 1024, operations=10**9, imports=("os", "socket", "pathlib"))
+    script = [code("kept = look_up('Oslo')"), *(code(*lines) for lines, _ in VIOLATIONS.values()), code("final_answer(kept)")]
+    model = instrc.Scripted({"write_code": [{"thought": "", "code": text} for text in script]})
+    calls: list[str] = []
+    with closing(agent.code_runs(allowed)) as runs:
+        activities = agent.activities(runs) | {"look-up_Activity": logged(calls, "look_up")}
+        run = instrc.run(PROCESS, "q", model=model, activities=activities)
+    assert run.value["answer"] == 717_710
+    assert len(calls) == 1
+    for number, (_, said) in enumerate(VIOLATIONS.values(), 2):
+        shown = json.loads(model.sent[number].message.split("-----")[1])
+        (observed,) = (value["output"] for key, value in shown.items() if key.endswith("observe"))
+        assert said in observed[number - 1]["error"]
+
+
+@pytest.mark.slow
+def test_a_thousand_calls_of_tools_in_one_round_are_enough(runs: CodeRuns) -> None:
+    script = [code("while True:", "    multiply(1, 1)"), code("final_answer('x')")]
+    played = ours(runs, script)
+    assert len(played.calls) == 1000
+    assert played.answer == "x"

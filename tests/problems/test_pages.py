@@ -24,6 +24,7 @@ ABOUT_THE_MACHINE = {
     "payload-refused",
     "rejected-answer",
     "run-exists",
+    "sandbox-not-started",
     "store-in-use",
     "unusable-store",
 }

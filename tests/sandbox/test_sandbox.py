@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from instrc.sandbox.observation import Limits
+from instrc.problems.problem import CompileError
+from instrc.sandbox.observation import Limits, Recorded, Round, ToolCall, ToolResult
 from instrc.sandbox.sandbox import Sandbox
 
 LIMITS = Limits(
-    seconds=3, memory=700 * 1024 * 1024, operations=200_000_000, imports=("os", "socket", "subprocess", "pathlib", "io")
+    seconds=5, memory=700 * 1024 * 1024, operations=200_000_000, imports=("os", "socket", "subprocess", "pathlib", "io")
 )
 
 
@@ -99,9 +100,10 @@ def test_a_file_in_its_own_folder_may_be_written(sandbox: Sandbox) -> None:
 def test_operations_are_counted() -> None:
     with Sandbox([], Limits(operations=1000)) as sandbox:
         found = sandbox.run_with("for i in range(10000):\n    x = i", {})
-        assert found.kind == "error"
+        assert found.kind == "operations"
         assert "operations" in str(found.message)
-        assert sandbox.run_with("1", {}).value == 1
+        assert sandbox.run_with("x < 10000", {}).value is True
+        assert sandbox.run_with("while True:\n    x = 1", {}).kind == "operations"
 
 
 def test_after_its_end_the_process_is_made_again_with_recorded_results() -> None:
@@ -111,6 +113,60 @@ def test_after_its_end_the_process_is_made_again_with_recorded_results() -> None
         assert sandbox.run_with("import os\nos._exit(1)", {}).kind == "ended"
         assert sandbox.run_with("found", {}).value == ["boats"]
     assert calls == ["boats"]
+
+
+def test_a_round_that_the_count_of_operations_has_ended_is_run_again_like_others() -> None:
+    with Sandbox([], Limits(operations=1000, imports=("os",))) as sandbox:
+        sandbox.run_with("a = 1\nfor i in range(10000):\n    a = i", {})
+        known = sandbox.run_with("a", {}).value
+        assert sandbox.run_with("import os\nos._exit(1)", {}).kind == "ended"
+        assert sandbox.run_with("a", {}).value == known
+
+
+def test_a_round_that_a_limit_has_ended_leaves_nothing_behind() -> None:
+    with Sandbox([], Limits(seconds=1)) as sandbox:
+        sandbox.run_with("a = 1", {})
+        assert sandbox.run_with("a = 2\nwhile True:\n    pass", {}).kind == "time"
+        assert sandbox.run_with("a", {}).value == 1
+
+
+def test_a_sandbox_goes_on_from_the_rounds_of_another_one() -> None:
+    calls: list[str] = []
+    tools = {"search": lambda word: calls.append(word) or {word: len(calls)}}
+    code = "import random\nfound = search('boats')\nn = random.randint(0, 10**9)\nletters = list({'a', 'b', 'c', 'd'})"
+    with Sandbox(["search"], LIMITS) as first:
+        first.run_with(code, tools)
+        known = first.run_with("[found, n, letters]", {}).value
+        with Sandbox(["search"], LIMITS, first.rounds) as second:
+            assert second.run_with("[found, n, letters]", {}).value == known
+    assert calls == ["boats"]
+
+
+def test_code_that_does_something_else_when_it_is_run_again_is_lost_and_the_model_is_told() -> None:
+    earlier = Round("search('boats')", (Recorded(ToolCall("search", ("ships",), {}), ToolResult([])),))
+    with Sandbox(["search"], LIMITS, [earlier]) as sandbox:
+        found = sandbox.run_with("1", {})
+        assert found.kind == "lost"
+        assert "search('boats')" in str(found.message)
+        assert sandbox.run_with("1", {}).value == 1
+
+
+def test_an_error_of_a_tool_has_its_own_class() -> None:
+    def search(_word: str) -> None:
+        message = "what?"
+        raise ValueError(message)
+
+    with Sandbox(["search"], LIMITS) as sandbox:
+        found = sandbox.run_with("try:\n    search('x')\nexcept ValueError as error:\n    print(error)", {"search": search})
+        assert found.logs == "what?\n"
+
+
+def test_a_module_that_is_not_installed_is_a_problem_of_ours() -> None:
+    with Sandbox([], Limits(imports=("no_such_module",))) as sandbox, pytest.raises(CompileError) as caught:
+        sandbox.run_with("1", {})
+    [problem] = caught.value.problems
+    assert problem.name == "sandbox-not-started"
+    assert "no_such_module" in problem.message
 
 
 def test_the_environment_holds_no_secrets(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
