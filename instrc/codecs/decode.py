@@ -7,13 +7,14 @@ from typing import Any
 from instrc.codecs.carry import Carrier, folded
 from instrc.codecs.judge import Judge
 from instrc.codecs.patterns import matches
+from instrc.codecs.planned import to_typed
 from instrc.codecs.reverse import Codec, wrapped
 from instrc.jsonvalue import Json, freeze, kind_of, loads
 
 DEEPEST = 200
 _MOST_FOLLOWED = 50
 """References to references that are followed."""
-_CONTAINERS = frozenset({"object", "array", "pairs", "tuple", "choice", "box"})
+_CONTAINERS = frozenset({"object", "array", "pairs", "tuple", "choice", "box", "plan"})
 """Codecs of values that are no text, so that a text in their place may be one that was written as JSON twice."""
 
 
@@ -66,6 +67,8 @@ class Decoder:
                 if isinstance(value, dict) and codec["key"] in value:
                     return self.decode(codec.get("codec"), value[codec["key"]], level + 1)
                 return value
+            case "plan":
+                return to_typed(self.decode(codec.get("codec"), value, level), codec["raw"])
             case "names":
                 back = codec.get("keys") or {}
                 return Carrier(self._schema, back=back, fold=self._fold and bool(codec.get("fold"))).carry(value, [self._schema])

@@ -9,6 +9,7 @@ from typing import Any
 from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.maps import record_of, records_in
+from instrc.codecs.planned import to_uniform
 from instrc.codecs.reverse import Codec, wrapped
 from instrc.jsonvalue import Json, dumps, equal, freeze
 from instrc.problems.answers import InvalidAnswer
@@ -77,6 +78,8 @@ class Interpreter(Decoder):
                 tag = codec.get("tag")
                 head = {} if tag is None else {tag["key"]: tag["value"]}
                 return {**head, codec["key"]: self.encode(codec.get("codec"), value, level + 1)}
+            case "plan":
+                return self.encode(codec.get("codec"), to_uniform(value, codec["raw"]), level)
             case "names":
                 names = {ours: sent for sent, ours in (codec.get("keys") or {}).items()}
                 return Carrier(self._schema, lambda name: names.get(name, name)).carry(value, [self._schema])

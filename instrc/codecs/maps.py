@@ -27,6 +27,7 @@ _MEMBERS: dict[str, dict[str, _Kinds]] = {
     "union": {"of": list},
     "choice": {"of": dict},
     "box": {"key": str, "codec": dict},
+    "plan": {"raw": dict, "codec": dict},
     "ref": {"name": str},
     "names": {"keys": dict},
 }
@@ -36,6 +37,7 @@ _NEEDED: dict[str, tuple[str, ...]] = {
     "union": ("of",),
     "choice": ("of",),
     "box": ("key",),
+    "plan": ("raw",),
     "ref": ("name",),
     "tuple": ("keys",),
 }
@@ -174,6 +176,8 @@ def _inside(codec: Json, codecs: dict[str, Any]) -> list[Json] | str:
         return f"`{codec['name']}` is not defined"
     if kind == "values" and not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in codec["values"]):
         return "the `values` of `values`"
+    if kind == "plan" and not all(isinstance(names, list) for names in codec["raw"].values()):
+        return "the `raw` of `plan`"
     if kind == "names" and not all(isinstance(key, str) for key in (codec.get("keys") or {}).values()):
         return "the `keys` of `names`"
     if kind == "tuple" and not all(isinstance(key, str) for key in codec["keys"]):

@@ -16,6 +16,7 @@ A *codec* is `None` (the value is the same on both sides) or an object whose `as
 * `union`: the first alternative of `of` whose `when` (a schema of the payload) accepts the answer; it may refer to the map's
   `definitions`.
 * `choice`: the key `choice` names the alternative that another key holds.
+* `plan`: the uniform spelling of a plan is the typed one; `raw` has, by tool, the arguments that are texts whatever is in them.
 * `box`: the one key of an object, a `tag` aside.  `ref`: a recursive definition of the map's `codecs`.
 """
 
@@ -73,7 +74,7 @@ def children(codec: dict[str, Any]) -> list[tuple[Any, Any]]:
             places += [(branch, "codec") for branch in codec["of"]]
         case "choice":
             places += [(entry, "codec") for entry in codec["of"].values()]
-        case "box":
+        case "box" | "plan":
             places.append((codec, "codec"))
         case _:
             pass

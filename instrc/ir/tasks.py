@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from instrc.jsontext import JsonSyntaxError
 from instrc.jsonvalue import Json, dumps, loads
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
@@ -85,6 +86,23 @@ def reference(kind: Kind, text: str) -> Reference | None:
         steps.append(loads(step.group()) if step.group().startswith('"') else step.group())
         at = step.end()
     return Reference(kind, found.group(), tuple(steps))
+
+
+def argument_value(text: str, *, raw: bool) -> Json:
+    """Return the value that a text of the uniform spelling stands for: itself if `raw`, else the JSON in it, if it is any."""
+    if raw:
+        return text
+    try:
+        return loads(text)
+    except (JsonSyntaxError, ValueError):
+        return text
+
+
+def argument_text(value: Json, *, raw: bool) -> str:
+    """Return the text that stands for a value in the uniform spelling."""
+    if value.__class__ is str and argument_value(value, raw=raw) == value:
+        return str(value)
+    return dumps(value, indent=False)
 
 
 def _written(step: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -28,10 +28,11 @@ from instrc.lowering.pass_through import pass_through
 from instrc.lowering.plain import plain
 from instrc.lowering.reading import read
 from instrc.lowering.rebuild import rebuild
+from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.spelling import spelled
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.targets import BudgetExceeded, LossyStrict, LossyTarget
+from instrc.problems.targets import LossyStrict, LossyTarget
 
 UNROLL = 3
 """How often a recursive reference is written out where the target keeps none."""
@@ -62,6 +63,8 @@ class Options:
     ordered: bool = True
     unroll: int = UNROLL
     recursion: Recursion | None = None
+    uniform: bool = False
+    """Whether plans are sent in their uniform spelling."""
 
 
 def lower(
@@ -121,16 +124,17 @@ def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[
 
 
 def _lowered(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
-    """Build payload, map and losses; give up order, then strictness, where a budget of the target asks for it."""
+    """Build payload, map and losses; where a budget of the target asks for it, give up order, typed plans, then strictness."""
     first = _assembled(flat, read_losses, aimed, tool, options)
     over = budgets.exceeded(first.schema, aimed, first.map["tool"]["sent"])
     if not over:
         return first
-    if aimed.order == "required-first" and options.ordered:  # optional properties may stay out of the union budget
-        again = _lowered(flat, read_losses, aimed, tool, replace(options, ordered=False))
-        if not any(isinstance(problem, BudgetExceeded) for problem in again.problems):
+    for less in easier(options, aimed, flat):
+        again = _assembled(flat, read_losses, aimed, tool, less)
+        if not budgets.exceeded(again.schema, aimed, again.map["tool"]["sent"]):
             reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
-            return replace(again, losses=(*again.losses, Loss("", "properties", None, "order", reason)))
+            unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
+            return replace(again, losses=(*again.losses, *unordered))
     if aimed.plain is None:
         return replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
@@ -140,10 +144,28 @@ def _lowered(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool
     return replace(loose, losses=(*loose.losses, loss), problems=told)
 
 
+def easier(options: Options, aimed: Dialect, flat: Json) -> Iterator[Options]:
+    """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
+    movable = aimed.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
+    if movable:
+        yield replace(options, ordered=False)
+    if aimed.structure != "kept" and not options.uniform and holds_plan(flat):
+        yield replace(options, uniform=True)
+        if movable:
+            yield replace(options, uniform=True, ordered=False)
+
+
 def _built(flat: Json, aimed: Dialect, options: Options) -> Built:
     if aimed.structure == "kept":
         return pass_through(flat, aimed)
-    return rebuild(flat, aimed, ordered=options.ordered, unroll=options.unroll, recursion=options.recursion)
+    return rebuild(
+        flat,
+        aimed,
+        ordered=options.ordered,
+        unroll=options.unroll,
+        recursion=options.recursion,
+        uniform=options.uniform,
+    )
 
 
 def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:

@@ -16,7 +16,7 @@ from instrc.jsonvalue import Json, dumps, freeze
 from instrc.lowering.ledger import Ledger
 from instrc.lowering.names import KeyNames, legal, unique
 from instrc.lowering.notes import joined, note
-from instrc.lowering.rewrites import anything, arrays, literals, objects, scalars, unions
+from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, scalars, unions
 from instrc.lowering.rewrites.apart import tagged
 from instrc.lowering.rewrites.meet import both
 from instrc.lowering.variants import Variant, null_variant
@@ -49,10 +49,13 @@ _KINDS = ("string", "integer", "number", "boolean", "object", "array", "null")
 class SchemaLowerer(Ledger):
     """One lowering under way: the target, the schema it reads, and what it has found out so far."""
 
-    def __init__(self, dialect: Dialect, root: Json, *, ordered: bool, unroll: int, recursion: str | None = None) -> None:
+    def __init__(
+        self, dialect: Dialect, root: Json, *, ordered: bool, unroll: int, recursion: str | None = None, uniform: bool = False
+    ) -> None:
         super().__init__(root)
         self.dialect = dialect
         self.ordered = ordered
+        self._uniform = uniform
         self.keys = KeyNames(dialect.key, root)
         self.definitions: dict[str, Json] = {}
         self.codecs: dict[str, Codec] = {}
@@ -279,7 +282,7 @@ class SchemaLowerer(Ledger):
                 case "object":
                     form = objects.objects(self, node, level)
                 case "array":
-                    form = arrays.arrays(self, node, level)
+                    form = self._array(node, level)
                 case "string":
                     form = scalars.strings(self, node)
                 case "integer" | "number":
@@ -294,6 +297,10 @@ class SchemaLowerer(Ledger):
                 form.node = node
                 forms.append(form)
         return forms
+
+    def _array(self, node: Schema, level: int) -> Variant | None:
+        branches = plans.branches_of(node) if self._uniform else None
+        return arrays.arrays(self, node, level) if branches is None else plans.uniform(self, node, branches, level)
 
     def too_deep(self, level: int) -> bool:
         """Say whether an object or array at this level is one too many."""

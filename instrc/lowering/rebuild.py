@@ -10,11 +10,11 @@ from instrc.lowering.lowerer import SchemaLowerer
 from instrc.lowering.shared import shared
 
 
-def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None) -> Built:
+def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
     level = 1
     while True:
-        lowerer = SchemaLowerer(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion)
+        lowerer = SchemaLowerer(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion, uniform=uniform)
         schema, codec = lowerer.fit(_rooted(flat, lowerer), level)
         lowerer.finish()
         if isinstance(schema, dict) and schema.get("type") == "object":

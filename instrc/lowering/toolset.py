@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json
 from instrc.lowering import budgets
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
-from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, lower_tool, reported
+from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, easier, lower_tool, reported
 from instrc.lowering.names import legal, unique
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -119,13 +119,13 @@ def _joined(
     loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
     if loose and aimed.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
         return _Joined(lowering, spent)
-    if over and options.ordered and aimed.order == "required-first" and aimed.plain is not None:
-        other = lower_tool(sent_tool, aimed, replace(options, ordered=False), documents)
+    for less in easier(options, aimed, lowering.map["schema"]) if over else ():
+        other = lower_tool(sent_tool, aimed, less, documents)
         again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
         if not list(again.over(aimed, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
-            loss = Loss("", "properties", None, "order", reason)
-            return _Joined(replace(other, losses=(*other.losses, loss)), again)
+            unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
+            return _Joined(replace(other, losses=(*other.losses, *unordered)), again)
     if not over or aimed.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
     told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)

@@ -7,23 +7,16 @@ The text of a value is the value itself for an argument that is a text, else JSO
 
 from __future__ import annotations
 
-from instrc.jsontext import JsonSyntaxError
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.ir.tasks import argument_text, argument_value
+from instrc.jsonvalue import Json
 from instrc.plans.tools import Tool
 
 
 def value_of(text: str, name: str, tool: Tool | None) -> Json:
     """Return the value that a text of the uniform spelling stands for."""
-    if tool is not None and tool.takes_text(name):
-        return text
-    try:
-        return loads(text)
-    except (JsonSyntaxError, ValueError):
-        return text
+    return argument_value(text, raw=tool is not None and tool.takes_text(name))
 
 
 def text_of(value: Json, name: str, tool: Tool | None) -> str:
     """Return the text that stands for a value in the uniform spelling."""
-    if value.__class__ is str and value_of(value, name, tool) == value:
-        return str(value)
-    return dumps(value, indent=False)
+    return argument_text(value, raw=tool is not None and tool.takes_text(name))
