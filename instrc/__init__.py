@@ -59,13 +59,14 @@ if TYPE_CHECKING:
     from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
-    from instrc.running import run, run_async
+    from instrc.running import close_stores, find_run, find_run_async, run, run_async
     from instrc.runtime.activities import PENDING, Activities, ActivityError, activity, current_call
+    from instrc.runtime.handle import Run, RunFailedError
     from instrc.runtime.models.model import Model, ModelError, Reply, Request
     from instrc.runtime.models.sampling import Sample
     from instrc.runtime.models.scripted import Scripted
+    from instrc.runtime.questions import Question
     from instrc.runtime.retrying import Retry
-    from instrc.runtime.run import Question, Run, RunFailedError
     from instrc.source import Source, Span
 
 __all__ = [
@@ -103,10 +104,13 @@ __all__ = [
     "artefacts",
     "check",
     "check_plan",
+    "close_stores",
     "compile",
     "current_call",
     "encode",
     "export_plan",
+    "find_run",
+    "find_run_async",
     "flatten",
     "import_plan",
     "import_tools",
@@ -168,6 +172,9 @@ _HOMES = {
     "typed_plan": "instrc.plans.convert",
     "uniform_plan": "instrc.plans.convert",
     "lower_all": "instrc.lowering.toolset",
+    "close_stores": "instrc.running",
+    "find_run": "instrc.running",
+    "find_run_async": "instrc.running",
     "run": "instrc.running",
     "run_async": "instrc.running",
     "PENDING": "instrc.runtime.activities",
@@ -182,9 +189,9 @@ _HOMES = {
     "Sample": "instrc.runtime.models.sampling",
     "Scripted": "instrc.runtime.models.scripted",
     "Retry": "instrc.runtime.retrying",
-    "Question": "instrc.runtime.run",
-    "Run": "instrc.runtime.run",
-    "RunFailedError": "instrc.runtime.run",
+    "Question": "instrc.runtime.questions",
+    "Run": "instrc.runtime.handle",
+    "RunFailedError": "instrc.runtime.handle",
 }
 """Where each public name is defined."""
 

@@ -1,33 +1,44 @@
-"""Run programs from Python: `instrc.run`, and the same as a coroutine."""
+"""Run programs from Python: `instrc.run`, `instrc.find_run`, and the same as coroutines."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.launching import Launcher, equipped, prepare, registered
+from instrc.launching.equipping import Own, equipped, how_of
+from instrc.launching.handlers import registered
+from instrc.launching.hosting import Here, close_stores, host_of
+from instrc.launching.launcher import Launcher
+from instrc.launching.preparing import Prepared, prepare
 from instrc.runtime.activities import Activities
-from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Check, Sink
+from instrc.runtime.handle import Run, waited
 from instrc.runtime.interpreter import versions
+from instrc.runtime.kept import KeptRun
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
-from instrc.runtime.run import Run, waited
+from instrc.runtime.questions import People
+from instrc.runtime.run import LiveRun
 from instrc.source import Source
 
+__all__ = ["close_stores", "find_run", "find_run_async", "run", "run_async"]
 TEXT_NAME = "program.aug"
+Program: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
+Handlers: TypeAlias = Activities | Mapping[str, Any] | Iterable[Any]
 
 
 def run(
-    program: str | os.PathLike[str] | Source | dict[str, Json],
+    program: Program,
     input: Json = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
-    activities: Activities | Mapping[str, Any] | Iterable[Any] = (),
+    activities: Handlers = (),
     people: People | None = None,
     checks: Mapping[str, Check] | None = None,
+    engine: str = "memory",
+    store: str | os.PathLike[str] | None = None,
     export: str | None = None,
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
@@ -37,7 +48,7 @@ def run(
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
 ) -> Run:
-    """Run a program in this process, until it ends or waits for somebody; `Run.answer` goes on.
+    """Run a program, until it ends or waits for somebody; `Run.answer` goes on.
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name.
@@ -45,6 +56,9 @@ def run(
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions at once; without it the run waits.
     `checks` look at what a step has filled in: a text says what is wrong, and the model is asked again.
+    `engine` carries the run: `memory`, in this process, kept only if a `store` is said; `durable`, in the store, by this process
+    and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
+    With an `id` the same call goes on with the run that it has begun before.
     `requests` and `tokens` are the budget of the run.  `rehearse` makes all results of activities from their schemas.
     `watch` is given every event as it happens.  `CompileError` carries all problems of the program, its inputs and settings.
     """
@@ -56,6 +70,8 @@ def run(
             activities=activities,
             people=people,
             checks=checks,
+            engine=engine,
+            store=store,
             export=export,
             id=id,
             requests=requests,
@@ -69,13 +85,15 @@ def run(
 
 
 async def run_async(
-    program: str | os.PathLike[str] | Source | dict[str, Json],
+    program: Program,
     input: Json = None,  # noqa: A002  -- its name
     *,
     model: Model | str | None = None,
-    activities: Activities | Mapping[str, Any] | Iterable[Any] = (),
+    activities: Handlers = (),
     people: People | None = None,
     checks: Mapping[str, Check] | None = None,
+    engine: str = "memory",
+    store: str | os.PathLike[str] | None = None,
     export: str | None = None,
     id: str | None = None,  # noqa: A002  -- its name
     requests: int | None = None,
@@ -85,21 +103,76 @@ async def run_async(
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
 ) -> Run:
-    """Run a program as `run` does, from code that is asynchronous; `Run.accept` and `Run.proceed` go on."""
+    """Run a program as `run` does, from code that is asynchronous; `Run.answer_async` goes on."""
     prepared = prepare(
         _program(program), export=export, roots=[os.fspath(root) for root in roots], shared=[os.fspath(root) for root in shared]
     )
-    known = registered(prepared, activities if isinstance(activities, Activities) else Activities(activities), rehearse=rehearse)
-    words = model if isinstance(model, str) else prepared.settings.run.get("model")
-    chosen = model_of(words, prepared.folder) if isinstance(words, str) and (model is None or isinstance(model, str)) else model
-    launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, rehearse=rehearse)
-    made = launcher.launch(input, id)
-    effects = equipped(prepared, made.run, chosen if not isinstance(chosen, str) else None, known, watch, checks)
-    live = Run(made.plan, versions.begin(made.plan, made.inputs), effects, people)
-    return await live.proceed()
+    own = _own(model, activities, checks)
+    known = registered(prepared, own.activities or Activities(), rehearse=rehearse)
+    words = model if isinstance(model, str) else None
+    how = how_of(prepared, model=words, rehearse=rehearse, own=own)
+    made = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(input, id)
+    if engine == "memory" and store is None:
+        effects = equipped(prepared, made.run, _model(own, how, prepared), known, watch, own.checks)
+        return await LiveRun(made.plan, versions.begin(made.plan, made.inputs), effects, people).resume_async()
+    host = host_of(engine, store)
+    host.take(made.run, Here(own, people, watch))
+    return KeptRun(host, await host.start(made))
 
 
-def _program(program: str | os.PathLike[str] | Source | dict[str, Json]) -> str | Source | dict[str, Json]:
+def find_run(
+    id: str,  # noqa: A002  -- its name
+    *,
+    engine: str = "durable",
+    store: str | os.PathLike[str] | None = None,
+    model: Model | None = None,
+    activities: Handlers = (),
+    checks: Mapping[str, Check] | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+) -> Run:
+    """Return a run that is kept, to ask how it stands, to answer or to go on; `CompileError` if there is none.
+
+    What the run was begun with and the settings do not name is given again: `model`, `activities` and `checks`.
+    """
+    work = find_run_async(
+        id, engine=engine, store=store, model=model, activities=activities, checks=checks, people=people, watch=watch
+    )
+    return waited(work)
+
+
+async def find_run_async(
+    id: str,  # noqa: A002  -- its name
+    *,
+    engine: str = "durable",
+    store: str | os.PathLike[str] | None = None,
+    model: Model | None = None,
+    activities: Handlers = (),
+    checks: Mapping[str, Check] | None = None,
+    people: People | None = None,
+    watch: Sink | None = None,
+) -> Run:
+    """Return a run that is kept, as `find_run` does, from code that is asynchronous."""
+    host = host_of(engine, store)
+    report = await host.show(id)
+    own = _own(model, activities, checks)
+    if report.outcome is None and (own.words or people is not None or watch is not None):
+        host.take(id, Here(own, people, watch))
+    return KeptRun(host, report)
+
+
+def _own(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
+    given = activities if isinstance(activities, Activities) else Activities(activities)
+    return Own(None if isinstance(model, str) else model, given or None, dict(checks or {}))
+
+
+def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
+    """Return the model that is given, else that of the words or of the project."""
+    words = how["model"]
+    return model_of(words, prepared.folder) if own.model is None and isinstance(words, str) else own.model
+
+
+def _program(program: Program) -> str | Source | dict[str, Json]:
     if isinstance(program, Source | dict):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith((".aug", ".json"))):

@@ -33,7 +33,8 @@ def command(
     shape: ProblemShape = Format.TEXT,
 ) -> None:
     """Talk with a model: it fills in tools, fires direct calls, and starts processes, which go on alone."""
-    from instrc.launching import STORE, offers_of, session_model
+    from instrc.launching.engines import STORE
+    from instrc.launching.sessions import offers_of, session_model
     from instrc.runtime.session import Session
 
     try:

@@ -29,7 +29,7 @@ def command(
     shape: ProblemShape = Format.TEXT,
 ) -> None:
     """Serve tools, and processes that are started and asked about, to an MCP client over standard input and output."""
-    from instrc.launching import prepare
+    from instrc.launching.preparing import prepare
 
     try:
         try:

@@ -56,7 +56,10 @@ def command(
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
     from instrc.cli.items import stream
-    from instrc.launching import Launcher, how_of, new_id, prepare, registered
+    from instrc.launching.equipping import how_of
+    from instrc.launching.handlers import registered
+    from instrc.launching.launcher import Launcher, new_id
+    from instrc.launching.preparing import prepare
     from instrc.runtime.activities import Activities
 
     try:

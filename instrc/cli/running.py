@@ -41,7 +41,7 @@ def engine(store: Path | None, name: str | None, *, run: str | None = None, **mo
 
     Usual is `durable` where it is installed; of a stream of items only those that wait are kept, so they are carried in memory.
     """
-    from instrc.launching import STORE, engine_of
+    from instrc.launching.engines import STORE, engine_of
     from instrc.runtime.folder import keeps
     from instrc.vibes.settings import read_settings
 

@@ -11,7 +11,10 @@ from instrc import problems
 from instrc.flattening.split import split
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
-from instrc.launching import Launcher, Prepared, how_of, registered
+from instrc.launching.equipping import how_of
+from instrc.launching.handlers import registered
+from instrc.launching.launcher import Launcher
+from instrc.launching.preparing import Prepared
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import Lowering, lower
 from instrc.problems.problem import CompileError

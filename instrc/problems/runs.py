@@ -145,3 +145,30 @@ class RunExists(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return "give another id, or none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsItsProgram(Problem):
+    """A run is to go on in a process that does not have what the run was begun with.
+
+    A program in Python has begun it with functions or a model of its own, which no store can keep.
+    Nothing is lost: that program goes on with it when it begins the same run again, `instrc.run(…, id=RUN, engine=…)`,
+    or asks for it, `instrc.find_run(RUN, …)`.
+    Activities, checks and models that the settings name are known to all processes.
+    """
+
+    name: ClassVar[str] = "needs-its-program"
+
+    run: str
+    uses: tuple[str, ...]
+    """What the program has given: `model`, `activities`, `checks`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.run}` uses {' and '.join(self.uses)} that only the program has that has begun it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f'let that program go on: `instrc.find_run("{self.run}", …)` with the same functions'

@@ -85,7 +85,7 @@ class Activity:
 class Activities:
     """A registry; names are compared without case, `_` and `-`."""
 
-    def __init__(self, given: Mapping[str, Any] | Iterable[Any] | None = None) -> None:
+    def __init__(self, given: Activities | Mapping[str, Any] | Iterable[Any] | None = None) -> None:
         self._known: dict[str, Activity] = {}
         if isinstance(given, Activities):
             self._known |= {bare_name(name): found for name in given.names() if (found := given.find(name))}
@@ -112,6 +112,15 @@ class Activities:
             message = "an activity needs a name"
             raise ValueError(message)
         self._known[bare_name(name)] = made
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def with_those_of(self, others: Activities) -> Activities:
+        """Return a registry of both; of one name, that of the others."""
+        made = Activities(self)
+        made._known |= others._known
+        return made
 
     def find(self, name: str) -> Activity | None:
         """Return the activity of a name."""

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from instrc.jsonvalue import Json
 from instrc.runtime.effects import Effects, Event, Sink
-from instrc.runtime.run import Question, Status
+from instrc.runtime.questions import Question, Status
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from typing import Literal
 from instrc import problems
 from instrc.jsonvalue import Json, dumps, loads
 from instrc.problems.problem import CompileError
-from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
 from instrc.runtime.interpreter import versions
-from instrc.runtime.run import Run, Status
+from instrc.runtime.questions import People, Status, chosen
+from instrc.runtime.run import LiveRun
 from instrc.runtime.traces import read_trace, written_to
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
@@ -50,11 +50,16 @@ class FolderEngine:
         self.people = people
         self.watch = watch
         self.keep = keep
-        self._live: dict[str, asyncio.Task[Run]] = {}
+        self._live: dict[str, asyncio.Task[LiveRun]] = {}
         """Runs that this process carries on."""
 
     async def start(self, launch: Launch) -> Report:
-        """Begin a run and carry it on, until it ends or waits for somebody."""
+        """Begin a run and carry it on, until it ends or waits for somebody; a run that was begun in the same way goes on."""
+        if self.folder is not None and self.keep == "all" and keeps(self.folder, launch.run):
+            before = self._load(launch.run)
+            if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
+                raise CompileError([problems.runs.RunExists(run=launch.run)])
+            return await self._proceed(before)
         kept: dict[str, Json] = {
             "run": launch.run,
             "name": launch.name,
@@ -83,7 +88,8 @@ class FolderEngine:
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run and carry it on."""
         kept = self._load(run)
-        return await self._proceed(kept, lambda live: live.accept(step, data))
+        question = chosen(list(_report(kept).questions), step, run)
+        return await self._proceed(kept, lambda live: live.accept(question.id, data))
 
     async def cancel(self, run: str) -> Report:
         """End a run."""
@@ -105,15 +111,17 @@ class FolderEngine:
         """Return what has happened in a run, in order."""
         return [] if self.folder is None else read_trace(self.folder, run)
 
-    async def _proceed(self, kept: dict[str, Json], first: Callable[[Run], None] | None = None) -> Report:
+    async def _proceed(self, kept: dict[str, Json], first: Callable[[LiveRun], None] | None = None) -> Report:
         if kept["cancelled"]:
             raise CompileError([problems.runs.NoSuchQuestion(run=kept["run"], step="", open=())])
-        live = Run(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
+        if versions.outcome(kept["plan"], kept["state"]) is not None:
+            return _report(kept)
+        live = LiveRun(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
         live.due, live.later = kept["due"], set(kept["later"])
         if first is not None:
             first(live)
         self._keep(kept, live)
-        task = self._live[kept["run"]] = asyncio.ensure_future(live.proceed())
+        task = self._live[kept["run"]] = asyncio.ensure_future(live.resume_async())
         try:
             await asyncio.wait({task})
         finally:
@@ -126,7 +134,7 @@ class FolderEngine:
         self._keep(kept, live)
         return _report(kept)
 
-    def _keep(self, kept: dict[str, Json], live: Run) -> None:
+    def _keep(self, kept: dict[str, Json], live: LiveRun) -> None:
         kept["state"], kept["due"], kept["later"] = live.state, live.due, sorted(live.later)
         if live.outcome is not None and kept["ended"] is None:
             kept["ended"] = time()
@@ -178,7 +186,7 @@ def _read(file: Path) -> dict[str, Json] | None:
 
 def _report(kept: dict[str, Json]) -> Report:
     from instrc.runtime.interpreter.commands import Command  # for the type alone
-    from instrc.runtime.run import question_of
+    from instrc.runtime.questions import question_of
 
     plan, state = kept["plan"], kept["state"]
     outcome = versions.outcome(plan, state)

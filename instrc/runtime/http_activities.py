@@ -12,7 +12,7 @@ import httpx
 
 from instrc.jsonvalue import Json, at, dumps, loads
 from instrc.runtime.activities import ActivityError, Handler, current_call
-from instrc.runtime.served import UnusableTableError, checked
+from instrc.runtime.tables import UnusableTableError, checked
 
 LARGEST = 10 * 1024 * 1024
 """Bytes of an answer; more is an error with the code `too-large`."""

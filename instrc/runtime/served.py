@@ -6,24 +6,18 @@ A text in a table may hold `${NAME}`: a variable of the environment, whose value
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activity, Handler
 from instrc.runtime.retrying import Retry
-from instrc.runtime.secrets import secret
+from instrc.runtime.tables import UnusableTableError, refuse, with_variables
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _POLICY = tuple(each.name for each in fields(Retry))
-
-
-class UnusableTableError(ValueError):
-    """What is wrong with a table, in words; `served` says whose it is."""
 
 
 def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
@@ -34,7 +28,7 @@ def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
         handler = make(name, with_variables(rest), folder)
         schema = table.get("input", True)
         if not isinstance(schema, dict | bool):
-            _refuse("`input` is a JSON Schema")
+            refuse("`input` is a JSON Schema")
         return Activity(name, handler, retry=_policy(table.get("retry", {})), input=schema)
     except UnusableTableError as error:
         raise CompileError([problems.launches.UnusableSetting(what="activity", word=name, reason=str(error))]) from None
@@ -48,7 +42,7 @@ def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:
     kinds = [kind for kind in ("url", "mcp") if kind in table]
     if len(kinds) != 1:
         known = ", ".join(f"`{key}`" for key in table) or "nothing"
-        _refuse(f"its table has {known}; it needs one of `url` and `mcp`")
+        refuse(f"its table has {known}; it needs one of `url` and `mcp`")
     if kinds == ["url"]:
         from instrc.runtime.http_activities import http_handler  # its library is an extra
 
@@ -58,45 +52,16 @@ def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:
     return mcp_handler
 
 
-def with_variables(value: Any) -> Any:
-    """Put the variables of the environment into all texts of a table."""
-    if isinstance(value, str):
-        return _VARIABLE.sub(lambda found: _variable(found[1]), value)
-    if isinstance(value, Mapping):
-        return {key: with_variables(item) for key, item in value.items()}
-    return [with_variables(item) for item in value] if isinstance(value, list) else value
-
-
-def checked(table: Mapping[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
-    """Refuse keys that nobody reads and values of another kind."""
-    for key, value in table.items():
-        if key not in kinds:
-            _refuse(f"`{key}` means nothing here; known are {', '.join(f'`{known}`' for known in [*kinds, 'retry', 'input'])}")
-        if not isinstance(value, kinds[key]) or isinstance(value, bool):
-            _refuse(f"`{key}` cannot be {type(value).__name__}")
-
-
-def _variable(name: str) -> str:
-    value = secret(name)
-    if value is None:
-        _refuse(f"the environment variable `{name}` is not set")
-    return value
-
-
 def _policy(table: Any) -> Retry:
     if not isinstance(table, Mapping) or not set(table) <= set(_POLICY):
-        _refuse(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
+        refuse(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
     given = dict(table)
     codes = given.pop("codes", None)
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != value:  # noqa: PLR0124  -- NaN
-            _refuse(f"`retry.{name}` is a number that is not negative")
+            refuse(f"`retry.{name}` is a number that is not negative")
     if not isinstance(given.get("attempts", 1), int):
-        _refuse("`retry.attempts` is a whole number")
+        refuse("`retry.attempts` is a whole number")
     if codes is not None and not (isinstance(codes, list) and all(isinstance(code, str) for code in codes)):
-        _refuse("`retry.codes` is a list of texts")
+        refuse("`retry.codes` is a list of texts")
     return Retry(**given, codes=frozenset(codes) if codes is not None else None)
-
-
-def _refuse(reason: str) -> NoReturn:
-    raise UnusableTableError(reason)

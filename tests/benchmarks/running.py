@@ -47,7 +47,9 @@ def took(document: Any, given: Any = "go") -> float:
         return {"text": "y"}
 
     async def go() -> float:
-        from instrc.launching import Launcher, equipped, prepare
+        from instrc.launching.equipping import equipped
+        from instrc.launching.launcher import Launcher
+        from instrc.launching.preparing import prepare
         from instrc.runtime.interpreter import versions
         from instrc.runtime.run import Run
 
@@ -81,7 +83,9 @@ def report() -> None:
 
 async def _stream(count: int) -> None:
     """Run a program for many items, and look at what memory is held at most."""
-    from instrc.launching import Launcher, equip, prepare
+    from instrc.launching.equipping import equip
+    from instrc.launching.launcher import Launcher
+    from instrc.launching.preparing import prepare
     from instrc.runtime.folder import FolderEngine
 
     prepared = prepare(process(llmContext1=chunk(step1_a=step(TEXT, "prompt"))))

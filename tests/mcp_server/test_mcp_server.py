@@ -150,7 +150,8 @@ def test_a_client_over_http_goes_the_whole_way(folder: Path) -> None:
 
 
 def test_two_programs_of_one_name_are_a_problem(folder: Path) -> None:
-    from instrc.launching import engine_of, prepare
+    from instrc.launching.engines import engine_of
+    from instrc.launching.preparing import prepare
     from instrc.mcp.service import service_of
 
     program = prepare(str(folder / "count-days.aug"))

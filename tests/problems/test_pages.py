@@ -20,6 +20,7 @@ ABOUT_THE_MACHINE = {
     "invalid-option",
     "missing-extra",
     "missing-library",
+    "needs-its-program",
     "no-such-question",
     "payload-refused",
     "rejected-answer",

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from inspect import isawaitable
 from time import time
-from typing import TypeAlias
 
-from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result, TimerCommand, UserCommand
-
-People: TypeAlias = Callable[[UserCommand], Json]
-"""Answers a question, at once or as a coroutine; `None` leaves it open."""
+from instrc.runtime.questions import People
 
 
 class MemoryPort:

@@ -60,6 +60,8 @@ DOCUMENT = process(
     ),
 )
 INPUTS = {"prompt": [1, 2, 3]}
+STRIDE = 31
+"""Between the moments at which two runs die first: a prime, so that after as many runs as there are moments each was visited."""
 
 
 class Life:
@@ -68,12 +70,14 @@ class Life:
     def __init__(self, folder: Path, dies_at: int | None) -> None:
         self.folder = folder
         self.left = dies_at
+        self.moments = 0
         self.log = os.open(folder / "log.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def note(self, what: str, key: str) -> None:
         os.write(self.log, (json.dumps([what, key]) + "\n").encode())
 
     def moment(self) -> None:
+        self.moments += 1
         if self.left is not None:
             self.left -= 1
             if self.left == 0:
@@ -138,8 +142,10 @@ def lived(folder: Path, run: str, dies_at: int | None) -> bool:
     if pid == 0:
         code = 3
         try:
-            report = asyncio.run(asyncio.wait_for(Life(folder, dies_at).live(run), 60))
-            (folder / f"{run}.json").write_text(json.dumps({"outcome": report.outcome, "record": report.record}))
+            life = Life(folder, dies_at)
+            report = asyncio.run(asyncio.wait_for(life.live(run), 60))
+            ended = {"outcome": report.outcome, "record": report.record}
+            (folder / f"{run}.json").write_text(json.dumps(ended | ({} if dies_at else {"moments": life.moments})))
             code = 0
         except BaseException:  # noqa: BLE001  -- a fork must not go on as its parent
             import traceback
@@ -156,16 +162,19 @@ def lived(folder: Path, run: str, dies_at: int | None) -> bool:
 
 def main(folder: Path, kills: int) -> None:
     random = Random(kills)  # noqa: S311  -- the same kills each time
-    done, number, first = 0, 0, 1
+    assert lived(folder, "calm", None)
+    moments = json.loads((folder / "calm.json").read_text())["moments"]
+    done, number = 0, 0
+    firsts: set[int] = set()
     while done < kills:
         run = f"r{number}"
-        dies_at = first
+        dies_at = 1 + number * STRIDE % moments
+        firsts.add(dies_at)
         while not lived(folder, run, dies_at):
             done += 1
             dies_at = random.randint(4, 24)
-        number, first = number + 1, first + 3
-    assert lived(folder, "calm", None)
-    sys.stdout.write(json.dumps({"kills": done, "runs": number}) + "\n")
+        number += 1
+    sys.stdout.write(json.dumps({"kills": done, "runs": number, "moments": moments, "visited": len(firsts)}) + "\n")
 
 
 if __name__ == "__main__":

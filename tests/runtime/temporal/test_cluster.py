@@ -110,12 +110,12 @@ def test_two_workers_share_a_run_and_one_takes_over_when_the_other_is_killed(clu
     cluster.work("two")
     cluster.work("three")
     report = go(shown(engine, "waiting"))
-    assert [question.steps for question in report.questions] == [["step3_confirm"]]
+    assert [question.steps for question in report.questions] == [("step3_confirm",)]
 
     async def approve() -> Any:
-        engine._serving = 1  # the workers carry the run, this process only asks
+        engine.only_asks = True  # the workers carry the run, this process only asks
         report = await engine.answer("r1", "confirm", {"decision": "Approve"})
-        engine._serving = 0
+        engine.only_asks = False
         return report
 
     report = go(approve())

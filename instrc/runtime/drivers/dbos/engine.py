@@ -7,6 +7,7 @@ when that process ends, whoever waits for a run takes it over.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -22,11 +23,10 @@ from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.lock import acquired
 from instrc.runtime.drivers.dbos.reports import launch_of, report_of
 from instrc.runtime.drivers.dbos.runner import POLL, QUEUE, WORKFLOW, Runner, launch_json
-from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Effects, Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
 from instrc.runtime.interpreter import versions
-from instrc.runtime.run import chosen
+from instrc.runtime.questions import People, chosen
 from instrc.runtime.traces import read_trace, written_to
 
 _T = TypeVar("_T")
@@ -53,10 +53,11 @@ class DurableEngine:
         self.keep = keep
         self._engine: sa.Engine | None = None
         self._runner: Runner | None = None
+        self._opening = threading.Lock()
 
     async def start(self, launch: Launch) -> Report:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
-        runner = await self._carrier()
+        runner = await self._carrier_with_tables()
         begun = launch_json(launch)
         row = await self._find(launch.run)
         if row is not None:
@@ -73,7 +74,7 @@ class DurableEngine:
 
     async def runs(self) -> list[Report]:
         """Return all runs that are kept, the latest first."""
-        if not store.is_there(self.place):
+        if not await self._is_there():
             return []
         rows = await self._ask(lambda client: client.list_workflows(name=WORKFLOW, sort_desc=True))
         return [await self._ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]
@@ -173,8 +174,14 @@ class DurableEngine:
             client = store.client_of(self._db())
             return await asyncio.to_thread(question, client)
 
+    async def _is_there(self) -> bool:
+        if self.place.is_file and not self.place.file.exists():
+            return False
+        with store.trouble(self.place):
+            return await asyncio.to_thread(store.has_tables, self._db())
+
     async def _find(self, run: str) -> WorkflowStatus | None:
-        if not store.is_there(self.place):
+        if not await self._is_there():
             return None
         rows = await self._ask(lambda client: client.list_workflows(workflow_ids=[run]))
         return next((row for row in rows if row.name == WORKFLOW), None)
@@ -207,7 +214,19 @@ class DurableEngine:
             runner = self._runner = await asyncio.to_thread(self._open)
         return runner
 
+    async def _carrier_with_tables(self) -> Runner | None:
+        """Return what `_carrier` does; another process that carries the runs has made its tables by then."""
+        while True:
+            runner = await self._carrier()
+            if runner is not None or await self._is_there():
+                return runner
+            await asyncio.sleep(POLL)
+
     def _open(self) -> Runner | None:
+        with self._opening:  # several runs may begin at once
+            return self._runner_here() or self._opened()
+
+    def _opened(self) -> Runner | None:
         if (other := Runner.current) is not None:
             if not other.resting:
                 raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
@@ -263,6 +282,6 @@ async def _settled(runner: Runner, beginning: object) -> None:
 async def _answered(runner: Runner, letter: mail.Letter, root: str) -> bool:
     live = await runner.resume(root)
     taken = await runner.take(letter)
-    if taken:
+    if taken or live.error is not None:
         await runner.settled(live)
     return taken

@@ -32,7 +32,7 @@ class _Advisory:
 def acquired(place: Place, engine: sa.Engine) -> Lock | None:
     """Return the lock of a store; `None` if another process holds it. It ends with the process that holds it."""
     with trouble(place):
-        if place.url.get_backend_name() == "sqlite":
+        if place.is_file:
             lock = FileLock(place.folder / FILE, timeout=0, thread_local=False)
             try:
                 lock.acquire()

@@ -10,11 +10,12 @@ from typing import TypeAlias
 from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.dbos.journal import Entry, Journal
-from instrc.runtime.drivers.memory import MemoryPort, People
+from instrc.runtime.drivers.memory import MemoryPort
 from instrc.runtime.drivers.recording import plain
 from instrc.runtime.durations import seconds
 from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
+from instrc.runtime.questions import People
 
 Record: TypeAlias = Callable[[Entry], Awaitable[None]]
 

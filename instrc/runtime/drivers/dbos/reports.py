@@ -11,7 +11,7 @@ from instrc.runtime.drivers.dbos.journal import entries_of, rebuilt
 from instrc.runtime.engine import Report
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
-from instrc.runtime.run import Question, Status, question_of
+from instrc.runtime.questions import Question, Status, question_of
 
 _ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
 

@@ -28,11 +28,11 @@ from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.journal import STEP, Entry, entries_of, rebuilt
 from instrc.runtime.drivers.dbos.lock import Lock
 from instrc.runtime.drivers.dbos.port import DurablePort
-from instrc.runtime.drivers.memory import People
 from instrc.runtime.effects import Child, Effects, child_inputs, child_result
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.plan import plan_of
+from instrc.runtime.questions import People
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import begun_before, read_trace
 

@@ -32,9 +32,19 @@ class Place:
     url: sa.URL
 
     @property
+    def is_file(self) -> bool:
+        """Whether the store is a file, and no database of a server."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def file(self) -> Path:
+        """Where an SQLite store lies."""
+        return self.folder / FILE
+
+    @property
     def shown(self) -> str:
         """As a person is told; a password is left out."""
-        if self.url.get_backend_name() == "sqlite":
+        if self.is_file:
             return self.folder.as_posix()
         return self.url.render_as_string(hide_password=True)
 
@@ -52,7 +62,7 @@ def place_of(store: Path | str | None) -> Place:
 
 def opened(place: Place) -> sa.Engine:
     """Return the engine of a store, with the settings without which runs are lost or blocked."""
-    if place.url.get_backend_name() != "sqlite":
+    if not place.is_file:
         return sa.create_engine(place.url, pool_size=20, pool_pre_ping=True)
     with trouble(place):
         place.folder.mkdir(parents=True, exist_ok=True)
@@ -69,9 +79,10 @@ def opened(place: Place) -> sa.Engine:
     return engine
 
 
-def is_there(place: Place) -> bool:
+def has_tables(engine: sa.Engine) -> bool:
     """Tell whether anything was ever kept here."""
-    return place.url.get_backend_name() != "sqlite" or (place.folder / FILE).exists()
+    schema = None if engine.dialect.name == "sqlite" else "dbos"
+    return sa.inspect(engine).has_table("workflow_status", schema=schema) and sa.inspect(engine).has_table("instrc_mail")
 
 
 def client_of(engine: sa.Engine) -> DBOSClient:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -29,13 +30,14 @@ from temporalio.service import RPCError, RPCStatusCode
 from instrc import problems
 from instrc.jsonvalue import Json, dumps
 from instrc.problems.problem import CompileError
-from instrc.runtime.drivers.memory import People
+from instrc.runtime.asking import asked
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import attributed, connected, trouble
 from instrc.runtime.drivers.temporal.serving import serving
+from instrc.runtime.drivers.temporal.sharing import SharedWorker
 from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
-from instrc.runtime.run import Question, Status, chosen
+from instrc.runtime.questions import People, Question, Status, chosen
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import read_trace, written_to
 
@@ -75,7 +77,10 @@ class TemporalEngine:
         self.heartbeat = heartbeat
         self.events = events
         self._connection: tuple[asyncio.AbstractEventLoop, Client] | None = None
-        self._serving = 0
+        self._worker: tuple[asyncio.AbstractEventLoop, SharedWorker] | None = None
+        self._attributed: bool | None = None
+        self.only_asks = False
+        """Workers elsewhere carry the runs; this process does not."""
 
     async def start(self, launch: Launch) -> Report:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
@@ -92,7 +97,9 @@ class TemporalEngine:
             "events": self.events,
         }
         with trouble():
-            begun["attributes"] = await attributed(client)
+            if self._attributed is None:
+                self._attributed = await attributed(client)
+            begun["attributes"] = self._attributed
             try:
                 await client.start_workflow(
                     names.WORKFLOW,
@@ -107,7 +114,7 @@ class TemporalEngine:
                 described = await self._described(launch.run)
                 if (await described.memo()).get("begun") != _pinned(begun):
                     raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
-        return await self._attend(launch.run)
+        return await asked(self, await self._attend(launch.run), self.people)
 
     async def runs(self) -> list[Report]:
         """Return all runs that the server keeps, the latest first."""
@@ -158,7 +165,7 @@ class TemporalEngine:
     async def resume(self, run: str) -> Report:
         """Serve the queue of a run until it ends or waits."""
         await self._described(run)
-        return await self._attend(run)
+        return await asked(self, await self._attend(run), self.people)
 
     def trace(self, run: str) -> list[Event]:
         """Return what the workers of this machine have done for a run, in order."""
@@ -196,15 +203,15 @@ class TemporalEngine:
     @asynccontextmanager
     async def _served(self, *, carry: bool) -> AsyncIterator[None]:
         """Serve the queue in this process, unless it does already."""
-        async with AsyncExitStack() as stack:
-            if not self._serving:
-                equip = self.equip if carry else None
-                await stack.enter_async_context(serving(await self._client(), self.queue, self._sink(), equip))
-            self._serving += carry
-            try:
-                yield
-            finally:
-                self._serving -= carry
+        client = await self._client()
+        loop = asyncio.get_running_loop()
+        if self._worker is None or self._worker[0] is not loop:
+            self._worker = (loop, SharedWorker(partial(self._opened, client)))
+        async with self._worker[1].used(carry=carry and not self.only_asks):
+            yield
+
+    def _opened(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
+        return serving(client, self.queue, self._sink(), self.equip if carry else None)
 
     def _sink(self) -> Sink:
         write = written_to(self.folder) if self.keep == "all" else None
@@ -264,7 +271,7 @@ class TemporalEngine:
 
     async def _questions(self, workflow: str, found: Json) -> tuple[list[Question], bool]:
         """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
-        questions = [Question(*asked) for asked in found["questions"]]
+        questions = [Question(name, tuple(steps), *more) for name, steps, *more in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
         if found["due"] is not None and found["due"] <= time():
             idle = False  # the server is about to end a timer

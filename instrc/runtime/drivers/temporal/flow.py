@@ -14,7 +14,7 @@ from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.port import TemporalPort
 from instrc.runtime.drivers.temporal.telling import tell
 from instrc.runtime.interpreter import versions
-from instrc.runtime.run import question_of
+from instrc.runtime.questions import question_of
 
 _PLAN = SearchAttributeKey.for_keyword(names.PLAN_ATTRIBUTE)
 _STATUS = SearchAttributeKey.for_keyword(names.STATUS_ATTRIBUTE)

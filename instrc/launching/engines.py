@@ -1,0 +1,49 @@
+"""The engines by their names."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from instrc import problems
+from instrc.launching.equipping import equip
+from instrc.launching.launcher import listed
+from instrc.problems.problem import CompileError
+from instrc.runtime.effects import Sink
+from instrc.runtime.engine import Engine, Equip
+from instrc.runtime.questions import People
+
+ENGINES = {
+    "memory": "instrc.runtime.folder:FolderEngine",
+    "durable": "instrc.runtime.drivers.dbos.engine:DurableEngine",
+    "temporal": "instrc.runtime.drivers.temporal.engine:TemporalEngine",
+}
+"""What makes each engine: `module:callable`, called with the folder of its store, `equip`, `people` and `watch`."""
+
+
+STORE = ".instrc"
+"""The folder that runs are kept in."""
+
+
+def engine_of(
+    name: str,
+    store: Path | None,
+    *,
+    equip: Equip = equip,
+    people: People | None = None,
+    watch: Sink | None = None,
+    **more: Any,
+) -> Engine:
+    """Return the engine of a name, with its store."""
+    if name not in ENGINES:
+        reason = f"engines are {listed(ENGINES)}"
+        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)])
+    module, _, maker = ENGINES[name].partition(":")
+    try:
+        loaded = import_module(module)
+    except ModuleNotFoundError as error:
+        reason = f"`{error.name}` is not installed; it comes with `pip install 'instrc[{name}]'`"
+        raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)]) from None
+    made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, **more)
+    return made

@@ -1,0 +1,118 @@
+"""How the effects of a run are made, in the process that begins it and in any other that goes on with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from instrc import problems
+from instrc.jsonvalue import Json
+from instrc.launching.handlers import activities_of, imported, rehearsed
+from instrc.launching.preparing import Prepared
+from instrc.problems.problem import CompileError
+from instrc.runtime.activities import Activities
+from instrc.runtime.effects import Check, Effects, Sink
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.models.batching import Batching
+from instrc.runtime.models.catalogue import model_of
+from instrc.runtime.models.model import Model
+from instrc.runtime.models.sampling import Sample
+from instrc.runtime.telemetry import Telemetry, joined, listened, logged
+from instrc.vibes.settings import Settings, read_settings
+
+TELEMETRY = "INSTRC_TELEMETRY"
+"""The variable of the environment that turns OpenTelemetry on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """What only the program has that begins a run: other processes cannot make it from the settings."""
+
+    model: Model | None = None
+    activities: Activities | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """What there is, by name: it is noted with the run."""
+        there = {"model": self.model is not None, "activities": bool(self.activities), "checks": bool(self.checks)}
+        return [name for name, given in there.items() if given]
+
+
+def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> dict[str, Json]:
+    """Return what another process needs to go on with a run: plain JSON, without secrets."""
+    return {
+        "folder": prepared.folder.absolute().as_posix(),
+        "model": model or prepared.settings.run.get("model"),
+        "rehearse": rehearse,
+        "batch": batch,
+        "processes": prepared.processes,
+        **({"own": own.words} if own is not None and own.words else {}),
+    }
+
+
+def equip(run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
+    """Return the effects of a run that another process has begun."""
+    return remade(run, plan, how, sink, None)
+
+
+def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own | None) -> Effects:
+    """Return the effects of a run; `CompileError` if it uses what only the program has that has begun it."""
+    if own is None and how.get("own"):
+        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(how["own"]))])
+    own = own or Own()
+    folder = Path(how.get("folder", "."))
+    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), how.get("processes") or {})
+    activities = _rehearsed_once(plan) if how.get("rehearse") else _registered_in(folder)
+    if own.activities:
+        activities = activities.with_those_of(own.activities)
+    words = how.get("model")
+    shared = _shared(words, folder, how.get("batch") or 1) if own.model is None and isinstance(words, str) else None
+    return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
+
+
+def _rehearsed_once(plan: Json) -> Activities:
+    digest = plan["digest"]
+    if digest not in _rehearsals:
+        _rehearsals[digest] = rehearsed(plan)
+    return _rehearsals[digest]
+
+
+_rehearsals: dict[str, Activities] = {}
+"""Activities of rehearsals by the digest of their plan: many items have one plan."""
+
+
+@lru_cache(maxsize=16)
+def _settings_of(folder: Path) -> Settings:
+    return read_settings(folder)
+
+
+@lru_cache(maxsize=16)
+def _registered_in(folder: Path) -> Activities:
+    return activities_of(Prepared("", {}, folder, _settings_of(folder)))
+
+
+@lru_cache(maxsize=16)
+def _shared(words: str, folder: Path, batch: int) -> Model:
+    """Return a model that all runs of this process share, so that they can share calls."""
+    model = model_of(words, folder)
+    return Batching(model, batch) if batch > 1 else model
+
+
+def equipped(
+    prepared: Prepared,
+    run: str,
+    model: Model | None,
+    activities: Activities,
+    sink: Sink | None,
+    checks: Mapping[str, Check] | None = None,
+) -> Effects:
+    """Return the effects of a run."""
+    made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
+    made |= {bare_name(name): check for name, check in (checks or {}).items()}
+    others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
+    heard = joined(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
+    return Effects(run, model or Sample(), activities, heard, made, prepared.processes, others=others)

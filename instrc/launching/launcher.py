@@ -1,0 +1,108 @@
+"""Begins runs of one program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from secrets import token_hex
+
+from instrc import problems
+from instrc.ir.flow import Chunk
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json
+from instrc.launching.handlers import unregistered
+from instrc.launching.preparing import Prepared
+from instrc.problems.problem import CompileError, Problem
+from instrc.runtime.activities import Activities
+from instrc.runtime.engine import Launch
+from instrc.runtime.interpreter.names import bare_name
+from instrc.runtime.plan import digest_of, plan_of
+
+
+class Launcher:
+    """Begins runs of one program: its plan is made once. `CompileError` if an activity is not registered."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        *,
+        activities: Activities,
+        requests: int | None = None,
+        tokens: int | None = None,
+        how: Mapping[str, Json] | None = None,
+        rehearse: bool = False,
+    ) -> None:
+        settings = prepared.settings.run
+        self.name = prepared.name
+        self.how = dict(how or {})
+        self.plan = plan_of(
+            prepared.document,
+            activities=activities.names(),
+            models=models_by_step(prepared.document, prepared.settings.models),
+            asks=settings.get("asks", 2),
+            elements=settings.get("elements", 100),
+            requests=requests if requests is not None else settings.get("requests"),
+            tokens=tokens if tokens is not None else settings.get("tokens"),
+        )
+        wrong = [] if rehearse else list(unregistered(self.plan, activities))
+        if wrong:
+            raise CompileError(wrong)
+
+    def launch(self, given: Json, run: str | None = None, entry: Json = None) -> Launch:
+        """Return a run that is to begin; `CompileError` if its inputs do not fit.
+
+        `entry` is the answer of its first chunk, where that is filled already.
+        """
+        wrong: list[Problem] = []
+        inputs = inputs_of(self.plan["process"], given, wrong)
+        if wrong:
+            raise CompileError(wrong)
+        plan = self.plan
+        if entry is not None:
+            plan = {**plan, "options": {**plan["options"], "entry": entry}}
+            plan["digest"] = digest_of(plan)
+        return Launch(run or new_id(self.name), self.name, plan, inputs, self.how)
+
+
+def new_id(name: str) -> str:
+    """Return an id for a run: short enough to be typed."""
+    word = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")[:40]
+    return f"{word or 'run'}-{token_hex(3)}"
+
+
+def inputs_of(process: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+    """Return the inputs by name: an object gives them so, anything else is `prompt`."""
+    from instrc.runtime.validation import complaints  # few processes declare their inputs
+
+    declared = process.get("inputs") if isinstance(process, dict) else None
+    inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
+    if isinstance(declared, dict):
+        odd = [name for name in inputs if name not in declared and name != "prompt"]
+        wrong += [
+            problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {listed(declared)}") for name in odd
+        ]
+        for name, schema in declared.items():
+            if name not in inputs and name != "prompt":
+                wrong.append(problems.launches.InvalidInput(word=name, reason="is missing"))
+            elif name in inputs and (found := complaints(inputs[name], schema)):
+                at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
+                wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+    return inputs
+
+
+def models_by_step(document: Json, models: Mapping[str, str]) -> dict[str, str]:
+    """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe."""
+    found: dict[str, str] = {}
+    if models and Process.describes(document):
+        patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
+        for context in Process.from_json(document).contexts():
+            for step in context.steps if isinstance(context, Chunk) and context.executor == "model" else ():
+                chosen = next((model for pattern, model in patterns if fnmatchcase(bare_name(step.key), pattern)), None)
+                if chosen is not None:
+                    found[step.key] = chosen
+    return found
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a problem shows them."""
+    return ", ".join(f"`{name}`" for name in names) or "none"

@@ -1,0 +1,101 @@
+"""From a program on disk to what can be run: compiled, with the settings around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from instrc import problems
+from instrc.ir.flow import Chunk
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json, loads
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.runtime.interpreter.names import bare_name
+from instrc.source import Source
+from instrc.vibes.settings import Settings, read_settings
+from instrc.workspace import Wishes, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program that can be run."""
+
+    name: str
+    document: Json
+    """A process, a tool, or a direct call."""
+    folder: Path
+    """Of its project: where files and modules of its settings are looked up."""
+    settings: Settings
+    processes: dict[str, Json] = field(default_factory=dict)
+    """The processes that its plans name, by their addresses."""
+
+
+def prepare(
+    program: str | Source | Json, *, export: str | None = None, roots: Iterable[str] = (), shared: Iterable[str] = ()
+) -> Prepared:
+    """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
+
+    `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
+    """
+    if isinstance(program, dict):
+        return Prepared("run", program, Path(), read_settings(Path()))
+    name = program.name if isinstance(program, Source) else str(program)
+    place = Path() if name == "-" else Path(name)
+    settings = read_settings(place.parent)
+    folder = settings.file.parent if settings.file is not None else place.parent
+    workspace = Workspace(roots, shared)
+    if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
+        document = _read(program)
+        stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
+        return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name))
+    report = Report()
+    compiled = workspace.compile(program, Wishes(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if export is None or artefact.name == export]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
+    document = found[0].documents[found[0].kind]
+    return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name))
+
+
+def process_at(address: str, workspace: Workspace, beside: str) -> Json:
+    """Return the process at an address, compiled."""
+    registry = workspace.registry(beside)
+    file, _, name = address.partition("#")
+    program = registry.load_program(file)
+    path = program.path if program is not None else registry.load(file).source.name
+    report = Report()
+    compiled = workspace.compile(path, Wishes(), report)
+    report.stop_if_failed()
+    found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
+    if len(found) != 1:
+        names = tuple(artefact.name for artefact in compiled)
+        raise CompileError([problems.launches.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
+    return found[0].documents[found[0].kind]
+
+
+def _read(path: str) -> Json:
+    try:
+        return loads(Path(path).read_bytes())
+    except OSError as error:
+        reason = (error.strerror or "no reason").lower()
+        raise CompileError([problems.rim.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
+    except ValueError as error:
+        raise CompileError([problems.rim.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
+
+
+def _named_by_plans(document: Json, workspace: Workspace, name: str) -> dict[str, Json]:
+    """Return the processes that plans and activities of a document name by address."""
+    found: dict[str, Json] = {}
+    if not Process.describes(document):
+        return found
+    for context in Process.from_json(document).contexts():
+        for step in context.steps if isinstance(context, Chunk) else ():
+            for tool in step.plan.values() if isinstance(step.plan, dict) else ():
+                address = tool.get("process") if isinstance(tool, dict) else None
+                if isinstance(address, str) and address not in found:
+                    found[address] = process_at(address, workspace, name)
+    return found

@@ -1,0 +1,23 @@
+"""Let people answer what a run asks, where they can be asked at once."""
+
+from __future__ import annotations
+
+from inspect import isawaitable
+
+from instrc.runtime.engine import Engine, Report
+from instrc.runtime.questions import People, command_of
+
+
+async def asked(engine: Engine, report: Report, people: People | None) -> Report:
+    """Ask for what a run waits for, until nobody answers any more; `CompileError` for a wrong answer, which leaves it open."""
+    while people is not None and report.status == "waiting":
+        for question in report.questions:
+            answer = people(command_of(question)) if question.by == "person" else None
+            if isawaitable(answer):
+                answer = await answer
+            if answer is not None:
+                report = await engine.answer(report.run, question.id, answer)
+                break
+        else:
+            return report
+    return report

@@ -1,0 +1,127 @@
+"""A run as a program holds it, whatever engine carries it."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from instrc.jsonvalue import Json
+from instrc.runtime.effects import Event
+from instrc.runtime.questions import Question, Status
+
+_T = TypeVar("_T")
+
+
+class RunFailedError(Exception):
+    """The result of a run was asked for, and there is none; `outcome` says why."""
+
+    def __init__(self, outcome: Json) -> None:
+        super().__init__(words_of(outcome))
+        self.outcome = outcome
+
+
+class Run(ABC):
+    """One run: how it stands since the last call, what it waits for, and what can be done about it."""
+
+    @property
+    @abstractmethod
+    def id(self) -> str:
+        """The id of the run."""
+
+    @property
+    @abstractmethod
+    def status(self) -> Status:
+        """In one word how it stands."""
+
+    @property
+    @abstractmethod
+    def outcome(self) -> Json:
+        """How it has ended; `None` while it has not."""
+
+    @property
+    @abstractmethod
+    def record(self) -> Json:
+        """What is recorded so far, in the shape of the process."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """What the run waits for."""
+
+    @property
+    @abstractmethod
+    def trace(self) -> list[Event]:
+        """What has happened, in order."""
+
+    @abstractmethod
+    async def answer_async(self, step: str, data: Json) -> Run:
+        """Do what `answer` does, from code that is asynchronous."""
+
+    @abstractmethod
+    async def resume_async(self) -> Run:
+        """Do what `resume` does, from code that is asynchronous."""
+
+    @abstractmethod
+    async def cancel_async(self) -> Run:
+        """Do what `cancel` does, from code that is asynchronous."""
+
+    def answer(self, step: str, data: Json) -> Run:
+        """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open."""
+        return waited(self.answer_async(step, data))
+
+    def resume(self) -> Run:
+        """Go on until the run ends or only waits for somebody; see then how it stands."""
+        return waited(self.resume_async())
+
+    def cancel(self) -> Run:
+        """End the run; what it has begun is not undone."""
+        return waited(self.cancel_async())
+
+    @property
+    def output(self) -> Json:
+        """What all steps have brought, by their keys; `RunFailedError` if the run has not come to its end."""
+        if self.outcome is None or self.outcome["status"] != "done":
+            raise RunFailedError(self.outcome)
+        return self.outcome["output"]
+
+    @property
+    def value(self) -> Json:
+        """What the last step has brought; `RunFailedError` if the run has not come to its end."""
+        return None if self.output is None else self.outcome["value"]
+
+    @property
+    def metrics(self) -> dict[str, Json]:
+        """The metrics of all answers, by command and path; those of an answer that was not accepted are not among them."""
+        found: dict[str, Json] = {}
+        trace = self.trace
+        rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
+        for event in trace:
+            if event["event"] == "answered" and (event["run"], event["id"]) not in rejected:
+                found |= {f"{event['id']}.{path}": value for path, value in event["metrics"].items()}
+        return found
+
+
+def words_of(outcome: Json) -> str:
+    """Say how a run has ended."""
+    if outcome is None:
+        return "the run has not ended"
+    if outcome["status"] == "failed":
+        return f"`{outcome['error']['step']}` failed ({outcome['error']['kind']}): {outcome['error']['message']}"
+    return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
+
+
+def waited(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine to its end, from code that is not asynchronous."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        inside = False
+    else:
+        inside = True
+    if not inside:
+        return asyncio.run(work)
+    work.close()
+    message = "this is called from a running event loop: await the asynchronous form instead"
+    raise RuntimeError(message)

@@ -1,0 +1,66 @@
+"""A run that an engine keeps, as a program holds it."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json
+from instrc.runtime.effects import Event
+from instrc.runtime.engine import Engine, Report
+from instrc.runtime.handle import Run
+from instrc.runtime.questions import Question, Status
+
+
+class KeptRun(Run):
+    """A run in a store or on a server: what is said of it is as of the last call."""
+
+    def __init__(self, engine: Engine, report: Report) -> None:
+        self.engine = engine
+        self.report = report
+
+    @property
+    def id(self) -> str:
+        """The id of the run."""
+        return self.report.run
+
+    @property
+    def status(self) -> Status:
+        """In one word how it stands."""
+        return self.report.status
+
+    @property
+    def outcome(self) -> Json:
+        """How it has ended; `None` while it has not."""
+        return self.report.outcome
+
+    @property
+    def record(self) -> Json:
+        """What is recorded so far, in the shape of the process."""
+        return self.report.record
+
+    @property
+    def questions(self) -> list[Question]:
+        """What the run waits for."""
+        return list(self.report.questions)
+
+    @property
+    def trace(self) -> list[Event]:
+        """What has happened, in order, as far as it is noted on this machine."""
+        return self.engine.trace(self.id)
+
+    async def answer_async(self, step: str, data: Json) -> KeptRun:
+        """Do what `answer` does, from code that is asynchronous."""
+        self.report = await self.engine.answer(self.id, step, data)
+        return self
+
+    async def resume_async(self) -> KeptRun:
+        """Do what `resume` does, from code that is asynchronous."""
+        self.report = await (self.engine.show if self._settled else self.engine.resume)(self.id)
+        return self
+
+    async def cancel_async(self) -> KeptRun:
+        """Do what `cancel` does, from code that is asynchronous."""
+        self.report = await self.engine.cancel(self.id)
+        return self
+
+    @property
+    def _settled(self) -> bool:
+        return self.report.outcome is not None or self.report.status == "cancelled"

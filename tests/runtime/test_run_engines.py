@@ -1,0 +1,178 @@
+"""`instrc.run` on every engine: one call, one handle, whoever carries the run."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.cli import main
+
+PROGRAM = """
+const mail = prompt | @{ title: "Draft", type: "object", properties: { text: { type: "string" }, "$score": { type: "number" } },
+  required: ["text"] };
+const answer = mail | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },
+  required: ["decision"] };
+when answer.decision is "Approve" { mail | @{ title: "Send_Activity", properties: { output: { type: "string" } } } }
+"""
+ENGINES = ["memory", "durable", "temporal"]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    if request.param == "temporal":
+        server = request.getfixturevalue("temporal_server")
+        monkeypatch.setenv("TEMPORAL_ADDRESS", server.address)
+        monkeypatch.setenv("INSTRC_TASK_QUEUE", f"run-{token_hex(4)}")
+    monkeypatch.chdir(tmp_path)
+    yield request.param
+    instrc.close_stores()
+
+
+def answers() -> instrc.Scripted:
+    return instrc.Scripted({"draft": {"text": "Thank you!", "$score": 0.5}})
+
+
+def begin(engine: str, sent: list[Any], run: str, **more: Any) -> instrc.Run:
+    def send(mail: Any) -> str:
+        sent.append(mail["text"])
+        return f"sent: {mail['text']}"
+
+    return instrc.run(
+        PROGRAM, "Ann", model=answers(), activities={"Send_Activity": send}, engine=engine, store="kept", id=run, **more
+    )
+
+
+def test_a_run_waits_is_answered_and_ends(engine: str) -> None:
+    sent: list[Any] = []
+    seen: list[str] = []
+    run = begin(engine, sent, f"one-{token_hex(3)}", watch=lambda event: seen.append(event["event"]))
+    assert run.status == "waiting"
+    assert run.outcome is None
+    [question] = run.questions
+    assert question.show["text"] == "Thank you!"
+    with pytest.raises(instrc.RunFailedError):
+        _ = run.value
+    with pytest.raises(instrc.CompileError) as wrong:
+        run.answer("approve", {"decision": "Perhaps"})
+    assert wrong.value.problems[0].name == "rejected-answer"
+    assert run.answer("approve", {"decision": "Approve"}) is run
+    assert (run.status, run.value, sent) == ("done", "sent: Thank you!", ["Thank you!"])
+    assert run.metrics == {"llmContext1.step1_draft.$score": 0.5}
+    assert [event["event"] for event in run.trace][-1] == seen[-1] == "ended"
+    assert run.record["llmContext1"]["step1_draft"]["text"] == "Thank you!"
+    with pytest.raises(instrc.CompileError) as closed:
+        run.answer("approve", {"decision": "Approve"})
+    assert closed.value.problems[0].name == "no-such-question"
+    assert run.resume().status == run.cancel().status == "done"
+
+
+def test_the_same_call_goes_on_with_the_same_run_and_another_is_refused(engine: str) -> None:
+    sent: list[Any] = []
+    name = f"two-{token_hex(3)}"
+    begin(engine, sent, name)
+    instrc.close_stores()
+    again = begin(engine, sent, name)
+    assert [question.steps for question in again.questions] == [("step2_approve",)]
+    assert again.answer("approve", {"decision": "Approve"}).status == "done"
+    assert begin(engine, sent, name).status == "done"
+    assert sent == ["Thank you!"]
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run(PROGRAM, "Bob", model="sample", rehearse=True, engine=engine, store="kept", id=name)
+    assert raised.value.problems[0].name == "run-exists"
+
+
+def test_a_run_is_found_by_its_id(engine: str) -> None:
+    sent: list[Any] = []
+    name = f"three-{token_hex(3)}"
+    begin(engine, sent, name)
+    instrc.close_stores()
+    found = instrc.find_run(
+        name, engine=engine, store="kept", model=answers(), activities={"Send_Activity": lambda mail: mail["text"]}
+    )
+    assert found.status == "waiting"
+    assert found.answer("approve", {"decision": "Approve"}).value == "Thank you!"
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.find_run("nobody", engine=engine, store="kept")
+    assert raised.value.problems[0].name == "no-such-run"
+
+
+def test_people_who_can_be_asked_at_once_answer_at_once(engine: str) -> None:
+    sent: list[Any] = []
+    asked: list[Any] = []
+
+    async def approve(question: Any) -> Any:
+        asked.append(question["show"]["text"])
+        return {"decision": "Approve"}
+
+    run = begin(engine, sent, f"four-{token_hex(3)}", people=approve)
+    assert (run.status, asked, sent) == ("done", ["Thank you!"], ["Thank you!"])
+
+
+def test_many_runs_at_the_same_time_share_an_engine(engine: str) -> None:
+    async def one(number: int) -> instrc.Run:
+        def send(mail: Any, number: int = number) -> str:
+            return f"{mail['text']} {number}"
+
+        run = await instrc.run_async(
+            PROGRAM,
+            str(number),
+            model=answers(),
+            activities={"Send_Activity": send},
+            engine=engine,
+            store="kept",
+            id=f"five-{token_hex(3)}",
+        )
+        return await run.answer_async("approve", {"decision": "Approve"})
+
+    async def all_() -> list[instrc.Run]:
+        return await asyncio.gather(*(one(number) for number in range(8)))
+
+    assert [run.value for run in asyncio.run(asyncio.wait_for(all_(), 60))] == [f"Thank you! {number}" for number in range(8)]
+
+
+def test_a_run_is_cancelled(engine: str) -> None:
+    run = begin(engine, [], f"six-{token_hex(3)}")
+    assert run.cancel().status == "cancelled"
+    assert not run.questions
+
+
+def test_what_only_the_program_has_is_not_made_up_by_another_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "own.py"
+    program.write_text(
+        "import instrc, sys\n"
+        f"PROGRAM = {PROGRAM!r}\n"
+        "run = instrc.run(PROGRAM, 'Ann', model=instrc.Scripted({'draft': {'text': 'x'}}),\n"
+        "    activities={'Send_Activity': lambda mail: 'sent'}, engine='durable', store='kept', id='own')\n"
+        "if sys.argv[1:]:\n"
+        "    run.answer('approve', {'decision': 'Approve'})\n"
+        "print(run.status, run.outcome and run.outcome['value'])\n"
+    )
+
+    def lived(*more: str) -> str:
+        done = subprocess.run([sys.executable, str(program), *more], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert lived() == "waiting None"
+    line = ["answer", "own", "approve", "--data", '{"decision": "Approve"}', "--store", str(tmp_path / "kept")]
+    assert main(line) == 1
+    assert "[needs-its-program]" in capsys.readouterr().err
+    assert main(["show", "own", "--store", str(tmp_path / "kept")]) == 0
+    assert '"waiting"' in capsys.readouterr().out
+    assert lived("answer") == "done sent"
+
+
+def test_an_engine_that_nobody_knows_is_a_problem() -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run("Draft()\n", engine="steam", model="sample", rehearse=True, roots=["none"])
+    assert raised.value.problems
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.find_run("x", engine="steam")
+    assert raised.value.problems[0].name == "unusable-setting"
