@@ -11,7 +11,7 @@ from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lint.annotations import review_annotations
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots

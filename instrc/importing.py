@@ -11,7 +11,7 @@ from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.imported import ReadOtherwise, UnusableTool
 from instrc.problems.importing import NoTools
 from instrc.problems.problem import CompileError, Problem

@@ -1,271 +1,96 @@
-"""Read JSON text with the place of every value: the slow, exact way, taken only to say where something is.
+"""JSON text: text in, text out.
 
-`instrc.jsonvalue.loads` is the fast way.  This reader is iterative, so depth is no limit,
-keeps integers exact, and notices keys written twice, which no fast reader tells.
+The quick way is orjson's; what it cannot hold, the exact reader and a writer here do.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from json import decoder
-from typing import NamedTuple, cast
+from collections.abc import Iterator
 
-from instrc.jsonvalue import Json, tokens
+import orjson
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
-_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
-_WORD = re.compile(r"true|false|null")
-_scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB]")
-_LONG = 100_000
-"""Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
-_DEEPEST = 200_000
-"""Levels of brackets; a text with more is an attack on someone's memory."""
+from instrc.jsonvalue import Json, JsonLike, require_tree
+
+_CHUNK = 10**4000
+_MAY_EXCEED_64_BITS = re.compile(rb"(?<![\d.eE])\d{19}")
 
 
-class JsonSyntaxError(ValueError):
-    """A text that is not JSON: `offset` is the character where that shows, `reason` a short clause."""
+def loads(text: str | bytes) -> Json:
+    """Read a JSON text; a `JsonSyntaxError` says where it stops being one.
 
-    def __init__(self, offset: int, reason: str) -> None:
-        super().__init__(f"{reason} at character {offset}")
-        self.offset = offset
-        self.reason = reason
-
-
-class Member(NamedTuple):
-    """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
-
-    key_start: int
-    key_end: int
-    start: int
-    end: int
-
-
-@dataclass(slots=True)
-class JsonText:
-    """A JSON value with the places of its parts, and the keys that were written twice with their places."""
-
-    value: Json
-    whole: Member
-    places: dict[tuple[int, str | int], Member]
-    """By the `id` of the container and the key or index in it, so that depth costs nothing."""
-    repeated: list[tuple[str, int, int]] = field(default_factory=list)
-
-    def place(self, pointer: str) -> Member:
-        """Return where a JSON Pointer leads to, or the innermost part on the way that exists."""
-        value, member = self.value, self.whole
-        for token in tokens(pointer):
-            key: str | int = int(token) if isinstance(value, list) and token.isdecimal() else token
-            found = self.places.get((id(value), key))
-            if found is None:
-                break
-            value, member = value[key], found
-        return member
-
-
-def read(text: str) -> JsonText:
-    """Read a text; `JsonSyntaxError` if it is not JSON."""
-    return _Reader(text).document()
-
-
-def read_value(text: str) -> Json:
-    """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
-    if len(text) > _LONG and not _SURROGATE_ESCAPE.search(text):
+    Integers of any size and nesting of any depth are read exactly.
+    """
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if not _MAY_EXCEED_64_BITS.search(data):
         try:
-            return decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
-        except decoder.JSONDecodeError as error:
-            raise JsonSyntaxError(error.pos, _reason(error.msg, ended=error.pos >= len(text))) from None
-        except (RecursionError, ValueError):
-            pass  # what that reader cannot hold, and mistakes of which it does not tell the place
-    return read(text).value
-
-
-class _RepeatedKeyError(Exception):
-    pass
-
-
-def repeated_keys(text: str) -> tuple[str, ...]:
-    """Return the keys that a JSON text has twice in one object, which the fast readers do not notice; most have none."""
-
-    def look(pairs: list[tuple[str, None]]) -> None:
-        if len(dict(pairs)) != len(pairs):
-            raise _RepeatedKeyError
-
-    try:
-        decoder.JSONDecoder(object_pairs_hook=look, parse_int=len, parse_float=len).decode(text)
-    except (_RepeatedKeyError, RecursionError):
-        return tuple(dict.fromkeys(key for key, _, _ in read(text).repeated))
-    except ValueError:  # what only the exact reader reads, or nobody
-        return ()
-    return ()
-
-
-def _refuse(word: str) -> Json:
-    raise ValueError(word)  # NaN and Infinity are not JSON
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in {float("inf"), float("-inf")}:
-        raise ValueError(digits)
-    return value
-
-
-def _reason(message: str, *, ended: bool) -> str:
-    """Say in our words what the reader of the standard library says."""
-    if message.startswith("Extra data"):
-        return "text goes on after the value"
-    if "string" in message or "control character" in message or "escape" in message:
-        return "a string is not closed or has a bad escape"
-    if ended:
-        return "the text ends before its value does"
-    if message.startswith("Expecting property name"):
-        return "a key in double quotes is expected"
-    if message.startswith("Expecting ':'"):
-        return "a ':' is expected after a key"
-    return "a ',' or a closing bracket is expected" if message.startswith("Expecting ','") else "a value is expected"
-
-
-class _Open(NamedTuple):
-    """A container whose bracket has been read: itself, its key in the one around it, their places."""
-
-    container: Json
-    key: str | int
-    key_start: int
-    key_end: int
-    start: int
-
-
-class _Reader:
-    """One pass over a text with an explicit stack of open containers."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.position = 0
-        self.stack: list[_Open] = []
-        self.places: dict[tuple[int, str | int], Member] = {}
-        self.repeated: list[tuple[str, int, int]] = []
-        self.replaced: list[Json] = []
-        """Values of keys written again, kept alive because `places` goes by identity."""
-
-    def document(self) -> JsonText:
-        key: str | int = ""
-        key_start = key_end = -1
-        while True:
-            start = self._skip()
-            value, opened = self._value()
-            if opened:
-                if len(self.stack) >= _DEEPEST:
-                    raise JsonSyntaxError(start, f"brackets are nested more than {_DEEPEST:,} levels deep")
-                self.stack.append(_Open(value, key, key_start, key_end, start))
-                closing = "}" if isinstance(value, dict) else "]"
-                if self._peek(self._skip()) != closing:
-                    key, key_start, key_end = self._key()
-                    continue
-                self.position += 1
-                value, key, key_start, key_end, start = self.stack.pop()
-            while True:  # a value is complete; so may be the containers around it
-                place = Member(key_start, key_end, start, self.position)
-                if not self.stack:
-                    return self._finish(value, place._replace(key_start=start, key_end=self.position))
-                self._attach(key, value, place)
-                if self._more():
-                    key, key_start, key_end = self._key()
-                    break
-                value, key, key_start, key_end, start = self.stack.pop()
-
-    def _finish(self, value: Json, place: Member) -> JsonText:
-        if self._skip() < len(self.text):
-            raise JsonSyntaxError(self.position, "text goes on after the value")
-        return JsonText(value, place, self.places, self.repeated)
-
-    def _attach(self, key: str | int, value: Json, place: Member) -> None:
-        container = self.stack[-1].container
-        self.places[id(container), key] = place
-        if isinstance(container, dict):
-            self.replaced.append(container.get(cast("str", key)))
-            container[key] = value
+            value: Json = orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
         else:
-            container.append(value)
+            return value
+    from instrc.jsonreader import read_value  # needed for rare documents only
 
-    def _key(self) -> tuple[str | int, int, int]:
-        """Read a key and its colon, or count an element; return it with its place."""
-        container = self.stack[-1].container
-        start = self._skip()
-        if isinstance(container, list):
-            return len(container), start, start
-        if self._peek(start) != '"':
-            raise JsonSyntaxError(start, "a key in double quotes is expected")
-        key = self._string()
-        end = self.position
-        if self._peek(self._skip()) != ":":
-            raise JsonSyntaxError(self.position, "a ':' is expected after a key")
-        self.position += 1
-        if key in container:
-            self.repeated.append((key, start, end))
-        return key, start, end
+    return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
 
-    def _more(self) -> bool:
-        """Step over a comma (more follows) or the closing bracket (no more)."""
-        character = self._peek(self._skip())
-        closing = "}" if isinstance(self.stack[-1].container, dict) else "]"
-        if character not in {",", closing}:
-            raise JsonSyntaxError(self.position, f"a ',' or '{closing}' is expected")
-        self.position += 1
-        return character == ","
 
-    def _value(self) -> tuple[Json, bool]:
-        """Read a scalar, or the opening bracket of a container (the second value says which)."""
-        character = self._peek(self.position)
-        if character == "{":
-            self.position += 1
-            return {}, True
-        if character == "[":
-            self.position += 1
-            return [], True
-        if character == '"':
-            return self._string(), False
-        if number := _NUMBER.match(self.text, self.position):
-            return self._number(number), False
-        if word := _WORD.match(self.text, self.position):
-            self.position = word.end()
-            return _WORDS[word.group()], False
-        raise JsonSyntaxError(self.position, "a value is expected" if character else "the text ends before its value does")
+def dumps(value: JsonLike, *, indent: bool = True) -> str:
+    """Write canonical JSON: two spaces a level, keys in their order, non-ASCII letters as they are, no final newline."""
+    option = orjson.OPT_INDENT_2 if indent else 0
+    try:
+        return orjson.dumps(value, option=option).decode()
+    except orjson.JSONEncodeError:
+        return "".join(_write(value, indent=indent))
 
-    def _number(self, number: re.Match[str]) -> Json:
-        self.position = number.end()
-        if number.group(1) is None and number.group(2) is None:
-            sign = -1 if number.group().startswith("-") else 1
-            digits = number.group().removeprefix("-")
-            value = 0
-            for start in range(0, len(digits), 4000):  # int() refuses more digits at once
-                part = digits[start : start + 4000]
-                value = value * 10 ** len(part) + int(part)
-            return sign * value
-        result = float(number.group())
-        if result in {float("inf"), float("-inf")}:
-            raise JsonSyntaxError(number.start(), "the number is too large")
-        return result
 
-    def _string(self) -> str:
-        start = self.position
-        try:
-            value, self.position = _scanstring(self.text, start + 1, True)  # noqa: FBT003  -- positional in the stdlib
-        except ValueError as error:
-            raise JsonSyntaxError(getattr(error, "pos", start), "a string is not closed or has a bad escape") from None
-        if _LONE_SURROGATE.search(value):
-            raise JsonSyntaxError(start, "a string holds half of a surrogate pair")
-        return value
+def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
+    """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
+    require_tree(value)
+    stack: list[tuple[bool, Iterator[tuple[str, object]]]] = []  # elements of an array have the empty key
+    pending: object = value
+    while True:
+        first_of_container = False
+        if isinstance(pending, dict) and pending:
+            yield "{"
+            stack.append((True, iter(pending.items())))
+            first_of_container = True
+        elif isinstance(pending, list | tuple) and pending:
+            yield "["
+            stack.append((False, (("", item) for item in pending)))
+            first_of_container = True
+        else:
+            yield _scalar(pending)
+        while stack:
+            is_object, rest = stack[-1]
+            item = next(rest, None)
+            if item is not None:
+                break
+            stack.pop()
+            if indent:
+                yield "\n" + "  " * len(stack)
+            yield "}" if is_object else "]"
+        else:
+            return
+        if not first_of_container:
+            yield ","
+        if indent:
+            yield "\n" + "  " * len(stack)
+        key, pending = item
+        if is_object:
+            yield _scalar(key) + (": " if indent else ":")
 
-    def _skip(self) -> int:
-        space = _SPACE.match(self.text, self.position)
-        if space:
-            self.position = space.end()
-        return self.position
 
-    def _peek(self, position: int) -> str:
-        return self.text[position : position + 1]
+def _scalar(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return digits(value)
+    return orjson.dumps(value).decode()
+
+
+def digits(value: int) -> str:
+    """Write an integer of any size; `str` refuses more than 4,300 digits."""
+    parts: list[str] = []
+    rest = abs(value)
+    while rest >= _CHUNK:
+        rest, part = divmod(rest, _CHUNK)
+        parts.append(f"{part:04000d}")
+    return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))

@@ -1,4 +1,4 @@
-"""JSON values: text in, text out, equality, pointers.
+"""JSON values: their type, equality, pointers.
 
 JSON is held as plain Python values.  Objects are dicts and keep the order of their text.
 JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`, but `true` is not `1`.
@@ -6,49 +6,63 @@ JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias, cast
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
 
-import orjson
+Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
+"""A JSON value."""
+JsonArray: TypeAlias = "list[Json]"
+JsonObject: TypeAlias = "dict[str, Json]"
+JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
+"""What is only read: a value of another type that holds nothing but JSON, as a `TypedDict` or a list of strings does."""
+AnyJson: TypeAlias = Any
+"""A JSON value in the files that do not narrow it yet; a test counts them."""
 
-Json: TypeAlias = Any
-"""`None | bool | int | float | str | list[Json] | dict[str, Json]`; mypy has no useful recursive alias for it."""
 
-_CHUNK = 10**4000
-_MAY_EXCEED_64_BITS = re.compile(rb"(?<![\d.eE])\d{19}")
+def as_object(value: Json) -> JsonObject:
+    """Return a value that can only be an object here; `TypeError` if it is none.
 
-
-def loads(text: str | bytes) -> Json:
-    """Read a JSON text; a `JsonSyntaxError` says where it stops being one.
-
-    Integers of any size and nesting of any depth are read exactly.
+    A value that comes from outside is checked where it comes in.
+    This is for what has been checked already, where the types do not show it: `as_object(schema["properties"])`.
     """
-    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    if not _MAY_EXCEED_64_BITS.search(data):
-        try:
-            return orjson.loads(data)
-        except orjson.JSONDecodeError:
-            pass  # the exact reader below accepts what orjson merely cannot hold, and places real mistakes
-    from instrc.jsontext import read_value  # needed for rare documents only
-
-    return read_value(data.decode("utf-8", "surrogatepass") if isinstance(text, bytes) else text)
+    return value if isinstance(value, dict) else _unexpected("an object", value)
 
 
-def dumps(value: Json, *, indent: bool = True) -> str:
-    """Write canonical JSON: two spaces a level, keys in their order, non-ASCII letters as they are, no final newline."""
-    option = orjson.OPT_INDENT_2 if indent else 0
-    try:
-        return orjson.dumps(value, option=option).decode()
-    except orjson.JSONEncodeError:
-        return "".join(_write(value, indent=indent))
+def as_array(value: Json) -> JsonArray:
+    """Return a value that can only be an array here; `TypeError` if it is none."""
+    return value if isinstance(value, list) else _unexpected("an array", value)
 
 
-def require_tree(value: Json) -> None:
+def as_text(value: Json) -> str:
+    """Return a value that can only be a string here; `TypeError` if it is none."""
+    return value if isinstance(value, str) else _unexpected("a string", value)
+
+
+def as_number(value: Json) -> int | float:
+    """Return a value that can only be a number here; `TypeError` if it is none."""
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else _unexpected("a number", value)
+
+
+def as_integer(value: Json) -> int:
+    """Return a value that can only be a Python integer here; `TypeError` if it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else _unexpected("an integer", value)
+
+
+def as_texts(value: Json) -> list[str]:
+    """Return a value that can only be an array of strings here; `TypeError` if it is none."""
+    return [as_text(item) for item in as_array(value)]
+
+
+def _unexpected(what: str, value: Json) -> NoReturn:
+    message = f"{what} is expected here, not {kind_of(value)}"
+    raise TypeError(message)
+
+
+def require_tree(value: JsonLike) -> None:
     """Raise `TypeError` if a value holds itself, which has no end, or has a key that is no text: no JSON says either."""
     around: set[int] = set()
     done: set[int] = set()
-    stack: list[tuple[Json, bool]] = [(value, True)]
+    stack: list[tuple[object, bool]] = [(value, True)]
     while stack:
         here, entering = stack.pop()
         if not entering:
@@ -70,71 +84,15 @@ def require_tree(value: Json) -> None:
         stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
 
 
-def _write(value: Json, *, indent: bool) -> Iterator[str]:
-    """Yield what orjson would write, for integers over 64 bits and nesting over 254 levels."""
-    require_tree(value)
-    stack: list[tuple[bool, Iterator[Any]]] = []
-    pending: Json = value
-    while True:
-        first_of_container = False
-        if isinstance(pending, dict) and pending:
-            yield "{"
-            stack.append((True, iter(pending.items())))
-            first_of_container = True
-        elif isinstance(pending, list | tuple) and pending:
-            yield "["
-            stack.append((False, iter(pending)))
-            first_of_container = True
-        else:
-            yield _scalar(pending)
-        while stack:
-            is_object, rest = stack[-1]
-            item = next(rest, rest)
-            if item is not rest:
-                break
-            stack.pop()
-            if indent:
-                yield "\n" + "  " * len(stack)
-            yield "}" if is_object else "]"
-        else:
-            return
-        if not first_of_container:
-            yield ","
-        if indent:
-            yield "\n" + "  " * len(stack)
-        if is_object:
-            key, pending = cast("tuple[str, Json]", item)
-            yield _scalar(key) + (": " if indent else ":")
-        else:
-            pending = item
-
-
-def _scalar(value: Json) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return digits(value)
-    return orjson.dumps(value).decode()
-
-
-def digits(value: int) -> str:
-    """Write an integer of any size; `str` refuses more than 4,300 digits."""
-    parts: list[str] = []
-    rest = abs(value)
-    while rest >= _CHUNK:
-        rest, part = divmod(rest, _CHUNK)
-        parts.append(f"{part:04000d}")
-    return ("-" if value < 0 else "") + str(rest) + "".join(reversed(parts))
-
-
-def freeze(value: Json) -> Any:
+def freeze(value: Json) -> Hashable:
     """Return a hashable key: two values have equal keys exactly if they are equal as JSON."""
-    kind = value.__class__
-    if kind is str or value is None:
+    if value is None or isinstance(value, str):
         return value
-    if kind is bool:
+    if isinstance(value, bool):
         return (bool, value)
-    if kind is dict:
+    if isinstance(value, dict):
         return (dict, frozenset((key, freeze(item)) for key, item in value.items()))
-    if kind is list:
+    if isinstance(value, list):
         return (list, tuple(map(freeze, value)))
     return value
 

@@ -12,7 +12,7 @@ from instrc.compiler import process_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.flow import Chunk, Step
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.runtime.interpreter.versions import apply, begin, issue

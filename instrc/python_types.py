@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, NamedTuple
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 

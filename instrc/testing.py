@@ -20,7 +20,9 @@ from typing import NoReturn
 
 from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
-from instrc.jsonvalue import Json, dumps, equal, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue

@@ -41,7 +41,8 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.syntax.tokens import is_name, normal
 
 _Piece: TypeAlias = "str | Expression | Argument | Field | Body | Condition | Test | _Data"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from instrc import jsonvalue
+from instrc import jsontext
 from instrc.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +50,7 @@ def test_the_command_prints_what_is_shown(monkeypatch: pytest.MonkeyPatch, capsy
     assert main(command.removeprefix("$ instrc ").split()) == 0
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (shown, "")
-    assert jsonvalue.dumps(jsonvalue.loads(shown)) + "\n" == shown
+    assert jsontext.dumps(jsontext.loads(shown)) + "\n" == shown
 
 
 def test_the_python_runs(tmp_path: Path) -> None:
@@ -125,16 +125,16 @@ class StandIn(BaseHTTPRequestHandler):
     """Answers as the provider does, with a call of the tool it was sent."""
 
     def do_POST(self) -> None:
-        sent = jsonvalue.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = jsontext.loads(self.rfile.read(int(self.headers["Content-Length"])))
         parts = sent["tools"][0]["function"]["parameters"]["properties"]["step2_write_reply"]["properties"]
         arguments = {
             "step1_read_letter": {"asks": "a date"},
             "step2_write_reply": {**dict.fromkeys(parts, "…"), "text": "On Monday."},
         }
-        function = {"name": sent["tools"][0]["function"]["name"], "arguments": jsonvalue.dumps(arguments)}
+        function = {"name": sent["tools"][0]["function"]["name"], "arguments": jsontext.dumps(arguments)}
         message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
         choice = {"index": 0, "finish_reason": "tool_calls", "message": message}
-        body = jsonvalue.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
+        body = jsontext.dumps({"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

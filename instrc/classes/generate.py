@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild, walk

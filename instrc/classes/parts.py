@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Mapping
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import pascal
 from instrc.schema.walk import rebuild
 

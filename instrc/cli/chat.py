@@ -14,7 +14,8 @@ from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:

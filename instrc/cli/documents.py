@@ -13,7 +13,8 @@ from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import file_name
 from instrc.problems.report import Report
 from instrc.source import Source

@@ -14,7 +14,7 @@ from instrc.cli.terminal import write
 from instrc.files import reason
 from instrc.importers.kinds import KINDS, Imported
 from instrc.importing import import_tools
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.importing import VibeExists
 from instrc.problems.problem import Problem
 from instrc.problems.rim import UnwritableOutput

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.files import name_of, read_bytes, readable
-from instrc.jsontext import JsonSyntaxError, read
-from instrc.jsonvalue import Json, loads
+from instrc.jsonreader import JsonSyntaxError, read
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.vibes.registry import Registry

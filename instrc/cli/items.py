@@ -13,7 +13,8 @@ import typer
 from instrc.cli.progress import counted
 from instrc.cli.running import shown
 from instrc.cli.terminal import write
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.render import plain
 

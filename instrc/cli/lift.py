@@ -11,7 +11,8 @@ from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of, read_bytes
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source

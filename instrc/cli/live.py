@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from instrc.cli.terminal import is_terminal, tell, write
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.effects import Event, Sink
 
 if TYPE_CHECKING:

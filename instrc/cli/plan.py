@@ -15,7 +15,9 @@ from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of, read_bytes
-from instrc.jsonvalue import Json, dumps, tokens
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import tokens
 from instrc.problems.plans import PlanProblem
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report

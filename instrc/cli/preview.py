@@ -11,7 +11,8 @@ import typer
 from instrc.cli.options import ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import tell, write
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import Wishes, Workspace

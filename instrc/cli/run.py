@@ -11,7 +11,8 @@ from instrc.cli.options import Roots, Shared
 from instrc.cli.running import EngineName, Output, ProblemShape, Store, carried_out, deliver, engine, told, value_of
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:

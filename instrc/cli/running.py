@@ -14,7 +14,8 @@ import typer
 from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import reason
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:

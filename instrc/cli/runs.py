@@ -10,7 +10,7 @@ import typer
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, shown, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell, write
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 
 

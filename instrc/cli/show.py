@@ -69,7 +69,7 @@ def refuse(path: str, reason: str) -> int:
 
 
 def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
-    from instrc.jsonvalue import dumps
+    from instrc.jsontext import dumps
     from instrc.problems import machine
 
     if shape is Format.GITHUB:

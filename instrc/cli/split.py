@@ -10,7 +10,7 @@ from instrc.cli.inputs import read_json, read_schema
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import Workspace

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.terminal import write
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 
 if TYPE_CHECKING:
     from instrc.ir.dialect import Dialect, Limits

@@ -12,7 +12,8 @@ from instrc.cli.running import EngineName, RunId, Store, carried_out, engine, to
 from instrc.cli.show import FINE, Format, refuse
 from instrc.cli.terminal import write
 from instrc.files import reason
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 
 

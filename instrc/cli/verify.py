@@ -13,7 +13,8 @@ from instrc.cli.show import Format, show, verdict
 from instrc.cli.targeting import Fitted, one_by_one
 from instrc.cli.terminal import write
 from instrc.files import name_of
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span

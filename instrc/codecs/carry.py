@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import Any
 
 from instrc.codecs.patterns import matches
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at
 
 _DEEPEST = 150
 _IN_PLACE = ("allOf", "anyOf", "oneOf")

@@ -9,7 +9,9 @@ from instrc.codecs.judge import Judge
 from instrc.codecs.patterns import matches
 from instrc.codecs.planned import to_typed
 from instrc.codecs.reverse import Codec, wrapped
-from instrc.jsonvalue import Json, freeze, kind_of, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze, kind_of
 
 DEEPEST = 200
 _MOST_FOLLOWED = 50

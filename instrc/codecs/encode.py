@@ -11,7 +11,9 @@ from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other
 from instrc.codecs.maps import record_of, records_in
 from instrc.codecs.planned import to_uniform
 from instrc.codecs.reverse import Codec, wrapped
-from instrc.jsonvalue import Json, dumps, equal, freeze
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal, freeze
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap

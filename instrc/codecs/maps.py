@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 from instrc.codecs.reverse import VERSION
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.schema.walk import is_schema

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from instrc.ir.tasks import argument_text, argument_value
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 Raw = Mapping[str, list[str]]
 _PARTS = ("name", "is", "text")

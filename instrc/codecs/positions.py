@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 
 ONE = frozenset(
     {

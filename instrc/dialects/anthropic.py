@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from instrc.dialects.words import FORMATS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _PLAIN: Json = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 

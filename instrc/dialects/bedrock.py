@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from instrc.dialects.anthropic import anthropic, anthropic_strict
 from instrc.ir.dialect import Dialect, Fact
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _SPECIFICATION: Json = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
 _FACTS = (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _CONSTRAINTS = (
     "minimum",

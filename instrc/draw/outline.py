@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from instrc.draw.words import printable
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _DEEPEST = 12
 _SAID = (

@@ -6,7 +6,7 @@ from instrc.emit.paths import Paths, suffixed
 from instrc.ir.graph import Do, Each, Region, Repeat, Step, Try, When
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.process import CHUNK, CONTEXT
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _CONTEXTS: dict[str, str] = {str(executor): name for executor, name in CONTEXT.items()}
 _CHUNKS: dict[str, str] = {str(executor): name for executor, name in CHUNK.items()}

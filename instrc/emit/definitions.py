@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.schema.walk import rebuild, refers
 
 _LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)

@@ -11,7 +11,7 @@ from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.graph import Argument, Unit
 from instrc.ir.plan import Plan, walk
 from instrc.ir.process import NOTHING
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

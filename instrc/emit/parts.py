@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
 

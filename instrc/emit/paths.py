@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from instrc.ir.graph import Argument, Constant, Local, Named, Path, Reading, Repeat, Test
 from instrc.ir.plan import Plan
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")

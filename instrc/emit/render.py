@@ -13,7 +13,7 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
 from instrc.ir.graph import Constant, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
 from instrc.ir.plan import Plan
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."

@@ -14,7 +14,8 @@ from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import contexts_of, entry_of, executor_of
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "not"})
 """Keywords whose schemas may speak of further properties of the same object."""

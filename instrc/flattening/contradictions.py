@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from instrc import problems
 from instrc.flattening.conjunction import Conjunct
 from instrc.flattening.run import Run
-from instrc.jsonvalue import Json, dumps, pointer
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.schema.objects import Lost
 
 _SHORT = 60

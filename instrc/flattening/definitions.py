@@ -6,7 +6,8 @@ import re
 from functools import partial
 
 from instrc.flattening.conjunction import Frame, Term
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.schema.walk import rebuild, subschemas, walk
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.]+")

@@ -7,7 +7,7 @@ from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Run
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore, kind_of

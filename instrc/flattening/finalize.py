@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import Finalization, Frame
 from instrc.flattening.residual import ResidualAllOf
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.laws import unique
 
 

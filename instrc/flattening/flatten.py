@@ -10,7 +10,8 @@ from instrc import problems
 from instrc.flattening.flattener import Flattener, too_large
 from instrc.flattening.run import Options
 from instrc.flattening.sharing import share, sizes
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report

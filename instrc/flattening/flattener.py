@@ -22,7 +22,7 @@ from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import Applied, application, mixing
 from instrc.flattening.run import Options, Run
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope

@@ -10,7 +10,7 @@ from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema import arrays, objects
 from instrc.schema.walk import TRIVIAL
 

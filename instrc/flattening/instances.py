@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from instrc.jsonvalue import Json, at, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, freeze
 from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE
 from instrc.schema.expressions import search
 from instrc.schema.laws import is_number, types_of

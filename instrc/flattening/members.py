@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.schema.expressions import search
 from instrc.schema.walk import refers
 

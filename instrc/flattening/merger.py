@@ -14,7 +14,8 @@ from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.evaluated import evaluated, marks_nothing
 from instrc.flattening.placing import Placing
 from instrc.flattening.unevaluated import items_void, matters, properties_void
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
     NO_LAW,

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from instrc.flattening.conjunction import Derived, Frame, GoOn, Term
 from instrc.flattening.run import Run
 from instrc.flattening.splicing import SLOT, Intersect, splice_parts
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.resources import Scope
 from instrc.schema.uris import is_mixin
 

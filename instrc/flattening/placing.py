@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, Finalization, Frame, Term
 from instrc.flattening.run import Run
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.vocabulary import MANY, NAMED
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from instrc.flattening.definitions import ascii_name, free_name
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, held, subschemas, with_parts

@@ -10,7 +10,7 @@ from __future__ import annotations
 from instrc.flattening.definitions import Gathering
 from instrc.flattening.flattener import intersect
 from instrc.flattening.splicing import splice_parts
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.report import Report
 from instrc.source import Span
 

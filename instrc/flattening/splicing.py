@@ -14,7 +14,8 @@ from typing import TypeAlias
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED
 from instrc.flattening.contradictions import in_short
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.problems.report import Report
 from instrc.schema.laws import is_number
 from instrc.schema.vocabulary import IN_PLACE

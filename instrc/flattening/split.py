@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
 from instrc.flattening.strip import is_meta
-from instrc.jsonvalue import Json, require_tree
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import require_tree
 from instrc.schema.expressions import search
 
 

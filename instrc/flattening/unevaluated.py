@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.relations import implies

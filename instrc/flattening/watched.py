@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.unevaluated import BRANCHES, ITEMS, PROPERTIES, matters
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore

@@ -8,7 +8,8 @@ from instrc.flattening.definitions import ascii_name
 from instrc.importers.given import File, Given
 from instrc.importers.mend import mended
 from instrc.importers.references import settle_references
-from instrc.jsonvalue import Json, at, tokens
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
 from instrc.schema.normalize import Rules

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc import problems
-from instrc.jsonvalue import Json, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.python_types import schema_of as described
 

@@ -14,8 +14,9 @@ from instrc.importers.given import Given
 from instrc.importers.mend import mended
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
-from instrc.jsontext import JsonSyntaxError
-from instrc.jsonvalue import Json, loads
+from instrc.jsonreader import JsonSyntaxError
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import known

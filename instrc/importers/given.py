@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
-from instrc.jsontext import JsonSyntaxError, JsonText, read
-from instrc.jsonvalue import Json, loads, pointer
+from instrc.jsonreader import JsonSyntaxError, JsonText, read
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson

@@ -8,7 +8,8 @@ from dataclasses import replace
 from instrc.importers.functions import Form, functions, settled
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""

@@ -13,7 +13,7 @@ from instrc.importers.components import Components
 from instrc.importers.given import Given
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.notes import shown
 from instrc.schema.walk import Path
 

@@ -8,7 +8,7 @@ from typing import Any
 from instrc.importers.functions import settled, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.importers.operation import Operation, best
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.walk import Path
 
 _FORM = "application/x-www-form-urlencoded"

@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.taskbench.tools import arguments_of, output_of, read_bench
 from instrc.problems.importing import NotATool
 from instrc.schema.walk import Path

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 from instrc.importers.given import Given
 from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, Tool, kebab
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import plain

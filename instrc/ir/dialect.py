@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 
 class Fact(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from instrc.ir.reads import Read, Value
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 Executor: TypeAlias = Literal["model", "server", "user"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from instrc.ir.graph import Executor, FlatGraph, Graph, Region, Repeat, Unit, Word, regions_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 Shape: TypeAlias = Literal["tool", "call", "process"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
 from instrc.ir.process_json import UnreadableProcessError, body_of, is_context
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""

@@ -26,7 +26,8 @@ from instrc.ir.flow import (
     When,
 )
 from instrc.ir.reads import Constant, Read, Value, reads_of, value_of
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at
 
 LIMIT = 1000
 """Elements of an `each` where none is given."""

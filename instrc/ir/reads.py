@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_text
 
 _SEGMENT = re.compile(r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)')
 _PLAIN = re.compile(r"[^\W\d]\w*|\$[^\W\d]\w*")
@@ -52,7 +54,7 @@ class Read:
         at = 0
         while match := _SEGMENT.match(text, at):
             try:
-                found.append(Segment(loads(match[1]), quoted=True) if match[1] else Segment(match[2] or ""))
+                found.append(Segment(as_text(loads(match[1])), quoted=True) if match[1] else Segment(match[2] or ""))
             except ValueError:
                 break
             at = match.end() + 1

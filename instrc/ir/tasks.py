@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from instrc.jsontext import JsonSyntaxError
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsonreader import JsonSyntaxError
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_text
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 """What the id of a task looks like."""
@@ -83,7 +85,7 @@ def reference(kind: Kind, text: str) -> Reference | None:
         step = _STEP.match(text, at + 1) if text[at] == "." else None
         if step is None:
             return None
-        steps.append(loads(step.group()) if step.group().startswith('"') else step.group())
+        steps.append(as_text(loads(step.group())) if step.group().startswith('"') else step.group())
         at = step.end()
     return Reference(kind, found.group(), tuple(steps))
 

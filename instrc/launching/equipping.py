@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.handlers import activities_of, imported, rehearsed
 from instrc.launching.preparing import Prepared
 from instrc.problems.problem import CompileError

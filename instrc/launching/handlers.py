@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.preparing import Prepared, process_at
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest

@@ -9,7 +9,8 @@ from pathlib import Path
 from instrc import problems
 from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.runtime.interpreter.names import bare_name

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from instrc.jsonvalue import Json, dumps, pointer
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError

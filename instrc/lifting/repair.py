@@ -17,7 +17,9 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from instrc.codecs.encode import Interpreter
-from instrc.jsonvalue import Json, equal, loads, pointer
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal, pointer
 from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
 from instrc.schema.validation import Violation, json_fault
 

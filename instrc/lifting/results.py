@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.plain import plain
 from instrc.schema.validation import json_fault
 

@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of

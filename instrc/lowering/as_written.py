@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from instrc.codecs.positions import constraints, mentions
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Loss
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from instrc.codecs.positions import Steps, subschemas, written
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.targets import BudgetExceeded
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import joined
 
 

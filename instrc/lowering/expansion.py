@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.sample import referred
 
 _ANYTHING = 14_000

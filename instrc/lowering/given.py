@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process, contexts_of, entry_of
 from instrc.ir.tool import Example, Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.plain import plain
 from instrc.python_types import as_json, described
 

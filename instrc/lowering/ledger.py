@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.codecs.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.notes import note
 

@@ -12,7 +12,8 @@ from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Example, Tool
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at
 from instrc.lowering import budgets
 from instrc.lowering.as_written import as_written
 from instrc.lowering.built import Built

@@ -12,7 +12,9 @@ from instrc.codecs.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ON
 from instrc.codecs.reverse import Codec
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, dumps, freeze
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze
 from instrc.lowering.ledger import Ledger
 from instrc.lowering.names import KeyNames, legal, unique
 from instrc.lowering.notes import joined, note

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from instrc.codecs.positions import mapped
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
 _QUOTES = "`\"'«»“”„"

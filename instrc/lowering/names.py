@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from instrc.codecs.positions import subschemas
 from instrc.ir.dialect import NameRule
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _FALLBACK = "field"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 
 _PHRASES = {
     "minimum": "At least {}.",

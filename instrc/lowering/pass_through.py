@@ -7,7 +7,8 @@ from typing import Any
 
 from instrc.codecs.positions import constraints, mapped, subschemas
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, at
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.losses import Loss
 from instrc.lowering.names import KeyNames

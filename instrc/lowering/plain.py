@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 

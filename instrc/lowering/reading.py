@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.codecs.positions import MANY, NAMED, ONE
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
 from instrc.schema.wellformed import problems_of

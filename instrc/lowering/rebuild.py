@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.codecs.reverse import prune
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.lowerer import SchemaLowerer
 from instrc.lowering.shared import shared

@@ -6,7 +6,7 @@ from typing import Any
 
 from instrc.codecs.carry import Carrier
 from instrc.codecs.positions import mapped
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.names import KeyNames
 
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from instrc.dialects.catalogue import dialect
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, at, freeze, kind_of, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, freeze, kind_of, pointer
 from instrc.lowering import budgets
 from instrc.lowering.rewrites.scalars import taken
 

@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from instrc.codecs.judge import accepts
-from instrc.jsonvalue import Json, at, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",

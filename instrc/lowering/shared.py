@@ -13,7 +13,8 @@ from typing import Any
 
 from instrc.codecs.positions import MANY, NAMED, ONE, mapped, subschemas
 from instrc.codecs.reverse import Codec, changed, each, inside, with_inside
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.names import unique
 
 _WORTH = 120

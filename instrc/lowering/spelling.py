@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import joined
 
 _TYPES = ("string", "integer", "number", "boolean", "object", "array")

@@ -11,7 +11,7 @@ from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering import budgets
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss

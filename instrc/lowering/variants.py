@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, equal, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal, freeze
 
 
 @dataclass(slots=True)

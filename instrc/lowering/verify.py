@@ -21,7 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 from instrc.codecs.judge import accepts
 from instrc.dialects.catalogue import dialect
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, at, dumps, pointer
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from instrc.codecs.reverse import Codec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.losses import Kind
 from instrc.lowering.names import KeyNames
 from instrc.lowering.variants import Variant

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lsp.scopes import Definition, Index
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError

@@ -8,7 +8,7 @@ import mcp_types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.mcp.service import RefusedError, Service
 from instrc.version import __version__
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from instrc import problems
 from instrc.flattening.split import split
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.equipping import how_of
 from instrc.launching.handlers import registered
 from instrc.launching.launcher import Launcher

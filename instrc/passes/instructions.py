@@ -11,7 +11,7 @@ from instrc.flattening.flatten import flatten
 from instrc.ir.graph import Instruction
 from instrc.ir.options import LIMIT
 from instrc.ir.process import contexts_of, entry_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
 from instrc.source import Span

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import Json, dumps, loads, pointer
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import cannot_fit, elements, is_no_list, part

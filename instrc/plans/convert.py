@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.tasks import Reference
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.reading import read_tasks
 from instrc.plans.spelling import text_of
 from instrc.plans.tools import Tool, ToolSet

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import orjson
 
 from instrc.ir.tasks import ID, Reference, Task, reference
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.objects import matches
 from instrc.schema.relations import disjoint

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from instrc.flattening.flatten import flatten
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.judging import Judge
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import own_kinds

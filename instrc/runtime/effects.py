@@ -10,7 +10,7 @@ from time import monotonic, time
 from typing import Any, TypeAlias, cast
 
 from instrc.flattening.split import split
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, calling
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.names import bare_name

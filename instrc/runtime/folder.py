@@ -15,7 +15,8 @@ from time import time
 from typing import Literal
 
 from instrc import problems
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report

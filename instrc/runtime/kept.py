@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.effects import Event
 from instrc.runtime.engine import Engine, Report
 from instrc.runtime.handle import Run

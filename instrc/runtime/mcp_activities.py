@@ -16,7 +16,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment
 from mcp.shared.exceptions import MCPError
 
-from instrc.jsonvalue import Json, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.activities import ActivityError, Handler
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.secrets import secret

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.timeline import Lane, Span
 
 _LANES: tuple[Lane, ...] = ("model", "server", "process", "person")

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 from instrc.ir.flow import Chunk, Step
 from instrc.ir.process import Process
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import CURRENT

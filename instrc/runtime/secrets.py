@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from instrc.flattening.split import split
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Request

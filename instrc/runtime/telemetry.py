@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.effects import Event, Sink
 
 LOGGER = logging.getLogger("instrc.run")

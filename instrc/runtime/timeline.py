@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 Lane: TypeAlias = Literal["model", "server", "process", "person"]
 State: TypeAlias = Literal["done", "failed", "open", "rejected"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import as_object
 from instrc.runtime.effects import Event
 
 
@@ -34,8 +35,8 @@ def read_trace(folder: Path, run: str) -> list[Event]:
     found: list[Event] = []
     for line in lines:
         try:
-            found.append(loads(line))
-        except ValueError:
+            found.append(as_object(loads(line)))
+        except (TypeError, ValueError):
             continue
     return found
 

@@ -12,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.sandbox.observation import (
     Limits,
     Observation,

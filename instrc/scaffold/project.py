@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"

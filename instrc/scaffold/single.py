@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from instrc.ir.graph import SUFFIXES
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake, words
 
 Kind: TypeAlias = Literal["instruction", "mixin", "process"]

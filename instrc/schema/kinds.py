@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.laws import types_of
 
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable
 from math import gcd
 from typing import TypeAlias, TypeGuard
 
-from instrc.jsonvalue import Json, equal, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal, freeze
 
 
 class _Verdict:

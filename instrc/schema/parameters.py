@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path

@@ -12,7 +12,8 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.limits import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.disjoint_kinds import disjoint_in
 from instrc.schema.evaluation import Evaluation, Resolve

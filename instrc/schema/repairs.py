@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as, shown
 from instrc.schema.type_words import any_of, schema_of

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from instrc import problems
-from instrc.jsonvalue import Json, pointer, tokens
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, modern
 from instrc.schema.index import Index

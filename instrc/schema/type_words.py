@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.limits import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {

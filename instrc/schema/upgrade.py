@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, pointer, tokens
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
 from instrc.schema.resources import Resource, Scope

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")
 

@@ -12,7 +12,9 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from instrc.jsonvalue import Json, dumps, loads, pointer
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.schema.expressions import time_limit
 from instrc.schema.walk import rebuild
 

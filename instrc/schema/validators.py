@@ -10,7 +10,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze
 from instrc.schema.expressions import search, unreadable
 
 

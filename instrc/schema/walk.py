@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 
 Path: TypeAlias = tuple[str | int, ...]

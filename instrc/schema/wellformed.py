@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from instrc.jsonvalue import Json, digits, pointer
+from instrc.jsontext import digits
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.limits import TOLD_PROBLEMS
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in

@@ -31,7 +31,7 @@ from instrc.ir.surface import (
     When,
     bodies,
 )
-from instrc.jsonvalue import loads
+from instrc.jsontext import loads
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from instrc import resources
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.source import Source
 from instrc.vibes.uri import evergreen_of

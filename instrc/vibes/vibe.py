@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from threading import Lock
 
-from instrc.jsontext import JsonSyntaxError, JsonText, read, repeated_keys
-from instrc.jsonvalue import Json, loads
+from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_keys
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
 from instrc.vibes.refusals import invalid_vibe, too_large

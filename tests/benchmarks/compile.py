@@ -56,7 +56,7 @@ def measure(shape: str, steps: int, folder: str, times: int = 3) -> None:
     """Print seconds of compiling, seconds of a bare parse, megabytes at most and the size of the source, as JSON."""
     from instrc.compiler import compile_source
     from instrc.ir.options import Options
-    from instrc.jsonvalue import dumps
+    from instrc.jsontext import dumps
     from instrc.problems.report import Report
     from instrc.source import Source
     from instrc.vibes.registry import Registry

@@ -9,7 +9,7 @@ import pytest
 from instrc.codecs.encode import encode
 from instrc.codecs.judge import Judge
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from instrc import jsonvalue
+from instrc import jsontext
 from instrc.cli import main
 
 ROOT = Path(__file__).parents[2] / "examples"
@@ -82,9 +82,9 @@ ARTEFACTS = sorted(path for path in ROOT.glob("*/expected/**/*.json") if not pat
 @pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_artefact_is_a_valid_schema_in_canonical_json(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    schema = jsonvalue.loads(text)
+    schema = jsontext.loads(text)
     Draft202012Validator.check_schema(schema)
-    assert jsonvalue.dumps(schema) + "\n" == text
+    assert jsontext.dumps(schema) + "\n" == text
 
 
 @pytest.mark.parametrize("other", ["nested", "steps"])

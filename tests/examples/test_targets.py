@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from instrc import jsonvalue
+from instrc import jsontext
 from instrc.dialects.catalogue import targets
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
@@ -20,8 +20,8 @@ TOOLS = sorted(path for path in ROOT.glob("*/expected/*.tool.json"))
 def test_every_example_is_fitted_to_every_target(target: str, snapshot: SnapshotAssertion) -> None:
     assert TOOLS
     for path in TOOLS:
-        lowering = lower(jsonvalue.loads(path.read_text(encoding="utf-8")), target, name=path.name.split(".")[0])
+        lowering = lower(jsontext.loads(path.read_text(encoding="utf-8")), target, name=path.name.split(".")[0])
         assert breaches(lowering.payload, target) == []
         losses = [f"{loss.keyword} at {loss.pointer}: {loss.reason}" for loss in lowering.losses]
         shown = {"payload": lowering.payload, "losses": losses}
-        assert jsonvalue.dumps(shown) == snapshot(name=f"{path.parent.parent.name} {target}")
+        assert jsontext.dumps(shown) == snapshot(name=f"{path.parent.parent.name} {target}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from instrc import CompileError, flatten, split, strip, subsumes
 from instrc.flattening.flattener import intersect
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.schema.evaluation import satisfies
 from instrc.schema.relations import disjoint, implies
 from instrc.schema.upgrade import upgrade

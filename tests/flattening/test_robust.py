@@ -21,7 +21,7 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.sharing import sizes
 from instrc.flattening.split import split
 from instrc.flattening.strip import strip
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 from instrc.schema.upgrade import upgrade
 from instrc.schema.walk import rebuild, walk

@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from instrc.flattening.flatten import flatten
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 
 CARD: dict[str, Any] = {
     "title": "Business card",

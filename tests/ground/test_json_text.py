@@ -10,9 +10,10 @@ from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc import jsontext
-from instrc.jsontext import JsonSyntaxError, read, read_value
-from instrc.jsonvalue import dumps, equal, loads
+from instrc import jsonreader
+from instrc.jsonreader import JsonSyntaxError, read, read_value
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import equal
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -42,7 +43,7 @@ def test_both_readers_find_the_same_mistakes(text: str, data: st.DataObject) -> 
     cut = data.draw(st.integers(0, len(text)))
     broken = text[:cut] + data.draw(st.sampled_from(["", ",", "}", '"', "1", "]", ":"])) + text[cut:]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsontext, "_LONG", -1)
+        patch.setattr(jsonreader, "_LONG", -1)
         found = failure(read_value, broken)
         exact = failure(read, broken)
     assert (found is None) == (exact is None)

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from instrc import flatten, import_tools, lower
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 
 SENT = {

@@ -10,7 +10,7 @@ import pytest
 from instrc.ir.flow import Chunk, Each, Repeat, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant, Listed, Named, Read, reads_of, value_of
-from instrc.jsonvalue import loads
+from instrc.jsontext import loads
 from instrc.problems.problem import CompileError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from instrc.compiler import compile_source
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source

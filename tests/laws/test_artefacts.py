@@ -20,7 +20,8 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.strip import ENGINE, strip
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.passes.partition.sequence import shortest_sequence
 from instrc.problems.report import Report
 from instrc.vibes.registry import Registry

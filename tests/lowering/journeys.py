@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 
 from instrc.codecs.encode import Inexpressible, encode
 from instrc.importing import import_tools
-from instrc.jsonvalue import dumps, equal, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import equal
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.reading import read

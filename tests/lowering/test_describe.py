@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.lowering.lower import lower
 
 TITLED: Any = {"title": "Find a slot", "type": "object", "properties": {"a": {"type": "string"}}}

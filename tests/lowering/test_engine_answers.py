@@ -16,7 +16,8 @@ from generate import schema_of
 from jsonschema import Draft202012Validator
 from test_laws import keywords
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.problems.problem import CompileError

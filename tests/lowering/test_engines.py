@@ -10,7 +10,7 @@ from generate import schema_of
 from test_facts import RICH
 
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.lowering.expansion import ENDLESS, Expansion
 from instrc.lowering.lower import lower
 from instrc.lowering.sample import sample, swaps

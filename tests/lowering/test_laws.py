@@ -16,7 +16,8 @@ from jsonschema import Draft202012Validator
 
 from instrc.codecs.encode import Inexpressible, Interpreter
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import dumps, equal, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import equal
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import Lowering, lower
 from instrc.lowering.rules import breaches

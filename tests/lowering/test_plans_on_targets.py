@@ -15,7 +15,7 @@ from test_engine_answers import answers
 import instrc
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import dialect, targets
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
 from instrc.lowering.budgets import exceeded
 from instrc.lowering.lower import lower

@@ -9,7 +9,7 @@ import pytest
 
 from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches

@@ -11,7 +11,7 @@ from documents import Block, Case, cases_of, outline
 from instrc.compiler import compile_source, compile_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source

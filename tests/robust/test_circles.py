@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 
 
 def circle() -> dict[str, Any]:

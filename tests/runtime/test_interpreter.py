@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from instrc.ir.process import Process
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 

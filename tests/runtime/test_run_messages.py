@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from written import TEXT, chunk, each, is_, process, repeat, step
 
 import instrc
-from instrc.jsonvalue import dumps
+from instrc.jsontext import dumps
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.model import Reply, Request
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import instrc
 from instrc.cli import main
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 
 VIBES: dict[str, Any] = {
     "act": {

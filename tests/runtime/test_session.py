@@ -10,7 +10,7 @@ import pytest
 from written import TEXT, chunk, process, step
 
 from instrc.cli import main
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
 

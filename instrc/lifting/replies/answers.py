@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.arguments import raw_call, strip_reasoning
 from instrc.lifting.replies.parts import is_part, part
 from instrc.lifting.replies.plain import plain

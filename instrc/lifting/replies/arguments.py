@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsontext import repeated_keys
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsonreader import repeated_keys
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.reply import RawCall
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)

@@ -7,7 +7,7 @@ declare them (looked up 2026-11-21).
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.reply import Reply, first, joined
 

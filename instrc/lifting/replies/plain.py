@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _MOST_NESTED = 60
 """Levels below which no object of a library is looked for."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from instrc.jsonvalue import Json, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.frameworks import is_ended
 from instrc.lifting.replies.parts import is_part
 from instrc.lifting.replies.reply import first

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from instrc.jsonvalue import Json, loads
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.arguments import ends_early, raw_call
 from instrc.lifting.replies.reply import RawCall
 

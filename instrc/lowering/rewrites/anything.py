@@ -8,7 +8,9 @@ The same form says whatever else has no words in a target: what is nested too de
 from __future__ import annotations
 
 from instrc.codecs.positions import ANNOTATIONS
-from instrc.jsonvalue import Json, dumps, kind_of
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import kind_of
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
 

@@ -11,7 +11,8 @@ from itertools import combinations
 from typing import Any
 
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, freeze, kind_of
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze, kind_of
 from instrc.lowering.names import unique
 from instrc.lowering.rewrites.first_keys import leading, led_apart
 from instrc.lowering.variants import Variant, listed_values

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.codecs.reverse import Codec, array_codec
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.rewrites import anything
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk

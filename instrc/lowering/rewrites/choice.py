@@ -10,7 +10,9 @@ from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS, KNOWN
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, dumps, freeze
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze
 from instrc.lowering.names import legal, unique
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from instrc.jsonvalue import Json, freeze, kind_of
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze, kind_of
 from instrc.lowering.variants import listed_values
 from instrc.lowering.walk import Walk
 

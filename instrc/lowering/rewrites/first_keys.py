@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze
 from instrc.lowering.variants import Variant, listed_values
 from instrc.lowering.walk import Walk
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS
-from instrc.jsonvalue import Json, dumps, freeze, kind_of
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze, kind_of
 from instrc.lowering.names import unique
 from instrc.lowering.variants import Variant, null_variant
 from instrc.lowering.walk import Walk

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import note
 from instrc.lowering.rewrites.scalars import taken
 from instrc.lowering.variants import Variant

@@ -12,7 +12,8 @@ from typing import Any
 
 from instrc.codecs.patterns import matches
 from instrc.codecs.positions import ANNOTATIONS
-from instrc.jsonvalue import Json, equal, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal, freeze
 from instrc.schema.laws import NO_LAW, multiple_of
 
 Schema = dict[str, Any]

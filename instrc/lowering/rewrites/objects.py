@@ -15,7 +15,8 @@ from typing import Any
 
 from instrc.codecs.patterns import matches
 from instrc.codecs.reverse import NULL_WORD, Codec, wrapped
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.lowering.names import unique
 from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.variants import Variant, null_variant

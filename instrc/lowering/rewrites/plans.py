@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk

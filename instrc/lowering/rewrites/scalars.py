@@ -11,7 +11,7 @@ import re
 from math import ceil, floor
 from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
 

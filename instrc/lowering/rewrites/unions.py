@@ -16,7 +16,8 @@ from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS
 from instrc.codecs.reverse import Codec
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import freeze
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled

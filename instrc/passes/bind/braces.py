@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from instrc import problems
 from instrc.ir.graph import Constant, Path, StepObject, Unit
 from instrc.ir.surface import Name, Object
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind import filling
 from instrc.passes.bind.holding import Frame, numbers
 from instrc.passes.bind.steps import Steps

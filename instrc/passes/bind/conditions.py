@@ -8,7 +8,7 @@ from instrc import problems
 from instrc.ir.graph import Path, Test
 from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.access import access, subject
 from instrc.passes.bind.values import EvaluationContext, Result
 from instrc.passes.trampoline import Task

@@ -30,7 +30,7 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind import access as paths_of_values
 from instrc.passes.bind import blocks, braces, calls, mixing, processes, programs
 from instrc.passes.bind.durations import is_duration

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from instrc import problems
 from instrc.ir.graph import Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Annotated, Array, Call, Expression, Field, Literal, Name, Object, Uri
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.holding import Frame
 from instrc.passes.bind.steps import PRIVATE

@@ -47,7 +47,8 @@ from instrc.ir.surface import (
     children,
 )
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 
 
 class Identities:

@@ -9,7 +9,7 @@ from instrc import problems
 from instrc.ir.graph import Application, Constant, Instruction, Slot
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.calls import Given, take_label
 from instrc.passes.bind.filling import check_slots, frame_at, fuse, is_data, properties_of

@@ -8,7 +8,7 @@ from instrc import problems
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Binding, Input, Name, Uri
 from instrc.ir.surface import Program as Parsed
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.scopes import Definition, Scope, is_value
 from instrc.passes.bind.suggestions import misspelt_value, suggestions
 from instrc.passes.bind.survey import survey

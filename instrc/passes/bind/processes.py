@@ -18,7 +18,7 @@ from instrc.ir.graph import (
 )
 from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, Uri, When
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import pascal
 from instrc.passes.bind import braces, calls, filling
 from instrc.passes.bind.holding import numbers

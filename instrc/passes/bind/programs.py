@@ -9,7 +9,7 @@ from instrc import problems
 from instrc.ir.graph import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.ir.surface import Program as Parsed
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.filling import is_data
 from instrc.passes.bind.names import Names, Program
 from instrc.passes.bind.scopes import Scope

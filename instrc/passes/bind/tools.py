@@ -8,7 +8,8 @@ from instrc import problems
 from instrc.ir.graph import Among, Fusion, Instruction, Path, Planned, Slot, Tool
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import equal
 from instrc.naming import pascal
 from instrc.passes.bind import programs
 from instrc.passes.bind.names import Called, Program, Special

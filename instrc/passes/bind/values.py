@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from instrc.ir.graph import NO_TIMING, Context, Path, Timing
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.holding import Frame
 
 if TYPE_CHECKING:

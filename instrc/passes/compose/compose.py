@@ -23,7 +23,7 @@ from instrc.ir.graph import (
     Unit,
     regions_of,
 )
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.tools import with_shared_references
 from instrc.passes.compose.loops import bound_loops

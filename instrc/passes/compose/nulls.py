@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.ir.graph import Fusion, Graph, Path, Step
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies
 

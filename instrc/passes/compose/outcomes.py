@@ -23,7 +23,7 @@ from instrc.ir.graph import (
     When,
     regions_of,
 )
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.evaluation import satisfies
 
 ERROR: Json = {

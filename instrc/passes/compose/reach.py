@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from instrc import problems
 from instrc.flattening.members import elements, member
 from instrc.ir.graph import Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.holding import numbers
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.ir.graph import FlatGraph, Graph, Path, Repeat, Step, reading_paths, regions_of, tests_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 
 def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.plans.check import check_tasks, tools_of
 from instrc.plans.taskbench.records import read_record
 from instrc.plans.taskbench.tools import tools_map
@@ -111,10 +113,9 @@ def _written(nodes: list[Json], links: list[Json], record: Json) -> Json:
 
 def given_holder(inner: Json) -> dict[str, Json]:
     """Return what an answer of a model holds."""
-    from instrc.jsonvalue import loads  # a text in few data sets
+    from instrc.jsontext import loads  # a text in few data sets
 
-    made: dict[str, Json] = loads(inner) if inner.__class__ is str else inner
-    return made
+    return as_object(loads(inner) if isinstance(inner, str) else inner)
 
 
 def _pairs(links: list[Json]) -> set[tuple[str, str]]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from instrc.ir.bench import Bench
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
 from instrc.plans.taskbench.records import Shape

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.plans.check import check_read, tools_of
 from instrc.plans.order import circles
 from instrc.plans.taskbench.arrange import arranged, content_type, fits

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Task
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.plans.taskbench.records import Record
 from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
 from instrc.problems.taskbench import RepairedPlan

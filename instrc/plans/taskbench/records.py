@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from instrc.jsontext import JsonSyntaxError
-from instrc.jsonvalue import Json, loads
+from instrc.jsonreader import JsonSyntaxError
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
 
 Shape: TypeAlias = Literal["single", "chain", "dag"]
 SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")

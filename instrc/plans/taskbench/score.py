@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from instrc.ir.bench import Bench
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.taskbench.arrange import content_type
 from instrc.plans.taskbench.records import SHAPES, Record, Shape, read_record, shape_of
 

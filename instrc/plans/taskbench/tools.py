@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc.ir.bench import Bench, BenchTool, Kind, Slot
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import pascal, snake
 
 _TEXT_WORDS = frozenset({"string", "str", "text", "date", "time", "datetime", "email", "url", "path"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter.commands import Result
 from instrc.runtime.secrets import redacted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, TypedDict
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 Kind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
 

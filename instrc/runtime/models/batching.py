@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from instrc.jsonvalue import Json, dumps
+from instrc.jsontext import dumps
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Reply, Request

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from instrc import problems
-from instrc.jsonvalue import loads
+from instrc.jsontext import loads
 from instrc.problems.problem import CompileError
 from instrc.runtime.models.model import Model
 

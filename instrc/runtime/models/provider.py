@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from instrc import problems
 from instrc.dialects.catalogue import dialect
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.lift import lift
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lowering.lower import Lowering, lower

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 import sqlalchemy as sa
 
-from instrc.jsonvalue import Json, dumps, loads
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.runtime.secrets import redacted
 
 Verdict: TypeAlias = Literal["open", "taken", "refused"]
@@ -49,7 +51,7 @@ def unread(engine: sa.Engine) -> list[Letter]:
     """Return the letters that nobody has dealt with, the oldest first."""
     with engine.connect() as connection:
         query = sa.select(_TABLE.c.id, _TABLE.c.run, _TABLE.c.body).where(_TABLE.c.verdict == 0).order_by(_TABLE.c.number)
-        return [Letter(row.id, row.run, loads(row.body)) for row in connection.execute(query)]
+        return [Letter(row.id, row.run, as_object(loads(row.body))) for row in connection.execute(query)]
 
 
 def settle(engine: sa.Engine, letter: str, verdict: Verdict) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dbos import DBOSClient, WorkflowStatus
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drivers.dbos.journal import entries_of, rebuilt
 from instrc.runtime.engine import Report
 from instrc.runtime.interpreter import versions

@@ -11,7 +11,7 @@ from temporalio import activity as temporal
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.recording import plain
 from instrc.runtime.drivers.temporal import names

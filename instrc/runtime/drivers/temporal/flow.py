@@ -8,7 +8,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.port import TemporalPort

@@ -7,7 +7,7 @@ from typing import Any
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import CompositePayloadConverter, DefaultPayloadConverter, JSONPlainPayloadConverter
 
-from instrc.jsonvalue import dumps, loads
+from instrc.jsontext import dumps, loads
 
 
 class _Ordered(JSONPlainPayloadConverter):

@@ -11,7 +11,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.telling import tell

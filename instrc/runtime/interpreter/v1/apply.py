@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json, pointer
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
 from instrc.plans.check import check_plan
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.runtime.interpreter.names import bare_name

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from instrc.ir.flow import Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Read, Segment
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.refusals import decisions_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc.ir.flow import Step
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.durations import seconds
 from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand
 from instrc.runtime.interpreter.v1 import blocks, tasks

@@ -14,7 +14,7 @@ from instrc.flattening.strip import strip
 from instrc.ir.flow import Block, Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]

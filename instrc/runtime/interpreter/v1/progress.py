@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.flow import Else, Repeat
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.program import Unit

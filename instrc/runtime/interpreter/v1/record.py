@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.flattening.split import split
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.runtime.interpreter.v1.values import shown_of
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NoReturn
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure, Kind
 from instrc.runtime.interpreter.v1.program import Program, Region, Unit
 

@@ -10,7 +10,7 @@ from itertools import product
 
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.v1.program import Unit

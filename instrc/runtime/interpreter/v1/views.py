@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from instrc.flattening.strip import strip
 from instrc.ir.flow import Chunk, Step
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import AnyJson as Json
 
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
 _ENGINE = frozenset({"references", "arguments", "activity", "fail", "within", "delay", "plan", "among"})
