@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from instrc.problems.problem import CompileError, Problem
 
 
@@ -16,6 +18,10 @@ class Report:
     def add(self, problem: Problem) -> None:
         """Take a problem down."""
         self.problems.append(problem)
+
+    def change(self, start: int, made: Callable[[Problem], Problem]) -> None:
+        """Replace the problems from the number `start` on."""
+        self.problems[start:] = [made(problem) for problem in self.problems[start:]]
 
     @property
     def failed(self) -> bool:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.ir.graph import Local, Path, Reached
 from instrc.ir.surface import Access, Name, Segment
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.lookup import find_instruction, given, knows
 from instrc.passes.bind.scopes import Definition
-from instrc.passes.bind.values import Data, EvaluationContext, Inner, Members, Result, Value
+from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.suggest import nearest
-
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
-
 
 LONGEST = 100
 """Members of a path."""
 
 
-def access(ev: Evaluator, written: Access, context: EvaluationContext) -> Task[Value | None]:
-    """Come to the member that a path leads to."""
+def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[Value | None]:
+    """Evaluate the member that a path leads to."""
     if context.annotations or context.timing.within or context.timing.delay:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
         return None
@@ -40,24 +38,24 @@ def access(ev: Evaluator, written: Access, context: EvaluationContext) -> Task[V
     return value
 
 
-def subject(ev: Evaluator, name: Name, context: EvaluationContext) -> Task[Value | None]:
-    """Come to the value that the name at the head of a path stands for; an instruction's name is no value."""
-    found = ev.given(name, context)
+def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
+    """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
+    found = given(ev, name, context)
     if found is not None:
         return found
-    scope = context.names
+    scope = context.scope
     definition = scope.find(name.text)
     if definition is not None and not ev.ends.is_alias(definition):
         return (yield ev.local(name, definition, context.inside()))
     if scope.is_input(name.text):
-        scope.program.read.add(name.text)
+        ev.note_read(name.text, scope)
         return Result(Path(name.text))
-    if definition is not None or scope.program.knows(name.text, scope) or scope.program.instruction(name, scope) is not None:
+    if definition is not None or knows(ev, name.text, scope) or find_instruction(ev, name, scope) is not None:
         ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text))
     return None
 
 
-def member(ev: Evaluator, value: Value, segment: Segment, context: EvaluationContext) -> Value | None:
+def member(ev: Evaluation, value: Value, segment: Segment, context: EvaluationContext) -> Value | None:
     """Return a member of a value."""
     match value:
         case Members(fields):
@@ -83,9 +81,9 @@ def member(ev: Evaluator, value: Value, segment: Segment, context: EvaluationCon
     return None
 
 
-def _of_previous(ev: Evaluator, origin: Local, segment: Segment, context: EvaluationContext) -> Value | None:
+def _of_previous(ev: Evaluation, origin: Local, segment: Segment, context: EvaluationContext) -> Value | None:
     """Return the value that a name of the block had in the round before."""
-    home = next(scope for scope in context.names.outwards() if scope.region == origin.block)
+    home = next(scope for scope in context.scope.outwards() if scope.region == origin.block)
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
     if segment.text in known:
         return Result(Path(origin, (segment.text,)))
@@ -93,6 +91,6 @@ def _of_previous(ev: Evaluator, origin: Local, segment: Segment, context: Evalua
     return None
 
 
-def _unknown(ev: Evaluator, segment: Segment, known: tuple[str, ...]) -> None:
+def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...]) -> None:
     near = nearest(segment.text, known)
     ev.report.add(problems.paths.UnknownMember(at=segment.span, word=segment.text, known=known, nearest=near))

@@ -18,14 +18,17 @@ from instrc.ir.surface import (
 )
 from instrc.naming import snake
 from instrc.passes.bind.blocks import DEEPEST_VALUE, depth_of, reading_of
-from instrc.passes.bind.evaluate import Evaluator
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluate import evaluate
+from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import nested
 from instrc.passes.bind.identity import Identities
-from instrc.passes.bind.names import RESERVED, Names
-from instrc.passes.bind.scopes import Definition
+from instrc.passes.bind.lookup import alias
+from instrc.passes.bind.names import RESERVED, define
+from instrc.passes.bind.scopes import Definition, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
 from instrc.passes.bind.survey import mentioned
-from instrc.passes.bind.values import Cut, Data, EvaluationContext, Members, Value
+from instrc.passes.bind.values import Cut, Data, Members, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
 from instrc.problems.report import Report
@@ -45,24 +48,31 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     Exports that hold a mistake are left out: it is in the report.
     """
     mine = Report()
-    names = Names(program, instructions, mine)
+    names = define(program, mine)
+    root = names.root
+    read: set[str] = set()
     used = mentioned(program) | RESERVED
     bindings = [each for each in program.statements if isinstance(each, Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
-    graphs = [_graph(export, names, instructions, mine) for export in exports]
+    graphs: list[Graph | None] = []
+    for export in exports:
+        graph, looked_up = _graph(export, root, instructions, mine)
+        graphs.append(graph)
+        read |= looked_up
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
-        if binding.name.text not in needed and binding.name.text not in names.read:
-            evaluator = Evaluator(instructions, mine, Identities())
-            if evaluator.ends.is_alias(Definition(binding, names.root)):
-                evaluator.alias(binding.name, names.root)
-                continue
-            run(evaluator.value(binding.name, EvaluationContext(names.root, placing=True, exported=True)))
+        if binding.name.text not in needed and binding.name.text not in read:
+            evaluation = Evaluation(evaluate, instructions, mine, Identities())
+            if evaluation.ends.is_alias(Definition(binding, root)):
+                alias(evaluation, binding.name, root)
+            else:
+                run(evaluation.value(binding.name, EvaluationContext(root, placing=True, exported=True)))
+            read |= evaluation.read
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
@@ -80,15 +90,18 @@ def _exports(program: Program) -> list[Export]:
     return found
 
 
-def _graph(export: Export, names: Names, instructions: InstructionTable, report: Report) -> Graph | None:
-    """Bind one export."""
-    evaluator, value = _evaluated(export, names, instructions, report)
-    if value is None:
-        return None
+def _graph(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Graph | None, set[str]]:
+    """Return the graph of one export, and the names that were looked up on the way."""
+    evaluation, value = _evaluated(export, root, instructions, report)
+    return (None if value is None else _made(export, evaluation, value, root.program, report)), evaluation.read
+
+
+def _made(export: Export, evaluation: Evaluation, value: Value, names: ProgramNames, report: Report) -> Graph | None:
+    """Return the graph of what was evaluated."""
     if isinstance(value, Data):
         report.add(problems.misplaced.MisplacedData(at=export.expression.span))
         return None
-    steps = evaluator.steps
+    steps = evaluation.steps
     contexts: tuple[Context, ...] | None = value.contexts if isinstance(value, Cut) else None
     units = steps.units() if contexts is None else tuple(unit for context in contexts for unit in context.units)
     if not units:
@@ -107,25 +120,25 @@ def _graph(export: Export, names: Names, instructions: InstructionTable, report:
         inner=nested(table, [*units, *inside]),
         keyed=isinstance(value, Members),
         value=None if isinstance(value, Cut) or depth_of(value) > DEEPEST_VALUE else reading_of(value),
-        accesses=tuple(dict.fromkeys(evaluator.accesses)),
+        accesses=tuple(dict.fromkeys(evaluation.accesses)),
     )
 
 
-def _evaluated(export: Export, names: Names, instructions: InstructionTable, report: Report) -> tuple[Evaluator, Value | None]:
+def _evaluated(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Evaluation, Value | None]:
     """Evaluate an export; once more if a step of a block turned out to be one of a block around it, or of the program."""
     identities = Identities()
     expected: frozenset[tuple[int, int]] = frozenset()
     while True:
         mine = Report()
-        evaluator = Evaluator(instructions, mine, identities, expected)
-        value = run(evaluator.value(export.expression, EvaluationContext(names.root, placing=True, exported=True)))
-        if evaluator.steps.late <= expected:
+        evaluation = Evaluation(evaluate, instructions, mine, identities, expected)
+        value = run(evaluation.value(export.expression, EvaluationContext(root, placing=True, exported=True)))
+        if evaluation.steps.late <= expected:
             report.problems.extend(mine.problems)
-            return evaluator, value
-        expected |= evaluator.steps.late
+            return evaluation, value
+        expected |= evaluation.steps.late
 
 
-def _goal(expression: Expression, names: Names) -> str | None:
+def _goal(expression: Expression, names: ProgramNames) -> str | None:
     """Return the goal that an export states: the string its pipe begins with, through local names."""
     seen: set[str] = set()
     while True:

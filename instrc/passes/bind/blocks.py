@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from instrc import problems
 from instrc.ir import graph, surface
@@ -25,14 +25,13 @@ from instrc.ir.graph import (
 )
 from instrc.ir.surface import Access, Anonymous, Binding, Body, Expression, Literal, Name
 from instrc.passes.bind.conditions import condition, read
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.scopes import Definition, Scope
 from instrc.passes.bind.steps import PRIVATE, slot_reads
-from instrc.passes.bind.values import Data, EvaluationContext, Members, Result, Value, paths
+from instrc.passes.bind.values import Data, Members, Result, Value, paths
 from instrc.passes.trampoline import Task
 from instrc.source import Span
-
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
 
 MOST_ELEMENTS = 1_000
 """Elements of a list that a block takes where its author says nothing."""
@@ -47,8 +46,8 @@ _Made: TypeAlias = "tuple[graph.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
-def block(ev: Evaluator, written: surface.Block, context: EvaluationContext) -> Task[Value | None]:
-    """Come to the value of a block, which is a step."""
+def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[Value | None]:
+    """Make a block a step, and return that as its value."""
     about = _about(ev, written, context)
     if context.key == PRIVATE or (context.direct and context.frame is not None):
         ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
@@ -84,7 +83,7 @@ def block(ev: Evaluator, written: surface.Block, context: EvaluationContext) -> 
     return Result(Path(found))
 
 
-def _about(ev: Evaluator, written: surface.Block, context: EvaluationContext) -> str | None:
+def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> str | None:
     """Return the description of a block; its annotations take nothing else beside a deadline and a delay."""
     texts: list[str] = []
     for each in context.annotations:
@@ -99,7 +98,7 @@ def _about(ev: Evaluator, written: surface.Block, context: EvaluationContext) ->
 # ---- the kinds of blocks
 
 
-def _when(ev: Evaluator, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
+def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
     branches: list[graph.Branch] = []
     reads: list[Path] = []
     for each in written.branches:
@@ -118,7 +117,7 @@ def _when(ev: Evaluator, written: surface.When, context: EvaluationContext) -> T
     return graph.When(tuple(branches)), signs, tuple(reads)
 
 
-def _each(ev: Evaluator, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
+def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound(ev, written.most, MOST_ELEMENTS)
     source = yield _elements(ev, written.source, context)
     body = yield _region(ev, written.body, context, {written.name.text: "item"})
@@ -133,7 +132,7 @@ def _each(ev: Evaluator, written: surface.Each, context: EvaluationContext) -> T
     )
 
 
-def _repeat(ev: Evaluator, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
+def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
     keep = _bound(ev, written.keep, 0)
     source = None if written.source is None else (yield read(ev, written.source, context))
@@ -168,7 +167,7 @@ def _repeat(ev: Evaluator, written: surface.Repeat, context: EvaluationContext) 
     return content, signs, () if source is None else (source,)
 
 
-def _try(ev: Evaluator, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
+def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Task[_Made | None]:
     body = yield _region(ev, written.body, context, {})
     otherwise = yield _region(ev, written.otherwise, context, {"error": "error"})
     if body is None or otherwise is None:
@@ -176,29 +175,29 @@ def _try(ev: Evaluator, written: surface.Try, context: EvaluationContext) -> Tas
     return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
-def _do(ev: Evaluator, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
+def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
     body = yield _region(ev, written.body, context, {})
     return None if body is None else (graph.Do(body), (ev.steps.identity(body),), ())
 
 
-def _tests(ev: Evaluator, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:
+def _tests(ev: Evaluation, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:
     identities = ev.steps.identities
     return tuple((identities.path(test.path), identities.json(test.schema)) for test in tests)
 
 
-def _source(ev: Evaluator, source: Path | int) -> Hashable:
+def _source(ev: Evaluation, source: Path | int) -> Hashable:
     return ev.steps.identities.path(source) if isinstance(source, Path) else source
 
 
-def _elements(ev: Evaluator, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:
-    """Come to what an `each` goes through: a list that is read, or a number."""
+def _elements(ev: Evaluation, written: Name | Access | Literal, context: EvaluationContext) -> Task[Path | int | None]:
+    """Evaluate what an `each` goes through: a list that is read, or a number."""
     if isinstance(written, Literal):
         yield from ()
         return _bound(ev, written, 0)
     return (yield read(ev, written, context))
 
 
-def _bound(ev: Evaluator, written: Literal | None, otherwise: int) -> int | None:
+def _bound(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
     """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
     if written is None:
         return otherwise
@@ -213,7 +212,7 @@ def _bound(ev: Evaluator, written: Literal | None, otherwise: int) -> int | None
 
 
 def _region(
-    ev: Evaluator,
+    ev: Evaluation,
     written: Body,
     context: EvaluationContext,
     given: dict[str, Given],
@@ -223,9 +222,9 @@ def _region(
 ) -> Task[Region | None]:
     """Read the statements of a body and its value; `until` is read inside it, into `tests`, what its names have into `kept`."""
     scope = _scope(ev, written, context, given)
-    inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, scope=context.scope)
+    inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
     complete = True
-    read_names = context.names.program.survey.read[written.span.start]
+    read_names = context.scope.program.survey.read[written.span.start]
     for statement in written.statements:
         if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
             continue
@@ -258,18 +257,17 @@ def _region(
     return Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
 
 
-def _scope(ev: Evaluator, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
+def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
     region = ev.steps.open(context.region)
-    level = context.names.level + 1
+    level = context.scope.level + 1
     values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)
-    ev.scopes += 1
     return Scope(
-        number=ev.scopes,
-        locals=context.names.program.survey.locals[written.span.start],
-        inputs=context.names.inputs,
-        program=context.names.program,
-        outer=context.names,
+        number=ev.next_scope(),
+        locals=context.scope.program.survey.locals[written.span.start],
+        inputs=context.scope.inputs,
+        program=context.scope.program,
+        outer=context.scope,
         given=values,
         region=region,
         level=level,
@@ -278,7 +276,7 @@ def _scope(ev: Evaluator, written: Body, context: EvaluationContext, given: dict
     )
 
 
-def _is_work(ev: Evaluator, statement: Binding, scope: Scope) -> bool:
+def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
     """Tell whether a statement carries something out: another name of an instruction or a literal does not."""
     value: Expression = statement.value
     while isinstance(value, surface.Annotated):
@@ -288,7 +286,7 @@ def _is_work(ev: Evaluator, statement: Binding, scope: Scope) -> bool:
     return not ev.ends.is_alias(Definition(statement, scope))
 
 
-def _carried(ev: Evaluator, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[bool]:
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[bool]:
     """Evaluate a statement that nothing reads; tell whether it could be."""
     if isinstance(statement, Binding):
         return (yield ev.local(statement.name, Definition(statement, scope), context)) is not None
@@ -328,7 +326,7 @@ def reading_of(value: Value) -> Reading | None:
 # ---- what a block reads
 
 
-def _reads(ev: Evaluator, content: graph.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
+def _reads(ev: Evaluation, content: graph.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
     """Return what a block reads from outside of it, each path once."""
     inside = {number for region in own for number in ev.steps.regions[region]}
     found = list(direct)
@@ -345,7 +343,7 @@ def _reads(ev: Evaluator, content: graph.Block, direct: Iterable[Path], own: ran
     )
 
 
-def _region_reads(ev: Evaluator, region: Region) -> list[Path]:
+def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
     found: list[Path] = []
     waiting: list[Unit] = list(region.units)
     while waiting:
@@ -358,7 +356,7 @@ def _region_reads(ev: Evaluator, region: Region) -> list[Path]:
     return [*found, *reading_paths(region.value)]
 
 
-def _hands(ev: Evaluator, body: Region, otherwise: Region | None) -> bool:
+def _hands(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
     """Tell whether `previous` or `rounds` is read."""
     regions = [body] if otherwise is None else [body, otherwise]
     own = {region.number for region in regions}
@@ -369,7 +367,7 @@ def _hands(ev: Evaluator, body: Region, otherwise: Region | None) -> bool:
     )
 
 
-def _warn_of_unread_pipe(ev: Evaluator, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
+def _warn_of_unread_pipe(ev: Evaluation, written: surface.Block, context: EvaluationContext, reads: tuple[Path, ...]) -> None:
     if context.own and context.piped is not None:
         piped = set(paths(context.piped))
         if piped and not any(_leads_into(read_, each) for each in piped for read_ in reads):

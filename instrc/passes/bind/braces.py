@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.ir.graph import Constant, Path, StepObject, Unit
 from instrc.ir.surface import Name, Object
 from instrc.jsonvalue import AnyJson as Json
-from instrc.passes.bind import filling
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Frame, numbers
+from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.slots import frame_at
 from instrc.passes.bind.steps import Steps
-from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Result, Value
+from instrc.passes.bind.values import Data, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
 
-
-def members(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[Value | None]:
-    """Come to an object of values; every key that holds a call is a step of its own and a name for what follows."""
+def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
+    """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
     inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
@@ -30,7 +29,7 @@ def members(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[
     members: dict[str, Value] = {}
     complete = True
     keys = Keys.within(context.keys)
-    scope = ev.scope(context, ev.steps.identities.expression(written))
+    braces = ev.braces(context, ev.steps.identities.expression(written))
     seen: dict[str, Span] = {}
     for field in written.fields:
         if field.key in seen:
@@ -38,8 +37,8 @@ def members(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[
             continue
         seen[field.key] = field.key_span
         content = field.value or Name(field.key, field.key_span)
-        reference = ev.is_reference(content, context)
-        here = replace(inside, keys=keys, scope=scope, key=None if reference else field.key, placing=context.placing)
+        reference = is_reference(ev, content, context)
+        here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
         value = yield ev.value(content, here)
         if value is None:
             complete = False
@@ -63,10 +62,10 @@ def members(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[
     return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
 
 
-def _nested(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[Value | None]:
-    """Come to an object under a key: one step with the steps of the object inside."""
-    frame = filling.frame_at(ev, context)
-    within = replace(context, key=None, annotations=(), scope=ev.scope(context))
+def _nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
+    """Evaluate an object under a key: one step with the steps of the object inside."""
+    frame = frame_at(ev, context)
+    within = replace(context, key=None, annotations=(), braces=ev.braces(context))
     filled = yield block(ev, written, within, frame, context.annotations)
     if filled is None:
         return None
@@ -74,7 +73,7 @@ def _nested(ev: Evaluator, written: Object, context: EvaluationContext) -> Task[
     return under_key(ev, content, context, written.span) if content.units else value
 
 
-def under_key(ev: Evaluator, block: StepObject, context: EvaluationContext, span: Span) -> Result:
+def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, span: Span) -> Result:
     """Make an object of steps a step of its own, under the key that braces give to it."""
     reads = outside_reads(ev.steps, block)
     key = context.key or ""
@@ -83,7 +82,7 @@ def under_key(ev: Evaluator, block: StepObject, context: EvaluationContext, span
 
 
 def block(
-    ev: Evaluator, written: Object, context: EvaluationContext, frame: Frame, annotations: tuple[Json, ...]
+    ev: Evaluation, written: Object, context: EvaluationContext, frame: Frame, annotations: tuple[Json, ...]
 ) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
     value = yield members(ev, written, replace(context.given_to(frame), placing=True))
@@ -93,7 +92,7 @@ def block(
 
 
 def take(
-    ev: Evaluator, units: tuple[Unit, ...], frame: Frame, context: EvaluationContext, span: Span, annotations: tuple[Json, ...]
+    ev: Evaluation, units: tuple[Unit, ...], frame: Frame, context: EvaluationContext, span: Span, annotations: tuple[Json, ...]
 ) -> StepObject:
     """Put some of what brackets hold into a slot."""
     ev.steps.take_in(units)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from instrc import problems
 from instrc.ir.graph import (
@@ -16,62 +15,26 @@ from instrc.ir.graph import (
 )
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
-from instrc.passes.bind.filling import check_slots, fuse, is_data, properties_of
-from instrc.passes.bind.steps import slot_reads
-from instrc.passes.bind.tools import choice, is_choice
-from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Result, Value
+from instrc.passes.bind.choices import choice, is_choice
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.filling import fuse
+from instrc.passes.bind.given import Given, take_label
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import find_instruction, is_reference
+from instrc.passes.bind.slots import check_slots, properties_of
+from instrc.passes.bind.values import Data, Inner, Keys, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
-
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
-
 
 FAIL = Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
 
 
-@dataclass(slots=True)
-class Given:
-    """What a call is given, sorted."""
-
-    arguments: list[Argument] = field(default_factory=list)
-    slots: list[Slot] = field(default_factory=list)
-    labels: dict[str, Span] = field(default_factory=dict)
-    has_value: bool = False
-    """Something is read, so the pipe or `prompt` is not."""
-    complete: bool = True
-    needs: list[Path] = field(default_factory=list)
-    """What has to be there first although nobody is shown it."""
-    chosen: list[Path] = field(default_factory=list)
-    """Lists of which something is chosen."""
-
-    def add(self, label: str | None, value: Value) -> None:
-        """Take a value as an argument; an object stands for its members under their names."""
-        match value:
-            case Result(path):
-                self.arguments.append(Argument(label, path))
-                self.has_value = True
-            case Inner():
-                self.has_value = True
-            case Members(members):
-                for key, member in members:
-                    self.add(key if label is None else f"{label}.{key}", member)
-            case Data(constant):
-                self.arguments.append(Argument(label, Constant(constant)))
-            case _:
-                self.complete = False
-
-    def reads(self) -> list[Path]:
-        """Return all that is read, fused calls included."""
-        direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
-        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
-
-
 def call(
-    ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
-    """Come to the step of a call."""
+    """Make a call a step."""
     given = yield collect(ev, instruction, written, context)
     schema = ev.flat(instruction, span)
     if schema is None or not given.complete or not ev.spend(len(given.arguments), span):
@@ -109,8 +72,8 @@ def call(
     return Result(Path(number))
 
 
-def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
-    """Come to the step that ends its block, or the run, as failed with what it reads."""
+def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
+    """Make the step that ends its block, or the run, as failed with what it reads."""
     given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
@@ -130,12 +93,12 @@ def fail(ev: Evaluator, written: tuple[Written, ...], span: Span, context: Evalu
     return Result(Path(number))
 
 
-def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, context: EvaluationContext) -> None:
+def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
     found = ev.instructions.named(instruction.stem)
     if not found:
         return
-    preparation = context.names.program.instruction(Name(instruction.stem, span), context.names)
+    preparation = find_instruction(ev, Name(instruction.stem, span), context.scope)
     if not isinstance(preparation, Instruction) or preparation.kind != "model":
         return
     for argument in given.arguments:
@@ -166,7 +129,7 @@ def _prepare(ev: Evaluator, instruction: Instruction, given: Given, span: Span, 
     given.arguments = [Argument(None, Path(number)), *kept]
 
 
-def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext) -> Task[Given]:
+def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], context: EvaluationContext) -> Task[Given]:
     """Evaluate what stands in the brackets of a call, left to right; a piped value is its first plain argument."""
     given = Given()
     if context.own and context.piped is not None:
@@ -174,7 +137,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
     inside = context.inside()
     for each in written:
         if each.label is None and isinstance(each.value, Object):
-            scoped = replace(context, scope=ev.scope(context, ev.steps.identities.written(written)))
+            scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
             yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
@@ -194,7 +157,7 @@ def collect(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
 
 
 def _braces(
-    ev: Evaluator, instruction: Instruction, fields: tuple[Field, ...], given: Given, context: EvaluationContext
+    ev: Evaluation, instruction: Instruction, fields: tuple[Field, ...], given: Given, context: EvaluationContext
 ) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
     keys = Keys.within(context.keys)
@@ -204,38 +167,24 @@ def _braces(
             continue
         expression = each.value or Name(each.key, each.key_span)
         if is_data(expression):
-            given.arguments.append(Argument(each.key, Constant(ev.data(expression))))
-        elif instruction.kind in {"model", "user"} and is_choice(expression, inside):
-            slot = yield choice(ev, each, expression, inside, given)
+            given.arguments.append(Argument(each.key, Constant(data_of(ev, expression))))
+        elif instruction.kind in {"model", "user"} and is_choice(ev, expression, inside):
+            slot = yield choice(ev, each, expression, inside, given, collect)
             if slot is None:
                 given.complete = False
             else:
                 given.slots.append(slot)
                 keys.fields[each.key] = Inner()
-        elif ev.is_reference(expression, inside) or instruction.kind != "model":
+        elif is_reference(ev, expression, inside) or instruction.kind != "model":
             value = yield ev.value(expression, inside)
             if value is None:
                 given.complete = False
             else:
                 given.add(each.key, value)
         else:
-            slot = yield fuse(ev, instruction, each, expression, replace(inside, scope=ev.scope(inside, each.key)))
+            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
             if slot is None:
                 given.complete = False
             else:
                 given.slots.append(slot)
                 keys.fields[each.key] = Inner()
-
-
-def take_label(ev: Evaluator, given: Given, label: str, span: Span) -> bool:
-    """Note the name of an argument; a name given twice, or `const`, is reported."""
-    if label == "const":
-        ev.report.add(problems.names.ReservedName(at=span, word=label))
-        given.complete = False
-        return False
-    if label in given.labels:
-        ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
-        given.complete = False
-        return False
-    given.labels[label] = span
-    return True

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from instrc import problems
 from instrc.ir.graph import Path, Test
 from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.access import access, subject
-from instrc.passes.bind.values import EvaluationContext, Result
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.values import Result
 from instrc.passes.trampoline import Task
 from instrc.schema.vocabulary import SPEAKS_OF
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
 
-
-def condition(ev: Evaluator, written: Condition, context: EvaluationContext) -> Task[tuple[Test, ...] | None]:
-    """Come to the tests of a condition; `None` if one of them is a mistake."""
+def condition(ev: Evaluation, written: Condition, context: EvaluationContext) -> Task[tuple[Test, ...] | None]:
+    """Evaluate the tests of a condition; `None` if one of them is a mistake."""
     tests: list[Test] = []
     for each in written.tests:
         schema = _schema(ev, each)
@@ -29,8 +26,8 @@ def condition(ev: Evaluator, written: Condition, context: EvaluationContext) -> 
     return tuple(tests) if len(tests) == len(written.tests) else None
 
 
-def read(ev: Evaluator, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
-    """Come to the path that a condition or a list reads."""
+def read(ev: Evaluation, written: Name | Access, context: EvaluationContext) -> Task[Path | None]:
+    """Evaluate the path that a condition or a list reads."""
     inside = context.inside()
     value = yield access(ev, written, inside) if isinstance(written, Access) else subject(ev, written, inside)
     if isinstance(value, Result):
@@ -40,7 +37,7 @@ def read(ev: Evaluator, written: Name | Access, context: EvaluationContext) -> T
     return None
 
 
-def _schema(ev: Evaluator, written: Written) -> Json | None:
+def _schema(ev: Evaluation, written: Written) -> Json | None:
     match written:
         case Truth():
             return {"const": True}

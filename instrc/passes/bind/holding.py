@@ -41,6 +41,10 @@ class Frame:
     inner: dict[int, Taken] = field(default_factory=dict)
     """Steps taken by mixins within these brackets."""
 
+    def keep_out(self, paths: Iterable[Path]) -> None:
+        """Let nothing be held that what is read here needs first."""
+        self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
+
     def hand_to(self, outer: Frame) -> None:
         """Tell the brackets around these what was found in them."""
         outer.written |= self.written

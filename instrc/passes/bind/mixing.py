@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.ir.graph import Application, Constant, Instruction, Slot
@@ -11,20 +10,22 @@ from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind import braces
-from instrc.passes.bind.calls import Given, take_label
-from instrc.passes.bind.filling import check_slots, frame_at, fuse, is_data, properties_of
+from instrc.passes.bind.calls import collect
+from instrc.passes.bind.choices import choice, is_choice
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.filling import fuse
+from instrc.passes.bind.given import Given, take_label
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.slots import check_slots, frame_at, properties_of
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.tools import choice, is_choice
-from instrc.passes.bind.values import Data, EvaluationContext, Inner, Keys, Members, Value
+from instrc.passes.bind.values import Data, Inner, Keys, Members, Value
 from instrc.passes.trampoline import Task
 from instrc.source import Span
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
-
 
 def mix(
-    ev: Evaluator, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     frame = frame_at(ev, context)
@@ -48,8 +49,8 @@ def mix(
         if value is None:
             return None
     keys = Keys.within(context.keys)
-    scope = ev.scope(context, ev.steps.identities.written(written)) if fields else context.scope
-    within = replace(within, scope=scope)
+    braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
+    within = replace(within, braces=braces_number)
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
         if not take_label(ev, given, slot_field.key, slot_field.key_span):
@@ -60,15 +61,15 @@ def mix(
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
-        elif is_choice(expression, within):
-            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given)
+        elif is_choice(ev, expression, within):
+            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
             if slot is None:
                 given.complete = False
             else:
                 given.slots.append(slot._replace(reads=tuple(given.chosen)))
             continue
         elif is_data(expression):
-            given.slots.append(Slot(slot_field.key, Constant(ev.data(expression)), (), slot_field.key_span))
+            given.slots.append(Slot(slot_field.key, Constant(data_of(ev, expression)), (), slot_field.key_span))
             continue
         else:
             slot = yield fuse(
@@ -76,7 +77,7 @@ def mix(
                 mixin,
                 slot_field,
                 expression,
-                replace(context.inside(), keys=keys, frame=frame, direct=True, scope=ev.scope(within, slot_field.key)),
+                replace(context.inside(), keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key)),
             )
             if slot is not None:
                 given.slots.append(slot)
@@ -94,7 +95,7 @@ def mix(
         return None
     for slot in given.slots:
         if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
-            frame.barriers.update(path.origin for path in slot.reads if isinstance(path.origin, int))
+            frame.keep_out(slot.reads)
     application = Application(mixin, tuple(given.slots), context.annotations, span)
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
@@ -114,9 +115,9 @@ def _stands_before(name: str, schema: Json) -> bool:
     return "default" not in names or name not in names or names.index(name) < names.index("default")
 
 
-def _unkeyed(ev: Evaluator, filling: Expression, context: EvaluationContext) -> EvaluationContext:
+def _unkeyed(ev: Evaluation, filling: Expression, context: EvaluationContext) -> EvaluationContext:
     """Return the place of what fills a mixin; the key of the mixin's call goes on to a call, but is not that of an object."""
-    scope = context.names
+    scope = context.scope
     while isinstance(filling, Annotated | Name):
         if isinstance(filling, Annotated):
             filling = filling.value

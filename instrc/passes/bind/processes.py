@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.ir.graph import (
@@ -20,35 +19,38 @@ from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import pascal
-from instrc.passes.bind import braces, calls, filling
+from instrc.passes.bind import braces, filling
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.given import Given
 from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import alias, callee_of, find_instruction
 from instrc.passes.bind.names import CONTEXTS, Program, Special
 from instrc.passes.bind.scopes import Scope
+from instrc.passes.bind.slots import check_slots, frame_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Cut, EvaluationContext, Keys, Members, Result, Value
+from instrc.passes.bind.values import Cut, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.source import Span
-
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
 
 _WHO: dict[str, str] = {"model": "the model", "server": "the server", "user": "a person"}
 
 
 def process(
-    ev: Evaluator, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, called: Special, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
-    """Come to a process cut by hand: its contexts in order, each with the steps that are new in it."""
+    """Make a process cut by hand: its contexts in order, each with the steps that are new in it."""
     if called.name != "Process" or not context.exported or context.own:
         ev.report.add(problems.calls.MisplacedContext(at=span, word=called.name))
         return None
     contexts: list[Context] = []
     keys = Keys.within(context.keys)
-    later = _keys_of(written, context.names)
+    later = _keys_of(ev, written, context.scope)
     for index, each in enumerate(written):
-        inside = replace(context.inside(), by_hand=True, keys=keys, scope=ev.scope(context, index))
-        block, _ = _open_up(each.value, context.names)
+        inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
+        block, _ = _open_up(ev, each.value, context.scope)
         if isinstance(block, When | Each | Repeat | Try | Do):
             chunk = yield _block(ev, each, inside)
         else:
@@ -62,7 +64,7 @@ def process(
     return Cut(tuple(contexts))
 
 
-def _block(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[Context | None]:
+def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
     value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
@@ -83,11 +85,13 @@ def _block(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[
     return Context("block", (number,), (), written.value.span)
 
 
-def _context(ev: Evaluator, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Task[Context | None]:
+def _context(ev: Evaluation, written: Written, context: EvaluationContext, later: dict[str, Span]) -> Task[Context | None]:
     """Read one context; the keys in its braces go on being names in the contexts after it."""
-    expression, annotations = _open_up(written.value, context.names)
+    expression, annotations = _open_up(ev, written.value, context.scope)
     special = (
-        ev.callee(expression.callee, context) if isinstance(expression, Call) and isinstance(expression.callee, Name) else None
+        callee_of(ev, expression.callee, context)
+        if isinstance(expression, Call) and isinstance(expression.callee, Name)
+        else None
     )
     if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
         ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text))
@@ -130,7 +134,7 @@ def _context(ev: Evaluator, written: Written, context: EvaluationContext, later:
     return Context(executor, ev.steps.units(new), annotations, expression.span)
 
 
-def _open_up(expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
+def _open_up(ev: Evaluation, expression: Expression, scope: Scope) -> tuple[Expression, tuple[Json, ...]]:
     """Return the call behind annotations and local names, and the annotations."""
     annotations: list[Json] = []
     seen: set[tuple[int, str]] = set()
@@ -141,17 +145,17 @@ def _open_up(expression: Expression, scope: Scope) -> tuple[Expression, tuple[Js
             expression = expression.value
         elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:
             seen.add(found.key)
-            scope.program.read.add(expression.text)
+            ev.note_read(expression.text, scope)
             expression, scope = found.binding.value, found.scope
         else:
             return expression, tuple(annotations)
 
 
-def _keys_of(written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
+def _keys_of(ev: Evaluation, written: tuple[Written, ...], scope: Scope) -> dict[str, Span]:
     """Return the keys of all contexts with their places."""
     found: dict[str, Span] = {}
     for each in written:
-        expression, _ = _open_up(each.value, scope)
+        expression, _ = _open_up(ev, each.value, scope)
         if isinstance(expression, Call):
             for argument in expression.arguments:
                 if isinstance(argument.value, Object):
@@ -185,29 +189,29 @@ def _early(fields: tuple[Field, ...], context: EvaluationContext, later: dict[st
 
 
 def start(
-    ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
-    """Come to the step that starts a process: what its contexts are given is placed in them."""
+    """Make the step that starts a process: what its contexts are given is placed in them."""
     schema = ev.flat(instruction, span)
     slots: list[Slot] = []
-    given = calls.Given()
+    given = Given()
     keys = Keys.within(context.keys)
-    inside = replace(context.inside(), keys=keys, scope=ev.scope(context, ev.steps.identities.written(written)))
+    inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
-        if filling.is_data(expression):
-            slots.append(Slot(field.key, Constant(ev.data(expression)), (), field.key_span))
+        if is_data(expression):
+            slots.append(Slot(field.key, Constant(data_of(ev, expression)), (), field.key_span))
             continue
-        slot = yield _placed(ev, instruction, field, expression, replace(inside, scope=ev.scope(inside, field.key)))
+        slot = yield _placed(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
-    if schema is None or not given.complete or not filling.check_slots(ev, instruction, schema, slots, context.annotations):
+    if schema is None or not given.complete or not check_slots(ev, instruction, schema, slots, context.annotations):
         return None
     return Result(Path(_add(ev, instruction, tuple(slots), context, span)))
 
 
-def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...], given: calls.Given) -> list[Field]:
+def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], given: Given) -> list[Field]:
     """Return what is given by name, in braces or in brackets; a plain argument has no slot to go to."""
     fields: list[Field] = []
     for each in written:
@@ -222,10 +226,10 @@ def _fields(ev: Evaluator, instruction: Instruction, written: tuple[Written, ...
 
 
 def _placed(
-    ev: Evaluator, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
+    ev: Evaluation, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
 ) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
-    frame = filling.frame_at(ev, context)
+    frame = frame_at(ev, context)
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else filling.slot_of(ev, field, block[0])
@@ -241,15 +245,15 @@ def _placed(
     return filling.slot_of(ev, field, braces.take(ev, units, frame, context, expression.span, ()))
 
 
-def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
-    """Come to the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
+def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
+    """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
     yield from ()
-    launcher = context.names.program.instruction(Name("LaunchProcess", span), context.names)
+    launcher = find_instruction(ev, Name("LaunchProcess", span), context.scope)
     if not isinstance(launcher, Instruction):
         return None
     target = None
     if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
-        target = ev.alias(written[0].value, context.names)
+        target = alias(ev, written[0].value, context.scope)
     if isinstance(target, Program):
         yield from ()
         made = ev.instructions.launched(target.file, target.export)
@@ -277,7 +281,7 @@ def launch(ev: Evaluator, written: tuple[Written, ...], span: Span, context: Eva
 
 
 def _launching(
-    ev: Evaluator, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
+    ev: Evaluation, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
 ) -> Result:
     slots = (
         Slot("name", Constant(pascal(name)), (), span),
@@ -287,9 +291,9 @@ def _launching(
     return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
 
 
-def _add(ev: Evaluator, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
+def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
     """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
-    given = calls.Given(slots=list(slots))
+    given = Given(slots=list(slots))
     ev.reads_pipe(context)
     given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
     return ev.steps.add(

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from instrc import problems
 from instrc.ir.graph import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import AnyJson as Json
-from instrc.passes.bind.filling import is_data
-from instrc.passes.bind.names import Names, Program
-from instrc.passes.bind.scopes import Scope
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import is_reference
+from instrc.passes.bind.names import Program, define
+from instrc.passes.bind.scopes import ProgramNames, Scope
 from instrc.passes.bind.survey import mentioned
-from instrc.passes.bind.values import Data, EvaluationContext, Result, Value
+from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.trampoline import Task
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.source import Span
 from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.evaluate import Evaluator
-
 _SUFFIXES = ("_Mixin", "_Activity", "_User", "_Human")
 
 
-def call(
-    ev: Evaluator, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+def call_program(
+    ev: Evaluation, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
-    """Come to the value of a call of a program: that of what it exports, with its inputs given."""
+    """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
     uri = program.file.uri
-    calls = context.names.program.calls
+    calls = context.scope.program.calls
     if uri in calls:
         ev.report.add(problems.programs.CircularProgram(at=span, uris=(*calls[calls.index(uri) :], uri)))
         return None
@@ -44,28 +44,29 @@ def call(
     given = yield _given(ev, names, program, written, span, context)
     if given is None or expression is None:
         return None
-    ev.scopes += 1
     scope = Scope(
-        ev.scopes,
+        ev.next_scope(),
         names.locals,
         {},
         names,
         given=given,
         region=context.region,
-        level=context.names.level,
+        level=context.scope.level,
         piped=given["prompt"],
     )
-    inside = replace(context, names=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    inside = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     value = yield ev.value(expression, inside)
-    ev.report.problems[before:] = [
-        each if each.at is None or each.at.source is span.source else replace(each, calls=(*each.calls, span))
-        for each in ev.report.problems[before:]
-    ]
+    ev.report.change(before, lambda each: _called(each, span))
     return value
 
 
-def inputs_of(ev: Evaluator, program: Program, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
+def _called(problem: Problem, span: Span) -> Problem:
+    """Return a problem of another program with the call that led there."""
+    return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
+
+
+def inputs_of(ev: Evaluation, program: Program, span: Span, context: EvaluationContext) -> dict[str, Json] | None:
     """Return the schemas of a program's inputs; `None`, once it is reported, if it cannot be read."""
     names = _names(ev, program, span, context)
     if names is None or _export(ev, program, names, span) is None:
@@ -76,7 +77,7 @@ def inputs_of(ev: Evaluator, program: Program, span: Span, context: EvaluationCo
     return found
 
 
-def _names(ev: Evaluator, program: Program, span: Span, context: EvaluationContext) -> Names | None:
+def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationContext) -> ProgramNames | None:
     """Read a program; what is wrong with it is shown in it, with the call that led there."""
     file = program.file
     if file.segment.endswith(_SUFFIXES):
@@ -85,18 +86,14 @@ def _names(ev: Evaluator, program: Program, span: Span, context: EvaluationConte
     mine = Report()
     source = take_in(file.path, file.data, mine)
     parsed = None if source is None else parse(source, mine)
-    names = None if parsed is None or mine.failed else Names(parsed, ev.instructions, mine)
+    names = None if parsed is None or mine.failed else define(parsed, mine, (*context.scope.program.calls, file.uri))
     ev.report.problems.extend(each if each.at is None else replace(each, calls=(span,)) for each in mine.once())
-    if names is None or mine.failed:
-        return None
-    names.report = ev.report
-    names.calls = (*context.names.program.calls, file.uri)
-    return names
+    return None if mine.failed else names
 
 
-def _export(ev: Evaluator, program: Program, names: Names, span: Span) -> Expression | None:
+def _export(ev: Evaluation, program: Program, names: ProgramNames, span: Span) -> Expression | None:
     """Return what a program exports; of several, the one that is named."""
-    exports = exports_of(names.parsed)
+    exports = exports_of(names.program)
     if program.export is not None:
         if program.export in exports:
             return exports[program.export]
@@ -125,7 +122,7 @@ def exports_of(parsed: Parsed) -> dict[str, Expression]:
 
 
 def _given(
-    ev: Evaluator, names: Names, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
+    ev: Evaluation, names: ProgramNames, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[dict[str, Value] | None]:
     """Evaluate the arguments of a call of a program, by the names of its inputs."""
     inputs = tuple(names.inputs)
@@ -135,7 +132,7 @@ def _given(
     callee = program.file.segment
     for label, at, expression, braced in _arguments(written):
         name = label or "prompt"
-        if braced and not is_data(expression) and not ev.is_reference(expression, context):
+        if braced and not is_data(expression) and not is_reference(ev, expression, context):
             ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=callee))
             complete = False
             continue
@@ -152,7 +149,9 @@ def _given(
             ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
             complete = False
             continue
-        value: Value | None = Data(ev.data(expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
+        value: Value | None = (
+            Data(data_of(ev, expression)) if is_data(expression) else (yield ev.value(expression, context.inside()))
+        )
         if value is None:
             complete = False
         else:

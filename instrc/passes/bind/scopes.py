@@ -4,14 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from instrc.ir.surface import Annotated, Binding, Expression, Literal, Name, Uri
+from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
+from instrc.jsonvalue import AnyJson as Json
+from instrc.passes.bind.survey import Survey
 from instrc.passes.bind.values import Keys, Value
 from instrc.source import Span
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.names import Names
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramNames:
+    """The names that one program defines.
+
+    True of this form: none is defined twice, none is reserved.
+    """
+
+    program: Program
+    locals: Mapping[str, Binding]
+    inputs: Mapping[str, Span | None]
+    """`prompt` and the declared inputs."""
+    declared: tuple[Input, ...]
+    survey: Survey
+    """Those of the bodies of its blocks."""
+    calls: tuple[str, ...] = ()
+    """The programs whose calls have led here, for one that another calls."""
+
+    @property
+    def root(self) -> Scope:
+        """The scope of the program itself, outside of all blocks."""
+        return Scope(0, self.locals, self.inputs, self)
+
+    def schemas(self) -> dict[str, Json]:
+        """Return the schema of each input, in order; one without a schema takes anything."""
+        found: dict[str, Json] = {"prompt": {}}
+        for statement in self.declared:
+            said = statement.annotation
+            found[statement.name.text] = {"description": said} if isinstance(said, str) else said or {}
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +55,7 @@ class Scope:
     locals: Mapping[str, Binding]
     inputs: Mapping[str, Span | None]
     """`prompt` and the declared inputs of the program."""
-    program: Names
+    program: ProgramNames
     """The program that it belongs to."""
     outer: Scope | None = None
     given: Mapping[str, Value] = field(default_factory=dict)

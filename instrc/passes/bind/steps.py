@@ -21,9 +21,10 @@ from instrc.ir.graph import (
     Unit,
     regions_of,
 )
+from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Frame, Taken, held, numbers
 from instrc.passes.bind.identity import Identities
-from instrc.passes.bind.values import EvaluationContext, Result, Value
+from instrc.passes.bind.values import Result, Value
 from instrc.source import Span
 
 PRIVATE = "\0"
@@ -105,7 +106,7 @@ class Steps:
         """Return the number of a step like the given one, which is taken into the table if there is none."""
         if context.key == PRIVATE:
             return self._take(step, context.region, ident)
-        known = ident if context.key is None else self.identities.of("keyed", context.scope, context.key, ident)
+        known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
         held = context.frame is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
         number = self._find(known, step, context.region, only_here=held)
         if number is None:
@@ -233,7 +234,7 @@ class Steps:
 
     def fill(self, frame: Frame, context: EvaluationContext) -> tuple[Unit, ...]:
         """Return what a frame holds, for a slot; the same for the same slot of an equal expression."""
-        ident = (context.scope, frame.state())
+        ident = (context.braces, frame.state())
         units = self._filled.get(ident)
         if units is None:
             units = self._filled[ident] = held(frame, self.table, self.homes)

@@ -25,13 +25,13 @@ from instrc.ir.graph import (
 )
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.identity import Identities
-from instrc.passes.bind.tools import with_shared_references
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.instructions import InstructionTable
+from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report

@@ -2,81 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TypeAlias
 
 from instrc import problems
 from instrc.ir.graph import Among, Fusion, Instruction, Path, Planned, Slot, Tool
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
 from instrc.naming import pascal
 from instrc.passes.bind import programs
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.given import Given
+from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe, meaning
 from instrc.passes.bind.names import Called, Program, Special
-from instrc.passes.bind.values import EvaluationContext, Result
+from instrc.passes.bind.values import Result
+from instrc.passes.plan_schema import RUN_PLAN, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.schema.walk import rebuild
 from instrc.source import Span
 
-if TYPE_CHECKING:
-    from instrc.passes.bind.calls import Given
-    from instrc.passes.bind.evaluate import Evaluator
-
-OUTCOMES: Json = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "id": {"type": "string"},
-            "tool": {"type": "string"},
-            "status": {"enum": ["ok", "failed", "skipped"]},
-            "output": {},
-            "error": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string"},
-                    "code": {"type": ["string", "null"]},
-                    "message": {"type": "string"},
-                },
-            },
-        },
-        "required": ["id", "tool", "status"],
-    },
-}
-"""What `RunPlan_Activity` gives back: a result for each task, in the order of the plan."""
-RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
-_ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
-_PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
-_FROM: Json = {
-    "description": "The output of another task, or a part of it; `each` makes a copy of this task for every element.",
-    "anyOf": [
-        {
-            "type": "object",
-            "properties": {word: {"type": "string", "pattern": _PATH}},
-            "required": [word],
-            "additionalProperties": False,
-        }
-        for word in ("from", "each")
-    ],
-}
+Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[Given]]
+"""Evaluates what stands in the brackets of a call, in which choices may stand in turn."""
 
 
-def is_choice(expression: Expression, context: EvaluationContext) -> bool:
+def is_choice(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
     """Tell whether an expression in braces is `Plan(…)` or `OneOf(…)`."""
     while isinstance(expression, Annotated):
         expression = expression.value
-    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(expression.callee, context)
+    return isinstance(expression, Call) and isinstance(expression.callee, Name) and _is_word(ev, expression.callee, context)
 
 
-def _is_word(name: Name, context: EvaluationContext) -> bool:
+def _is_word(ev: Evaluation, name: Name, context: EvaluationContext) -> bool:
     if name.text not in {"Plan", "OneOf"} or context.find(name.text) is not None:
         return False
-    return isinstance(context.names.program.meaning(name, context.names), Special)
+    return isinstance(meaning(ev, name, context.scope), Special)
 
 
-def choice(ev: Evaluator, written: Field, expression: Expression, context: EvaluationContext, given: Given) -> Task[Slot | None]:
+def choice(
+    ev: Evaluation, written: Field, expression: Expression, context: EvaluationContext, given: Given, collect: Collect
+) -> Task[Slot | None]:
     """Make the slot of `Plan(…)` or `OneOf(…)`; what it needs is given to the step without being shown."""
     annotations: list[Json] = []
     while isinstance(expression, Annotated):
@@ -85,8 +52,11 @@ def choice(ev: Evaluator, written: Field, expression: Expression, context: Evalu
         expression = expression.value
     if not isinstance(expression, Call) or not isinstance(expression.callee, Name):
         return None
-    make = _plan if expression.callee.text == "Plan" else _one_of
-    made = yield make(ev, expression, context, given)
+    made = (
+        yield _plan(ev, expression, context, given, collect)
+        if expression.callee.text == "Plan"
+        else _one_of(ev, expression, context, given)
+    )
     if made is None:
         return None
     schema, engine = made
@@ -94,7 +64,7 @@ def choice(ev: Evaluator, written: Field, expression: Expression, context: Evalu
     return Slot(written.key, content, (), written.key_span, engine)
 
 
-def _one_of(ev: Evaluator, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
+def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
         ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text))
         return None
@@ -108,11 +78,13 @@ def _one_of(ev: Evaluator, call: Call, context: EvaluationContext, given: Given)
     return {}, Among(value.path, written.span)
 
 
-def _plan(ev: Evaluator, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Planned] | None]:
+def _plan(
+    ev: Evaluation, call: Call, context: EvaluationContext, given: Given, collect: Collect
+) -> Task[tuple[dict[str, Json], Planned] | None]:
     tools: dict[str, Tool] = {}
     complete = True
     for each in call.arguments:
-        tool = yield _tool(ev, each, context)
+        tool = yield _tool(ev, each, context, collect)
         if tool is None:
             complete = False
         elif tool.name in tools:
@@ -128,7 +100,7 @@ def _plan(ev: Evaluator, call: Call, context: EvaluationContext, given: Given) -
     return (plan_schema(planned.tools), planned) if complete else None
 
 
-def _tool(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[Tool | None]:
+def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect: Collect) -> Task[Tool | None]:
     """Read one tool: an activity or a process, and what the program gives to it."""
     expression = written.value
     bound: tuple[Written, ...] = ()
@@ -137,11 +109,11 @@ def _tool(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[T
         expression = expression.callee
     called: Called | None = None
     if isinstance(expression, Name):
-        called = ev.callee(expression, context)
+        called = callee_of(ev, expression, context)
         if called is None:
             return None
     elif isinstance(expression, Uri):
-        called = context.names.program.vibe(expression)
+        called = find_vibe(ev, expression)
         if called is None:
             return None
     made = None
@@ -156,8 +128,6 @@ def _tool(ev: Evaluator, written: Written, context: EvaluationContext) -> Task[T
         ev.report.add(problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text))
         return None
     arguments, output, process = made
-    from instrc.passes.bind.calls import collect  # calls hold choices
-
     known = arguments.get("properties", {})
     labelled = tuple(map(_named, bound))
     given = yield collect(ev, RUN_PLAN, labelled, context.inside())
@@ -188,7 +158,7 @@ def _named(written: Written) -> Written:
 
 
 def _described(
-    ev: Evaluator, called: Instruction, at: Span, context: EvaluationContext
+    ev: Evaluation, called: Instruction, at: Span, context: EvaluationContext
 ) -> tuple[dict[str, Json], Json, bool] | None:
     """Return the arguments of a tool, its output, and whether it is a process; `None` if it cannot be one."""
     schema = ev.flat(called, at)
@@ -210,10 +180,10 @@ def _described(
     return {"type": "object", "properties": properties, "required": list(properties)}, {}, True
 
 
-def _arguments(ev: Evaluator, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
+def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
     if ev.instructions.named(called.stem):
-        preparation = context.names.program.instruction(Name(called.stem, at), context.names)
+        preparation = find_instruction(ev, Name(called.stem, at), context.scope)
         if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
@@ -236,52 +206,3 @@ def _without(schema: dict[str, Json], name: str) -> dict[str, Json]:
 def _output(schema: Json) -> Json:
     properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
     return properties.get("output", schema)
-
-
-def with_shared_references(schema: Json) -> Json:
-    """Return a schema with a plan in it so that what a task may take from others is said once, under `$defs`."""
-    found = False
-
-    def share(node: Json) -> Json:
-        nonlocal found
-        if isinstance(node, dict) and node.get("description") == _FROM["description"] and equal(node, _FROM):
-            found = True
-            return {"$ref": "#/$defs/from"}
-        return node
-
-    made = rebuild(schema, share)
-    if not found or not isinstance(made, dict):
-        return schema
-    return {**made, "$defs": {**made.get("$defs", {}), "from": _FROM}}
-
-
-def plan_schema(tools: tuple[Tool, ...]) -> dict[str, Json]:
-    """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
-    return {"type": "array", "items": {"anyOf": [_task(tool) for tool in tools]}, "$defs": {"from": _FROM}}
-
-
-def _task(tool: Tool) -> Json:
-    return {
-        "type": "object",
-        "properties": {
-            "tool": {"const": tool.name},
-            "id": {"type": "string", "pattern": _ID},
-            "arguments": _open_to_others(tool),
-            "after": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["tool", "id", "arguments"],
-        "additionalProperties": False,
-    }
-
-
-def _open_to_others(tool: Tool) -> Json:
-    """Return the arguments that are the model's; each may be the output of another task instead."""
-    bound = {argument.label for argument in tool.bound}
-    properties = tool.arguments.get("properties", {})
-    if not properties:
-        return tool.arguments
-    mine = {name: schema for name, schema in properties.items() if name not in bound}
-    required = [name for name in tool.arguments.get("required", ()) if name in mine]
-    made = {keyword: value for keyword, value in tool.arguments.items() if keyword not in {"properties", "required", "$defs"}}
-    made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
-    return {**made, **({"required": required} if required else {})}

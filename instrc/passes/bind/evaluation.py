@@ -1,0 +1,154 @@
+"""What is known of one export while its expressions are evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import TypeAlias
+
+from instrc import problems
+from instrc.ir.graph import NO_TIMING, Instruction, Path, Reached
+from instrc.ir.surface import Expression, Name
+from instrc.jsonvalue import AnyJson as Json
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.scopes import Definition, Ends, Scope
+from instrc.passes.bind.steps import Steps
+from instrc.passes.bind.values import Value, paths
+from instrc.passes.instructions import InstructionTable
+from instrc.passes.trampoline import Task
+from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
+from instrc.source import Span
+
+MOST_VALUES = 500_000
+"""How many values the objects and calls of one export are given at most."""
+
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Task[Value | None]]"
+"""Returns the value of any expression."""
+
+
+class Evaluation:
+    """The steps of one export so far, the values of its local names, and what is wrong with it.
+
+    What evaluates one kind of expression is given this and asks it for the values of the expressions inside.
+    """
+
+    def __init__(
+        self,
+        evaluate: Evaluate,
+        instructions: InstructionTable,
+        report: Report,
+        identities: Identities,
+        expected: frozenset[tuple[int, int]] = frozenset(),
+    ) -> None:
+        self._evaluate = evaluate
+        self.ends = Ends()
+        self.instructions = instructions
+        self.report = report
+        self.steps = Steps(identities, expected)
+        self.accesses: list[Reached] = []
+        """The members that paths name."""
+        self.carried: set[tuple[int, str]] = set()
+        """Local names whose expressions have been evaluated."""
+        self.read: set[str] = set()
+        """Local names and inputs of the program itself that have been looked up."""
+        self._scopes = 0
+        """How many bodies of blocks and programs have been read."""
+        self._known: dict[Hashable, Value | None] = {}
+        """Values of locals; with what is piped to where it stands if they depend on that."""
+        self._values = 0
+        """How many values were put into objects and calls."""
+        self._open: dict[tuple[int, str], Definition] = {}
+        """Locals whose expressions are being read, outermost first."""
+        self._piped: Value | None = None
+        """What is piped to where the innermost of them stands."""
+        self._depends = False
+        """Its value depends on that."""
+
+    def value(self, expression: Expression, context: EvaluationContext) -> Task[Value | None]:
+        """Evaluate any expression."""
+        return self._evaluate(self, expression, context)
+
+    def next_scope(self) -> int:
+        """Return the number of a new scope."""
+        self._scopes += 1
+        return self._scopes
+
+    def note_read(self, name: str, scope: Scope) -> None:
+        """Note that a name was looked up, if it is one of the program that is compiled, not of one that it calls."""
+        if not scope.program.calls:
+            self.read.add(name)
+
+    def note_access(self, path: Path, span: Span) -> None:
+        """Note a member that a path names, to be looked for when the schemas are known."""
+        self.accesses.append(Reached(path, span))
+
+    def local(self, name: Name, found: Definition, context: EvaluationContext) -> Task[Value | None]:
+        """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
+        home = found.scope
+        if home.outer is None:
+            self.note_read(name.text, home)
+        self.carried.add(found.key)
+        if found.key in self._open:
+            self._circle(name, found)
+            return None
+        added = context.annotations or context.timing != NO_TIMING
+        plain = not (added or context.key or context.placing or (context.direct and context.frame))
+        outside = plain and home.region != context.region  # a name is evaluated where it is defined
+        inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
+        if plain and found.key in self._known:
+            value = self._known[found.key]
+        elif plain and (found.key, inside.piped) in self._known:
+            value = self._known[found.key, inside.piped]
+            self.reads_pipe(inside)
+        else:
+            outer = self._piped, self._depends
+            self._piped, self._depends = inside.piped, False
+            self._open[found.key] = found
+            value = yield self.value(found.binding.value, inside)
+            del self._open[found.key]
+            depends = self._depends
+            self._piped, self._depends = outer
+            if plain:
+                self._known[(found.key, inside.piped) if depends else found.key] = value
+            if depends:
+                self.reads_pipe(inside)
+        if value is not None and context.frame is not None and not context.direct:
+            context.frame.keep_out(paths(value))
+        return value
+
+    def reads_pipe(self, context: EvaluationContext) -> None:
+        """Note that what is read at a place depends on what is piped there, or that nothing is."""
+        if context.piped is self._piped:
+            self._depends = True
+
+    def spend(self, values: int, at: Span) -> bool:
+        """Count values that an object or a call is given; a few lines can ask for any number of them, so there is a limit."""
+        before, self._values = self._values, self._values + values
+        if before <= MOST_VALUES < self._values:
+            self.report.add(problems.size.TooLarge(at=at, what="the program", limit=MOST_VALUES, unit="values given to calls"))
+        return self._values <= MOST_VALUES
+
+    def _circle(self, name: Name, found: Definition) -> None:
+        """Report a local name that needs itself, each circle once."""
+        opened = list(self._open)
+        cycle = opened[opened.index(found.key) :]
+        words = tuple(self._open[key].binding.name.text for key in cycle)
+        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
+        if set(words) not in known:
+            places = tuple(self._open[key].binding.name.span for key in cycle)
+            self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
+
+    def braces(self, context: EvaluationContext, *names: Hashable) -> int:
+        """Return the number of braces at a place: of those under a name, or of those of an expression."""
+        return self.steps.identities.of("scope", context.braces, context.key, *names)
+
+    def flat(self, instruction: Instruction, span: Span) -> Json:
+        """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
+        try:
+            return self.instructions.schema(instruction)
+        except CompileError as error:
+            for problem in error.problems:
+                self.report.add(problem if problem.at is not None else replace(problem, at=span))
+            return None

@@ -1,0 +1,63 @@
+"""What a call is given, sorted into arguments and slots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from instrc import problems
+from instrc.ir.graph import Argument, Constant, Path, Slot
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.steps import slot_reads
+from instrc.passes.bind.values import Data, Inner, Members, Result, Value
+from instrc.source import Span
+
+
+@dataclass(slots=True)
+class Given:
+    """What a call is given, sorted."""
+
+    arguments: list[Argument] = field(default_factory=list)
+    slots: list[Slot] = field(default_factory=list)
+    labels: dict[str, Span] = field(default_factory=dict)
+    has_value: bool = False
+    """Something is read, so the pipe or `prompt` is not."""
+    complete: bool = True
+    needs: list[Path] = field(default_factory=list)
+    """What has to be there first although nobody is shown it."""
+    chosen: list[Path] = field(default_factory=list)
+    """Lists of which something is chosen."""
+
+    def add(self, label: str | None, value: Value) -> None:
+        """Take a value as an argument; an object stands for its members under their names."""
+        match value:
+            case Result(path):
+                self.arguments.append(Argument(label, path))
+                self.has_value = True
+            case Inner():
+                self.has_value = True
+            case Members(members):
+                for key, member in members:
+                    self.add(key if label is None else f"{label}.{key}", member)
+            case Data(constant):
+                self.arguments.append(Argument(label, Constant(constant)))
+            case _:
+                self.complete = False
+
+    def reads(self) -> list[Path]:
+        """Return all that is read, fused calls included."""
+        direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
+        return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
+
+
+def take_label(ev: Evaluation, given: Given, label: str, span: Span) -> bool:
+    """Note the name of an argument; a name given twice, or `const`, is reported."""
+    if label == "const":
+        ev.report.add(problems.names.ReservedName(at=span, word=label))
+        given.complete = False
+        return False
+    if label in given.labels:
+        ev.report.add(problems.names.RepeatedName(at=span, word=label, first=given.labels[label]))
+        given.complete = False
+        return False
+    given.labels[label] = span
+    return True

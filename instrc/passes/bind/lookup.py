@@ -1,0 +1,113 @@
+"""What a name stands for: a local name, an input, or an instruction of the registry, in this order."""
+
+from __future__ import annotations
+
+from instrc import problems
+from instrc.ir.graph import Instruction
+from instrc.ir.surface import Access, Expression, Name, Uri
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.names import RESERVED, SPECIAL, Called, InputName, Meaning, Program, Special
+from instrc.passes.bind.scopes import Definition, Scope, is_value
+from instrc.passes.bind.suggestions import misspelt_value, suggestions
+from instrc.passes.bind.values import Value
+from instrc.problems.problem import CompileError
+
+
+def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
+    """Return what a name stands for; `None`, once it is reported, if for nothing or for too much."""
+    if found := scope.find(name.text):
+        return found
+    if name.text in scope.inputs:
+        ev.note_read(name.text, scope)
+        return InputName(name.text)
+    if name.text in SPECIAL:
+        return Special(name.text)
+    return find_instruction(ev, name, scope)
+
+
+def knows(ev: Evaluation, name: str, scope: Scope) -> bool:
+    """Tell whether a name stands for something outside of braces."""
+    known = is_value(name, scope) or name in RESERVED or bool(ev.instructions.named(name))
+    return known or bool(ev.instructions.programs_named(name))
+
+
+def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | Program | None:
+    """Return the instruction of the registry that a name finds, else the program."""
+    found = ev.instructions.named(name.text) or ev.instructions.programs_named(name.text)
+    if len(found) == 1:
+        return find_vibe(ev, Uri(found[0], name.span))
+    if found:
+        ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
+    elif ev.instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
+        return ev.instructions.sketched(name.text)
+    else:
+        offered = suggestions(name, scope.visible(), scope.inputs, ev.instructions.names(), RESERVED)
+        ev.report.add(
+            problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=ev.instructions.searched())
+        )
+    return None
+
+
+def find_vibe(ev: Evaluation, uri: Uri) -> Instruction | Program | None:
+    """Return the instruction that an `aug:` reference leads to, else the program."""
+    try:
+        file = ev.instructions.program(uri.text, uri.span)
+        if file is not None:
+            return Program(file, uri.text.partition("#")[2] or None)
+        return ev.instructions.instruction(uri.text, uri.span)
+    except CompileError as error:
+        for problem in error.problems:
+            ev.report.add(problem)
+        return None
+
+
+def given(ev: Evaluation, name: Name, context: EvaluationContext) -> Value | None:
+    """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
+    found = context.find(name.text)
+    if found is None:
+        found = context.scope.value(name.text)
+    if found is None and context.keys is not None:
+        part = context.keys.part(name.text)
+        if part is not None and not knows(ev, name.text, context.scope):
+            return part
+    return found
+
+
+def callee_of(ev: Evaluation, name: Name, context: EvaluationContext) -> Called | None:
+    """Return what a name before brackets calls; a name that stands for a value calls nothing."""
+    if context.find(name.text) is not None or context.scope.value(name.text) is not None:
+        ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
+        return None
+    found = meaning(ev, name, context.scope)
+    if isinstance(found, Definition):
+        named = alias(ev, name, context.scope) if ev.ends.is_alias(found) else None
+        if named is None and not ev.ends.is_alias(found):
+            places = (found.binding.name.span,)
+            ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=places))
+        return named
+    if isinstance(found, InputName):
+        ev.report.add(problems.calls.NotCallable(at=name.span, word=name.text, places=()))
+        return None
+    return found
+
+
+def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None:
+    """Return what an expression names, if it does nothing but name something to call, through any number of locals."""
+    end, home = ev.ends.end(expression, scope)
+    if isinstance(end, Name) and not is_value(end.text, home):
+        found = meaning(ev, end, home)
+        return found if isinstance(found, Instruction | Special | Program) else None
+    return find_vibe(ev, end) if isinstance(end, Uri) else None
+
+
+def is_reference(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
+    """Tell whether an expression in braces is the bare name of a value that exists already."""
+    if isinstance(expression, Access):
+        return True
+    if not isinstance(expression, Name):
+        return False
+    if given(ev, expression, context) is not None or context.scope.is_input(expression.text):
+        return True
+    found = context.scope.find(expression.text)
+    return found is not None and not ev.ends.is_alias(found)

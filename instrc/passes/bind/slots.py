@@ -1,0 +1,47 @@
+"""The brackets that place what they are given, and the slots that it goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc import problems
+from instrc.ir.graph import Instruction, Slot
+from instrc.jsonvalue import AnyJson as Json
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.holding import Frame
+from instrc.passes.bind.values import paths
+from instrc.problems.suggest import nearest
+
+
+def frame_at(ev: Evaluation, context: EvaluationContext) -> Frame:
+    """Return brackets that place steps; they cannot hold what is piped to where they open."""
+    ev.reads_pipe(context)
+    if context.piped is None:
+        return Frame(frozenset())
+    return Frame(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
+
+
+def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
+    """Return the names of the top-level properties in order, those that annotations add included."""
+    found: dict[str, None] = {}
+    for part in (schema, *annotations):
+        if isinstance(part, dict) and isinstance(part.get("properties"), dict):
+            found.update(dict.fromkeys(part["properties"]))
+    return found
+
+
+def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Iterable[Slot], annotations: tuple[Json, ...]) -> bool:
+    """Report slots that name no property, of the schema or of annotations, unless the schema is open."""
+    if not isinstance(schema, dict):
+        return True
+    names = tuple(properties_of(schema, annotations))
+    open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)
+    unknown = [] if open_ else [slot for slot in slots if slot.name not in names]
+    for slot in unknown:
+        ev.report.add(
+            problems.calls.SlotNotFound(
+                at=slot.span, word=slot.name, holder=holder.name, nearest=nearest(slot.name, names), slots=names
+            )
+        )
+    return not unknown
