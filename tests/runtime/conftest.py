@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
+from postgres_server import Database, postgres
 from temporal_server import Server, started
 
 
@@ -13,3 +15,22 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
     """Return a real Temporal server."""
     with started(tmp_path_factory.mktemp("temporal")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """Return a real PostgreSQL server."""
+    with postgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def prepared_database(postgres_server: Database, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the name of a database with the tables of runs, to be copied."""
+    from instrc.runtime.drivers.dbos.engine import DurableEngine
+
+    url = postgres_server.fresh()
+    engine = DurableEngine(url, lambda *_: None)  # type: ignore[arg-type, return-value]  # it runs nothing
+    assert asyncio.run(engine._carrier()) is not None
+    engine.close()
+    return url.rpartition("/")[2]

@@ -28,7 +28,12 @@ def on_server(folder: Path, equip: Equip, **more: Any) -> TemporalEngine:
     return TemporalEngine(folder, equip, queue=f"contract-{name}", prefix=f"{name}-", **more)
 
 
-ENGINES: dict[str, Callable[..., Engine]] = {"memory": FolderEngine, "durable": DurableEngine, "temporal": on_server}
+ENGINES: dict[str, Callable[..., Engine]] = {
+    "memory": FolderEngine,
+    "durable": DurableEngine,
+    "postgres": DurableEngine,
+    "temporal": on_server,
+}
 """A driver that is added here has to pass every test beside this file."""
 QUICK = Retry(attempts=3, pause=0.001)
 SETTLED = {"done", "failed", "stopped", "cancelled", "waiting"}
@@ -50,7 +55,7 @@ class Written:
 class Stage:
     """An engine, and what the runs on it are made of."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path | str) -> None:
         self.events: list[Event] = []
         self.calls: list[tuple[str, str, Json]] = []
         """Each attempt at an activity: its name, its key, its input."""
@@ -100,7 +105,12 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     """Return an engine with an empty store."""
     if request.param == "temporal":
         monkeypatch.setenv("TEMPORAL_ADDRESS", request.getfixturevalue("temporal_server").address)
-    stage = Stage(request.param, tmp_path / "store")
+    place: Path | str = tmp_path / "store"
+    if request.param == "postgres":
+        monkeypatch.chdir(tmp_path)
+        server = request.getfixturevalue("postgres_server")
+        place = server.fresh(request.getfixturevalue("prepared_database"))
+    stage = Stage(request.param, place)
     yield stage
     close = getattr(stage.engine, "close", None)
     if close is not None:

@@ -60,6 +60,8 @@ DOCUMENT = process(
     ),
 )
 INPUTS = {"prompt": [1, 2, 3]}
+STORE = "DYING_STORE"
+"""Of the environment: the URL of a database, instead of a file in the folder."""
 STRIDE = 31
 """Between the moments at which two runs die first: a prime, so that after as many runs as there are moments each was visited."""
 
@@ -124,7 +126,7 @@ class Life:
             self.moment()
 
         runner._record = record
-        engine = DurableEngine(self.folder / "store", self.equip)
+        engine = DurableEngine(os.environ.get(STORE) or self.folder / "store", self.equip)
         plan = plan_of(DOCUMENT, activities=["Plan"])
         report = await engine.start(Launch(run, "dying", plan, INPUTS))
         while report.status == "waiting":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from postgres_server import Database
 
 from instrc.runtime.traces import read_trace
 
@@ -20,8 +22,23 @@ SLOW = (pytest.mark.slow, pytest.mark.timeout(3600))
 
 @pytest.mark.parametrize("kills", [8, pytest.param(220, marks=SLOW)])
 def test_a_run_survives_kills_between_any_two_effects(kills: int, tmp_path: Path) -> None:
+    held(tmp_path, kills)
+
+
+def test_a_run_in_postgresql_survives_kills(tmp_path: Path, postgres_server: Database, prepared_database: str) -> None:
+    held(tmp_path, 8, {"DYING_STORE": postgres_server.fresh(prepared_database)})
+
+
+def held(tmp_path: Path, kills: int, environment: dict[str, str] | None = None) -> None:
+    """Let runs be killed so often, and look at what was done and recorded."""
     done = subprocess.run(
-        [sys.executable, str(PROGRAM), str(tmp_path), str(kills)], capture_output=True, text=True, timeout=3000, check=False
+        [sys.executable, str(PROGRAM), str(tmp_path), str(kills)],
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **(environment or {})},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.splitlines()[-1])
@@ -49,5 +66,9 @@ def test_a_run_survives_kills_between_any_two_effects(kills: int, tmp_path: Path
         assert ended == calm, "the outcome does not depend on the kills"
         mine = {key for key in effects if key.startswith(f"{run}/")}
         assert {key.removeprefix(run) for key in mine} == expected, "the same effects, under the same keys"
-        repeated = {event["key"] for event in read_trace(tmp_path / "store", run) if event["event"] == "repeated"}
+        repeated = {
+            event["key"]
+            for event in read_trace(tmp_path / (".instrc" if environment else "store"), run)
+            if event["event"] == "repeated"
+        }
         assert {key for key in mine if effects[key] > 1} <= repeated, "what was perhaps done twice is reported"

@@ -1,0 +1,64 @@
+"""A store in PostgreSQL, by its URL: several processes use it, and the server may go and come back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from postgres_server import Database, postgres
+
+import instrc
+from instrc.jsonvalue import loads
+
+PROGRAM = """
+const answer = prompt | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },
+  required: ["decision"] };
+answer | @{ title: "Sum", type: "object", properties: { text: { type: "string" } }, required: ["text"] }
+"""
+
+
+def said(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "instrc", *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_commands_find_a_store_by_its_url(tmp_path: Path, postgres_server: Database, prepared_database: str) -> None:
+    url = postgres_server.fresh(prepared_database)
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    begun = said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
+    assert begun.returncode == 0, begun.stderr
+    assert loads(begun.stdout)["status"] == "waiting"
+    assert "one" in said(tmp_path, "runs", "--store", url).stdout
+    line = ["answer", "one", "approve", "--data", '{"decision": "Approve"}', "--store", url]
+    done = said(tmp_path, *line)
+    assert loads(done.stdout)["status"] == "done", done.stderr
+    assert "no-such-question" in said(tmp_path, *line).stderr
+
+
+def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with postgres(tmp_path_factory.mktemp("dies")) as server:
+        url = server.fresh()
+        run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
+        assert run.status == "waiting"
+        server.kill()
+        with pytest.raises(instrc.CompileError) as raised:
+            run.answer("approve", {"decision": "Approve"})
+        assert raised.value.problems[0].name == "unusable-store"
+        server.begin()
+        instrc.close_stores()
+        run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
+        assert run.answer("approve", {"decision": "Approve"}).status == "done"
+        instrc.close_stores()
+
+
+def test_no_server_is_a_problem_that_shows_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run(PROGRAM, "go", model="sample", engine="durable", store="postgresql://me:geheim99@127.0.0.1:1/runs")
+    [problem] = raised.value.problems
+    assert problem.name == "unusable-store"
+    assert "geheim99" not in problem.message
