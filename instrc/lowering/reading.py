@@ -1,66 +1,35 @@
-"""Read function schemas as they are met: Python's words for types, older drafts, shorthands.
+"""Read the schema of a tool as the kernel reads what others wrote, and tell what is read in another way than it is written.
 
 A schema that is JSON Schema 2020-12 already is returned as the same object.
-Everything that is read in another way than it is written is reported.
+One that is sound by an older draft is brought to 2020-12.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
-from instrc.codecs.positions import MANY, NAMED, ONE
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
-from instrc.schema.wellformed import problems_of
+from instrc.problems.schemas import InvalidSchema
+from instrc.schema.dialects import LATEST, known
+from instrc.schema.expressions import unreadable
+from instrc.schema.normalize import Rules, normalize
+from instrc.schema.notes import Note
+from instrc.schema.parameters import parameters
+from instrc.schema.soundness import made_sound
+from instrc.schema.upgrade import upgrade
+from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ONE
+from instrc.schema.walk import Path, walk
+from instrc.schema.wellformed import SOUND, problems_of
 
-_DEEPEST = 200
-_TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
-_MEANT: dict[str, str | None] = {
-    "str": "string",
-    "text": "string",
-    "char": "string",
-    "date": "string",
-    "datetime": "string",
-    "enum": "string",
-    "bytes": "string",
-    "path": "string",
-    "int": "integer",
-    "long": "integer",
-    "int32": "integer",
-    "int64": "integer",
-    "short": "integer",
-    "byte": "integer",
-    "float": "number",
-    "double": "number",
-    "decimal": "number",
-    "bool": "boolean",
-    "dict": "object",
-    "hashmap": "object",
-    "map": "object",
-    "mapping": "object",
-    "record": "object",
-    "list": "array",
-    "tuple": "array",
-    "set": "array",
-    "arraylist": "array",
-    "sequence": "array",
-    "none": "null",
-    "nonetype": "null",
-    "nil": "null",
-    "void": "null",
-}
-_ANY = frozenset({"any", "anytype", "unknown", "mixed", "value", "jsonvalue", "file", "object?", "undefined"})
-"""Words that say no type."""
-_COUNTS = frozenset(
-    {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
-)
-_NUMBERS = frozenset({"minimum", "maximum", "multipleOf"})
-_LISTS_OF_ANYTHING = frozenset({"examples"})
-_FLAGS = frozenset({"deprecated", "readOnly", "writeOnly", "uniqueItems"})
-_ARRAYS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_ANY_VALUE = frozenset({"const", "default", "enum", "examples", "example"})
+_OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
+"""Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
+_NEEDED = NAMED | {"type"}
+"""Keywords of which something must be left: without them another tool would come out."""
+_PATTERNS = frozenset({"pattern", "patternProperties"})
+_NO_SCHEMA = "it is no schema"
 
 
 def read(schema: Json) -> tuple[Json, list[Loss]]:
@@ -68,235 +37,116 @@ def read(schema: Json) -> tuple[Json, list[Loss]]:
 
     What cannot be read so is a `CompileError` with `invalid-schema` problems.
     """
+    if is_modern(schema):
+        return schema, []
+    dialect = (known(schema.get("$schema")) if schema.__class__ is dict else None) or LATEST
+    if dialect is not LATEST and not problems_of(schema):
+        return upgrade(schema), []
+    found = normalize(schema, Rules(dialect=dialect))
+    _refuse(schema, found.notes)
+    sound = made_sound(found.schema)
+    notes = [*found.notes, *sound.notes, *_without_unreadable(sound.schema)]
+    return sound.schema, _losses(notes, schema)
+
+
+def is_modern(schema: Json) -> bool:
+    """Say whether a schema is JSON Schema 2020-12 beyond doubt, and says nothing in the words of others."""
+    stack: list[Json] = [schema]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is bool:
+            continue
+        if node.__class__ is not dict:
+            return False
+        ours = not node
+        for keyword, value in node.items():
+            sound = SOUND.get(keyword)
+            if sound is None:
+                if keyword in _OF_OTHERS:
+                    return False
+                continue
+            ours = True
+            if not sound(value) or (keyword in _PATTERNS and _unreadable(keyword, value)):
+                return False
+            if keyword in HOLDERS:
+                if value.__class__ is dict and keyword in NAMED:
+                    stack.extend(value.values())
+                elif value.__class__ is list:
+                    stack.extend(value)
+                else:
+                    stack.append(value)
+        if (not ours and parameters(node)) or ("enum" in node and node.get("type") == "array"):
+            return False
+    return True
+
+
+def _unreadable(keyword: str, value: Json) -> list[str]:
+    """Return the regular expressions of a keyword that no engine reads."""
+    return [pattern for pattern in ([value] if keyword == "pattern" else value) if unreadable(pattern) is not None]
+
+
+def _without_unreadable(schema: Json) -> list[Note]:
+    """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`."""
+    notes: list[Note] = []
+    for path, node in walk(schema):
+        for keyword in _PATTERNS.intersection(node) if isinstance(node, dict) else ():
+            for pattern in _unreadable(keyword, node[keyword]):
+                notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
+                if keyword == "pattern":
+                    del node[keyword]
+                else:
+                    del node[keyword][pattern]
+    return notes
+
+
+def _refuse(schema: Json, notes: Iterable[Note]) -> None:
+    """Raise the problems of what nobody can read: a word that is no type, something else in the place of schemas."""
+    refused = [note for note in notes if note.kind == "left-out" and _is_needed(note)]
+    if not refused:
+        return
+    places = {pointer(note.path) for note in refused}
+    told = tuple(problem for problem in problems_of(schema) if problem.pointer in places)
+    raise CompileError(told or [InvalidSchema(pointer=pointer(note.path), reason=note.reason) for note in refused])
+
+
+def _is_needed(note: Note) -> bool:
+    _, keyword = _parted(note.path)
+    return keyword is None or note.reason == _NO_SCHEMA or (keyword in _NEEDED and "is no" in note.reason)
+
+
+def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
+    """Return notes as losses; the spellings of older drafts and of OpenAPI are none."""
     losses: list[Loss] = []
-    readable = _read(schema, (), losses)
-    if wrong := problems_of(readable):
-        raise CompileError(wrong)
-    return readable, losses
+    for note in notes:
+        if note.kind == "dialect":
+            continue
+        place, keyword = _parted(note.path)
+        reason = f"is left out: {note.reason}" if note.kind == "left-out" else f"is read as {note.reason}".replace("`", "")
+        word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
+        losses.append(Loss(pointer(place), word, _written(schema, note), "annotation", reason))
+    return losses
 
 
-def _read(schema: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:
-    if len(path) > _DEEPEST or schema is True or schema is False:
-        return schema
-    if schema is None:
-        return True
-    if isinstance(schema, str):
-        return _read({"type": schema}, path, losses)
-    if not isinstance(schema, dict):
-        return schema  # the check of the whole says so
-    result: dict[str, Any] | None = None
-    for keyword, value in schema.items():
-        new = _keyword(schema, keyword, value, path, losses)
-        if new is not value:
-            result = dict(schema) if result is None else result
-            if new is _GONE:
-                del result[keyword]
-            else:
-                result[keyword] = new
-    return _older(schema if result is None else result, path, losses)
-
-
-_GONE: Any = object()
-
-
-def _keyword(schema: dict[str, Json], keyword: str, value: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:  # noqa: ARG001  -- one shape for all
-    """Return the value of a keyword as 2020-12 writes it, or `_GONE`."""
-    if value is None and keyword not in _ANY_VALUE:
-        return _GONE
-    if keyword == "type":
-        return _type(value, path, losses)
-    if keyword in NAMED:
-        if not isinstance(value, dict):
-            return value  # the check of the whole says so
-        return _named(keyword, value, path, losses)
-    if keyword in MANY:
-        if not isinstance(value, list) or not value:
-            _lose(losses, path, keyword, value, "is not a list of schemas and is left out")
-            return _GONE
-        return _many(keyword, value, path, losses)
-    if keyword in ONE:
-        if keyword == "items" and isinstance(value, list):
-            return _many(keyword, value, path, losses)
-        return _read(value, (*path, keyword), losses)
-    if keyword in _COUNTS and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0 or value != int(value)):
-        _lose(losses, path, keyword, value, "is no count and is left out")
-        return _GONE
-    if keyword in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
-        _lose(losses, path, keyword, value, "is no number and is left out")
-        return _GONE
-    if keyword == "enum" and (not isinstance(value, list) or not value):
-        _lose(losses, path, keyword, value, "lists no values and is left out")
-        return _GONE
-    if keyword in _LISTS_OF_ANYTHING and not isinstance(value, list):
-        _lose(losses, path, keyword, value, "is no list and is left out")
-        return _GONE
-    if keyword in _FLAGS and not isinstance(value, bool):
-        _lose(losses, path, keyword, value, "is neither true nor false and is left out")
-        return _GONE
-    if keyword == "required" and isinstance(value, str):
-        _lose(losses, path, keyword, value, "is read as a list of one name")
-        return [value]
-    if keyword == "required" and isinstance(value, list) and not all(isinstance(name, str) for name in value):
-        return [name for name in value if isinstance(name, str)]
-    if keyword == "required" and isinstance(value, list) and len(set(value)) < len(value):
-        return list(dict.fromkeys(value))
-    if keyword in {"pattern", "format", "description", "title", "$comment", "$schema"} and not isinstance(value, str):
-        _lose(losses, path, keyword, value, "is no text and is left out")
-        return _GONE
-    if keyword == "pattern" and _broken(value):
-        _lose(losses, path, keyword, value, "is no regular expression that can be read here")
-        return _GONE
-    if keyword == "pattern":
-        return _plain_classes(value)
-    if keyword == "uniqueItems" and not isinstance(value, bool):
-        return _GONE
-    return value
-
-
-def _broken(pattern: str) -> bool:
-    import re
-
+def _written(schema: Json, note: Note) -> Json:
+    """Return what stands in the place that a note speaks of."""
     try:
-        re.compile(_plain_classes(pattern))
-    except (re.error, RecursionError, OverflowError):
-        return True
-    return False
+        return at(schema, pointer(note.path))
+    except (LookupError, ValueError, TypeError):
+        return note.what
 
 
-_SETS = ("&&", "||", "~~")
-_ENDS_OF_WORDS = ("\\<", "\\>")
-"""Signs as ECMA 262 reads them, ends of words to the engines in Rust."""
-
-
-def _plain_classes(pattern: str) -> str:
-    r"""Return a pattern whose character classes hold no bare `[`, `&&`, `||` or `~~`, and that has no needless `\<` and `\>`.
-
-    To ECMA 262 they are characters; to the engines in Rust they begin a class inside the class, or an operation on it,
-    and Python warns that one day they will to it.
-    """
-    if not any(mark in pattern for mark in ("[", "\\<", "\\>", *_SETS)):
-        return pattern
-    out: list[str] = []
-    inside, place = False, 0
-    while place < len(pattern):
-        step = pattern[place : place + 2] if pattern[place] == "\\" else pattern[place]
-        if step in _ENDS_OF_WORDS:
-            out.append(step[1])
-            place += 2
-            continue
-        if inside and (step == "[" or (pattern[place : place + 2] in _SETS and out[-1][-1:] != "\\")):
-            step = f"\\{step}"
-            place -= 1
-        elif step == "[":
-            inside = True
-        elif step == "]":
-            inside = False
-        out.append(step)
-        place += len(step)
-    plain = "".join(out)
-    return pattern if plain == pattern else plain
-
-
-def _type(value: Json, path: tuple[str | int, ...], losses: list[Loss]) -> Json:
-    if isinstance(value, str):
-        if value in _TYPES:
-            return value
-        meant = _MEANT.get(value.lower(), value.lower() if value.lower() in _TYPES else None)
-        if meant is None and value.lower() not in _ANY:
-            return value  # no word for a type: the check of the whole says so
-        _lose(losses, path, "type", value, f"is read as {meant or 'any type'}")
-        return meant if meant is not None else _GONE
-    if isinstance(value, list):
-        if value and all(isinstance(item, str) and item in _TYPES for item in value) and len(set(value)) == len(value):
-            return value
-        words = [item.lower() for item in value if isinstance(item, str)]
-        meant_all = [_MEANT.get(word, word) for word in words]
-        kept = [word for word in dict.fromkeys(meant_all) if word in _TYPES]
-        _lose(losses, path, "type", value, f"is read as {kept or 'any type'}")
-        return kept if kept and len(kept) == len(set(meant_all)) else _GONE
-    _lose(losses, path, "type", value, "is no type and is left out")
-    return _GONE
-
-
-def _named(keyword: str, value: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> Json:
-    result: dict[str, Json] | None = None
-    for name, child in value.items():
-        if keyword == "patternProperties" and _broken(name):
-            result = dict(value) if result is None else result
-            del result[name]
-            _lose(losses, path, keyword, name, "is no regular expression that can be read here")
-            continue
-        new = _read(child, (*path, keyword, name), losses)
-        if new is not child:
-            result = dict(value) if result is None else result
-            result[name] = new
-    return value if result is None else result
-
-
-def _many(keyword: str, value: list[Json], path: tuple[str | int, ...], losses: list[Loss]) -> Json:
-    new = [_read(child, (*path, keyword, index), losses) for index, child in enumerate(value)]
-    return value if all(one is other for one, other in zip(new, value, strict=True)) else new
-
-
-def _older(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> dict[str, Json]:
-    """Read what older drafts, OpenAPI 3.0 and hand-written lists of parameters say otherwise."""
-    result = schema
-    if isinstance(items := result.get("items"), list):
-        rest = {keyword: value for keyword, value in result.items() if keyword not in {"items", "additionalItems"}}
-        following = {"items": result["additionalItems"]} if "additionalItems" in result else {}
-        result = {**rest, **({"prefixItems": items} if items else {}), **following}
-    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        value = result.get(exclusive)
-        if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-            continue
-        result = {keyword: item for keyword, item in result.items() if keyword != exclusive}
-        if value is True and bound in result:
-            result[exclusive] = result.pop(bound)
-    if result.get("nullable") is True:
-        result = {keyword: value for keyword, value in result.items() if keyword != "nullable"}
-        types = result.get("type")
-        if types is not None:
-            result["type"] = list(dict.fromkeys([*([types] if isinstance(types, str) else types), "null"]))
-            if "enum" in result and None not in result["enum"]:
-                result["enum"] = [*result["enum"], None]
-    return _required(_listed_items(result, path, losses), path, losses)
-
-
-def _listed_items(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> dict[str, Json]:
-    """Read an `enum` of values that are no lists beside `type: array` as what its items may be."""
-    listed = schema.get("enum")
-    if schema.get("type") != "array" or not listed or any(isinstance(value, list) for value in listed):
-        return schema
-    _lose(losses, path, "enum", listed, "is read as what the items may be")
-    rest = {keyword: value for keyword, value in schema.items() if keyword != "enum"}
-    items = rest.get("items")
-    return {**rest, "items": {**(items if isinstance(items, dict) else {}), "enum": listed}}
-
-
-def _required(schema: dict[str, Json], path: tuple[str | int, ...], losses: list[Loss]) -> dict[str, Json]:
-    """Move `required: true` from a property to the object it belongs to, as drafts before the fourth have it."""
-    properties = schema.get("properties")
-    flagged: list[str] = []
-    if isinstance(properties, dict):
-        flagged = [name for name, child in properties.items() if isinstance(child, dict) and child.get("required") is True]
-        odd = [
-            name
-            for name, child in properties.items()
-            if isinstance(child, dict) and "required" in child and not isinstance(child["required"], list)
-        ]
-        if odd:
-            cleaned = dict(properties)
-            for name in odd:
-                cleaned[name] = {keyword: value for keyword, value in properties[name].items() if keyword != "required"}
-            schema = {**schema, "properties": cleaned}
-    if flagged:
-        given = schema.get("required")
-        schema = {**schema, "required": list(dict.fromkeys([*(given if isinstance(given, list) else []), *flagged]))}
-    if not path and "required" in schema and not isinstance(schema["required"], list):
-        _lose(losses, path, "required", schema["required"], "is no list of names and is left out")
-        schema = {keyword: value for keyword, value in schema.items() if keyword != "required"}
-    return schema
-
-
-def _lose(losses: list[Loss], path: tuple[str | int, ...], keyword: str, value: Json, reason: str) -> None:
-    losses.append(Loss(pointer(path), keyword, value, "annotation", reason))
+def _parted(path: Path) -> tuple[Path, str | None]:
+    """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
+    here = 0
+    while here < len(path):
+        keyword = path[here]
+        if keyword not in KEYWORDS:
+            break
+        more = path[here + 1 : here + 2]
+        if (keyword in NAMED and more) or (keyword in MANY and more and isinstance(more[0], int)):
+            here += 2
+        elif keyword in ONE and more:
+            here += 1
+        else:
+            break
+    return path[:here], str(path[here]) if here < len(path) else None

@@ -14,7 +14,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, freeze, kind_of, pointer
 from instrc.lowering import budgets
-from instrc.lowering.rewrites.scalars import taken
+from instrc.lowering.rewrites.patterns import taken
 
 _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _SMOLAGENTS_TYPES = frozenset({*_TYPES, "image", "audio", "any"})

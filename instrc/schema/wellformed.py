@@ -71,7 +71,7 @@ def doubtful(schema: Json) -> Iterator[Doubt]:
         if node.__class__ is not dict:
             continue
         for keyword, value in node.items():
-            sound = _SOUND.get(keyword)
+            sound = SOUND.get(keyword)
             if sound is None or sound(value):
                 continue
             members: list[tuple[str | int, Json]] = []
@@ -150,7 +150,7 @@ _BY_SHAPE: dict[Shape, Callable[[Json], bool]] = {
 }
 _OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
 """2020-12 still knows `definitions` and `dependencies`, and refuses what it once called recursive."""
-_SOUND: dict[str, Callable[[Json], bool]] = {
+SOUND: dict[str, Callable[[Json], bool]] = {
     **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
     "$id": lambda value: value.__class__ is str and "#" not in value,
     "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST,

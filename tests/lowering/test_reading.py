@@ -12,6 +12,7 @@ from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.reading import read
 from instrc.lowering.rules import breaches
+from instrc.problems.problem import CompileError
 
 WILD: dict[str, Any] = {
     "dict with python types": {
@@ -111,11 +112,45 @@ def test_what_is_read_otherwise_is_reported() -> None:
     ],
 )
 def test_brackets_and_signs_in_classes_are_characters_to_every_engine(pattern: str, read_as: str) -> None:
-    schema = {"type": "string", "pattern": pattern}
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}, "required": ["a"]}
+    assert read(schema) == (schema, [])
+    assert lower(schema, "smolagents").schema["properties"]["a"]["pattern"] == read_as
+    assert lower(schema, "mcp").schema == schema  # to whom all of JSON Schema is sent it is sent as it is written
+
+
+@pytest.mark.parametrize(
+    ("schema", "meaning"),
+    [
+        ({"type": ["string", "bigint"]}, {"type": ["string", "integer"]}),
+        ({"type": "uuid"}, {"type": "string", "format": "uuid"}),
+        ({"type": "list[int]"}, {"type": "array", "items": {"type": "integer"}}),
+        ({"type": "boolean", "minLength": "3"}, {"type": "boolean", "minLength": 3}),
+        ({"type": "str", "pattern": "(?<n>x"}, {"type": "string"}),
+        ({"type": "array", "enum": ["a", "b"]}, {"type": "array", "items": {"enum": ["a", "b"]}}),
+    ],
+)
+def test_a_schema_means_the_same_to_import_and_to_lower_and_what_is_changed_is_told(schema: Any, meaning: Any) -> None:
+    again, losses = read({"type": "object", "properties": {"a": schema}})
+    assert again["properties"]["a"] == meaning
+    assert losses
+    assert all(loss.pointer == "/properties/a" for loss in losses)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"type": "strnig"}, {"type": ["string", "strnig"]}, {"items": 3}, {"properties": ["a", {"b": 1}]}, {"$defs": "x"}]
+)
+def test_what_nobody_can_read_is_an_error(schema: Any) -> None:
+    with pytest.raises(CompileError) as caught:
+        read({"type": "object", "properties": {"a": schema}})
+    assert {problem.name for problem in caught.value.problems} == {"invalid-schema"}
+    assert all(problem.pointer.startswith("/properties/a/") for problem in caught.value.problems)
+
+
+def test_a_schema_that_is_sound_by_an_older_draft_is_read_by_it_without_a_word() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": False}
     again, losses = read(schema)
-    assert again["pattern"] == read_as
+    assert (again["prefixItems"], again["items"]) == ([{"type": "string"}], False)
     assert not losses
-    assert (again is schema) is (pattern == read_as)
 
 
 def test_what_needs_no_reading_is_the_same_object() -> None:

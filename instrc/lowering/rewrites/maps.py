@@ -13,7 +13,7 @@ from instrc.codecs.reverse import Codec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import note
-from instrc.lowering.rewrites.scalars import taken
+from instrc.lowering.rewrites.patterns import spelled
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
 
@@ -123,16 +123,12 @@ def kept(
     by: list[dict[str, Json]] = []
     other: Codec = None
     single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
-    if (
-        patterns
-        and single
-        and "patternProperties" in keywords
-        and all(taken(pattern, "plain", lowerer.dialect.most_repeated) for pattern in patterns)
-    ):
+    sent = {pattern: spelled(pattern, lowerer.dialect, "plain") for pattern in patterns} if single else {}
+    if sent and "patternProperties" in keywords and None not in sent.values():
         said: dict[str, Json] = {}
         for pattern, schema in patterns.items():
             value, codec = lowerer.fit(schema, level + 1)
-            said[pattern] = False if value is None else value
+            said[sent[pattern] or pattern] = False if value is None else value
             by.append({"pattern": pattern, "codec": codec})
         body["patternProperties"] = said  # declared properties that match the pattern have its demands among their own
     elif patterns:
@@ -182,7 +178,7 @@ def pairs(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, J
     if patterns and (len(patterns) > 1 or rest is not False or node.get("properties")):
         lowerer.lose(node, "patternProperties")
     for pattern in patterns:
-        if not _enforced(lowerer, pattern):
+        if _enforced(lowerer, pattern) is None:
             lowerer.lose(node, "patternProperties")
             _lose_rest(lowerer, node, rest)
     if lowerer.dialect.unions == "choice" and len(wanted) > 1:
@@ -203,16 +199,16 @@ def pairs(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, J
     return Variant("array", {"type": "array", "items": items}, pairs)
 
 
-def _enforced(lowerer: Walk, pattern: str) -> bool:
-    """Say whether a target holds keys to a pattern."""
-    return "pattern" in lowerer.dialect.keywords and taken(pattern, lowerer.dialect.patterns, lowerer.dialect.most_repeated)
+def _enforced(lowerer: Walk, pattern: str) -> str | None:
+    """Return a pattern as a target takes it, if the target holds keys to patterns."""
+    return spelled(pattern, lowerer.dialect) if "pattern" in lowerer.dialect.keywords else None
 
 
 def _entry(lowerer: Walk, node: dict[str, Any], pattern: str | None, value: Json) -> Json:
     """Return the schema of one entry."""
     key: Json = {"type": "string"}
-    if pattern is not None and _enforced(lowerer, pattern):
-        key["pattern"] = pattern
+    if pattern is not None and (enforced := _enforced(lowerer, pattern)) is not None:
+        key["pattern"] = enforced
     elif pattern is not None:  # nobody wrote that keyword: what is lost is `patternProperties`
         key["description"] = note("pattern", pattern)
     if "propertyNames" in node:

@@ -7,17 +7,15 @@ look-around in patterns is refused by everyone, and xgrammar anchors patterns th
 
 from __future__ import annotations
 
-import re
 from math import ceil, floor
 from typing import Any
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.lowering.rewrites.patterns import spelled
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
 
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-
-
 _ROUNDED = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
 
 
@@ -30,8 +28,8 @@ def strings(lowerer: Walk, node: dict[str, Any]) -> Variant | None:
     form = Variant("string", {"type": "string"})
     pattern, form_at = node.get("pattern"), node.get("format")
     if isinstance(pattern, str):
-        if "pattern" in keywords and taken(pattern, dialect.patterns, dialect.most_repeated):
-            form.body["pattern"] = pattern
+        if "pattern" in keywords and (sendable := spelled(pattern, dialect)) is not None:
+            form.body["pattern"] = sendable
         else:
             form.notes.append(lowerer.lose(node, "pattern"))
     if isinstance(form_at, str):
@@ -98,40 +96,3 @@ def _empty(node: dict[str, Json], kind: str) -> bool:
         if isinstance(step, int) and step > 0:
             return bool(-(-least // step) * step > most)
     return False
-
-
-_LOOKS = re.compile(r"\(\?[=!<>#aiLmsux&P(+|-]|\\[bBAZzGKkpPXRQE0-9uxcC]|[*+?}]\+|\[[^\]]*(?:\[|&&|--|~~)")
-_REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
-_LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
-
-
-def taken(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
-    """Say whether a target takes a regular expression, and Python reads it too."""
-    if most_repeated is not None and any(int(number) > most_repeated for number in _REPEATED.findall(pattern)):
-        return False
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    if kind == "any":
-        return True
-    if _LOOKS.search(pattern) or _LITERAL_BRACE.search(pattern):
-        return False
-    return kind == "plain" or _anchored(pattern)
-
-
-_ATOMS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-"""Escapes and character classes, in which signs stand for themselves."""
-
-
-def _anchored(pattern: str) -> bool:
-    """Say whether a pattern speaks of the whole text: `^…$` around it, alternatives within groups only, no anchor inside."""
-    bones = _ATOMS.sub("a", pattern)
-    if not bones.startswith("^") or not bones.endswith("$") or {"^", "$"} & set(bones[1:-1]):
-        return False
-    depth = 0
-    for sign in bones:
-        depth += (sign == "(") - (sign == ")")
-        if sign == "|" and depth == 0:
-            return False
-    return True
