@@ -122,10 +122,10 @@ class Renderer:
 
     def _around(self, made: Container, group: Group, items: tuple[int | None, ...]) -> tuple[list[Field], list[Field]]:
         """Return the properties of a mixin before and after its slot, and keep what else it says."""
-        mixin = self.plan.flat.mixins[id(group.application)]
+        mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
             return [], []
-        mixin = self._fill_blocks(mixin, self.plan.flat.around.get(id(group.application), ()), items[0])
+        mixin = self._fill_blocks(mixin, self.plan.flat.around.get(group.number, ()), items[0])
         mixin = self.definitions.hoist(mixin, "Mixin")
         properties = mixin.get("properties", {})
         required = frozenset(mixin.get("required", ()))

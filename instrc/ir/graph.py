@@ -139,10 +139,12 @@ class Slot(NamedTuple):
     """Something composed into a property of the same name."""
 
     name: str
-    content: Content
+    content: Filling
     reads: tuple[Path, ...]
     """What the calls in it read."""
     span: Span
+    number: int
+    """Contents that are equal share it."""
     engine: Planned | Among | None = None
     """What the engine has to know about it."""
 
@@ -176,6 +178,8 @@ class Group:
     members: tuple[Unit, ...]
     numbers: tuple[int, ...]
     """The steps of all members, in order."""
+    number: int
+    """Its own among the groups of the graph."""
 
 
 Unit: TypeAlias = int | Group
@@ -272,6 +276,8 @@ class Do:
 
 
 Block: TypeAlias = When | Each | Repeat | Try | Do
+Filling: TypeAlias = Fusion | Constant | StepObject
+"""What a step or a slot is filled with."""
 Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try | Do
 
 
@@ -423,8 +429,8 @@ class FlatGraph:
     placed: dict[int, tuple[Placed, ...]]
     """Blocks inside steps, by step."""
     mixins: dict[int, Json]
-    """The composed schema of each group's mixin, by the `id` of the application."""
+    """The composed schema of each group's mixin, by the number of the group."""
     around: dict[int, tuple[Placed, ...]]
-    """Blocks inside the mixins of groups, by the `id` of the application."""
+    """Blocks inside the mixins of groups, by the number of the group."""
     optional: frozenset[tuple[int, str]] = frozenset()
     """Named arguments that are left out where they are `null`, by step."""

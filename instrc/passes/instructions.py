@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -20,18 +21,22 @@ from instrc.vibes.registry import ProgramFile, Registry
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
+Launch: TypeAlias = Callable[[ProgramFile, str | None], Json | None]
+"""Compiles a program by itself and returns its entry, for those who launch it."""
+
 
 class InstructionTable:
     """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too."""
 
-    def __init__(self, registry: Registry, report: Report, *, sketch: bool = False, limit: int = LIMIT) -> None:
+    def __init__(
+        self, registry: Registry, report: Report, *, sketch: bool = False, limit: int = LIMIT, launch: Launch | None = None
+    ) -> None:
         self.registry = registry
         self.limit = limit
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}
-        self.compiled: Callable[[ProgramFile, str | None], Json | None] | None = None
-        """What compiles a program by itself, for those who launch it."""
+        self._launch = launch
         self._loaded: set[str] = set()
         """References that lead to vibes."""
         self._named: dict[str, tuple[str, ...]] = {}
@@ -62,7 +67,7 @@ class InstructionTable:
 
     def launched(self, file: ProgramFile, export: str | None) -> Json | None:
         """Return the entry of a program that is compiled by itself; `None` if it is no process."""
-        return None if self.compiled is None else self.compiled(file, export)
+        return None if self._launch is None else self._launch(file, export)
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every vibe there is."""

@@ -11,7 +11,6 @@ from instrc.ir.graph import (
     Fusion,
     Instruction,
     Path,
-    Slot,
 )
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object
@@ -43,7 +42,9 @@ def call(
     constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]
     if instruction.kind == "model":
         for argument in constants:  # for a model, a constant is a property with one value
-            given.slots.append(Slot(argument.label or "", argument.value, (), given.labels.get(argument.label or "", span)))
+            given.slots.append(
+                ev.steps.identities.slot(argument.label or "", argument.value, given.labels.get(argument.label or "", span))
+            )
         given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
     if not check_slots(ev, instruction, schema, given.slots, context.annotations):
         return None
@@ -110,7 +111,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
     known = properties_of(schema, ())
     kept = [each for each in given.arguments if isinstance(each.value, Constant) and each.label not in known]
     fused = [
-        Slot(each.label or "", each.value, (), span)
+        ev.steps.identities.slot(each.label or "", each.value, span)
         for each in given.arguments
         if isinstance(each.value, Constant) and each.label in known
     ]

@@ -61,7 +61,7 @@ def choice(
         return None
     schema, engine = made
     content = Fusion(Instruction(expression.callee.text, None, schema), (), tuple(annotations), (), expression.span)
-    return Slot(written.key, content, (), written.key_span, engine)
+    return ev.steps.identities.slot(written.key, content, written.key_span, engine=engine)
 
 
 def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Group, Instruction, Slot, StepObject
+from instrc.ir.graph import Filling, Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Expression, Field, Object
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
@@ -29,8 +29,7 @@ def fuse(
     if value is None:
         return None
     if isinstance(value, Members) and frame.inner:  # a mixin around an object
-        units = tuple({id(taken.unit): taken.unit for taken in frame.inner.values()}.values())
-        return slot_of(ev, written, braces.take(ev, units, frame, context, expression.span, ()))
+        return slot_of(ev, written, braces.take(ev, frame.taken(), frame, context, expression.span, ()))
     number = value.path.origin if isinstance(value, Result) else None
     step = ev.steps.table[number] if isinstance(number, int) else None
     if step is None or step.executor != "model" or step.output:
@@ -49,9 +48,11 @@ def dissolve(ev: Evaluation, written: Field, number: int, frame: Frame, context:
     if context.frame is not None:
         frame.hand_to(context.frame)
     step = ev.steps.table[number]
-    return Slot(written.key, step.content, step.reads, written.key_span)
+    content: Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
+    return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 
 
 def slot_of(ev: Evaluation, written: Field, block: StepObject) -> Slot:
     """Return a slot filled with an object of steps."""
-    return Slot(written.key, block, tuple(dict.fromkeys(braces.outside_reads(ev.steps, block))), written.key_span)
+    reads = tuple(dict.fromkeys(braces.outside_reads(ev.steps, block)))
+    return ev.steps.identities.slot(written.key, block, written.key_span, reads)

@@ -51,6 +51,11 @@ class Frame:
         outer.barriers |= self.barriers
         outer.inner |= self.inner
 
+    def taken(self) -> tuple[Unit, ...]:
+        """Return the units that mixins within these brackets have taken, each once."""
+        units = (taken.unit for taken in self.inner.values())
+        return tuple({("step", each) if isinstance(each, int) else ("group", each.number): each for each in units}.values())
+
     def state(self) -> tuple[object, ...]:
         """Return a key: brackets with equal keys hold the same."""
         inner = tuple(sorted((number, taken.depth) for number, taken in self.inner.items()))

@@ -14,9 +14,7 @@ from instrc.ir.graph import (
     Application,
     Argument,
     Constant,
-    Content,
-    Do,
-    Each,
+    Filling,
     Fusion,
     Group,
     Instruction,
@@ -25,12 +23,9 @@ from instrc.ir.graph import (
     Path,
     Planned,
     Reading,
-    Repeat,
     Slot,
     StepObject,
-    Try,
     Unit,
-    When,
 )
 from instrc.ir.surface import (
     Access,
@@ -49,17 +44,25 @@ from instrc.ir.surface import (
 from instrc.ir.surface import Argument as Written
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
+from instrc.source import Span
 
 
 class Identities:
-    """The numbers of one program's expressions and of what they come to."""
+    """The numbers of one program's expressions and of their values."""
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self.steps: list[int] = []
         """The numbers of the steps that there are, by the number that a step has among them."""
-        self._known: dict[int, tuple[object, int]] = {}
-        """By `id`, with the object itself, so that its `id` stays its own."""
+        self._written: dict[tuple[type, Span], int] = {}
+        """The numbers of expressions by their kind and place, of which a source has one."""
+        self._groups: dict[int, int] = {}
+        """Those of groups, by the number of the group."""
+
+    def restart(self) -> None:
+        """Forget the steps, as their expressions are going to be evaluated once more."""
+        self.steps = []
+        self._groups = {}
 
     def of(self, *parts: Hashable) -> int:
         """Return the number of something made of parts."""
@@ -73,7 +76,7 @@ class Identities:
         """Return what tells a path from others, wherever the step that it leads to has been met."""
         match path.origin:
             case int(number):
-                return ("step", self.steps[number] if self.steps else number, path.tail)
+                return ("step", self.steps[number], path.tail)
             case Local(_, _, kind, name):  # whose it is, is asked where two steps are compared
                 return ("local", kind, name, path.tail)
             case name:
@@ -89,22 +92,8 @@ class Identities:
             case Named(members):
                 return tuple((name, self.reading(member)) for name, member in members)
 
-    def content(self, content: Content) -> int:
-        """Return the number of what fills a step or a slot."""
-        waiting = [content]
-        while waiting:
-            node = waiting[-1]
-            open_ = [] if id(node) in self._known else [each for each in _inside(node) if id(each) not in self._known]
-            if open_:
-                waiting.extend(open_)
-                continue
-            waiting.pop()
-            if id(node) not in self._known:
-                self._known[id(node)] = node, self._content(node)
-        return self._known[id(content)][1]
-
-    def _content(self, content: Content) -> int:
-        """Return the number of something whose own contents have theirs."""
+    def content(self, content: Filling) -> int:
+        """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
         match content:
             case Constant(value):
                 return self.of("constant", self.json(value))
@@ -113,8 +102,17 @@ class Identities:
             case Fusion(instruction, slots, annotations, mixins):
                 uses = tuple(map(self.application, mixins))
                 return self.of(self.instruction(instruction), self._slots(slots), self._jsons(annotations), uses)
-            case When() | Each() | Repeat() | Try() | Do():
-                return self.of("block", id(content))
+
+    def slot(
+        self,
+        name: str,
+        content: Filling,
+        span: Span,
+        reads: tuple[Path, ...] = (),
+        engine: Planned | Among | None = None,
+    ) -> Slot:
+        """Return a slot with the number of its content."""
+        return Slot(name, content, reads, span, self.content(content), engine)
 
     def application(self, application: Application) -> int:
         """Return the number of a use of a mixin."""
@@ -124,22 +122,11 @@ class Identities:
 
     def unit(self, unit: Unit) -> Hashable:
         """Return what tells a unit from others: a step's own number; a group is known by its steps and what lies around them."""
-        if isinstance(unit, int):
-            return self.steps[unit] if self.steps else unit  # without a table, steps are what they are
-        known = self._known.get(id(unit))
-        if known is not None:
-            return ("group", known[1])
-        waiting: list[Group] = [unit]
-        while waiting:
-            group = waiting[-1]
-            inner = [each for each in group.members if isinstance(each, Group) and id(each) not in self._known]
-            if inner:
-                waiting.extend(inner)
-                continue
-            waiting.pop()
-            members = tuple(self.unit(each) for each in group.members)  # groups in it have their numbers by now
-            self._known[id(group)] = group, self.of("group", self.application(group.application), members)
-        return ("group", self._known[id(unit)][1])
+        return self.steps[unit] if isinstance(unit, int) else ("group", self._groups[unit.number])
+
+    def enter(self, group: Group) -> None:
+        """Give a group its number; those in it have theirs."""
+        self._groups[group.number] = self.of("group", self.application(group.application), tuple(map(self.unit, group.members)))
 
     def instruction(self, instruction: Instruction) -> int:
         """Return the number of an instruction."""
@@ -158,20 +145,19 @@ class Identities:
 
     def expression(self, expression: Expression) -> int:
         """Return the number of an expression as it is written, wherever that is."""
+        known = self._written
         waiting = [expression]
         while waiting:
             node = waiting[-1]
-            if id(node) in self._known:
-                waiting.pop()
-                continue
-            parts = children(node)
-            open_ = [part for part in parts if id(part) not in self._known]
+            parts = children(node) if _key(node) not in known else ()
+            open_ = [part for part in parts if _key(part) not in known]
             if open_:
                 waiting.extend(open_)
                 continue
             waiting.pop()
-            self._known[id(node)] = node, self.of(*self._signs(node), *(self._known[id(part)][1] for part in parts))
-        return self._known[id(expression)][1]
+            if _key(node) not in known:
+                known[_key(node)] = self.of(*self._signs(node), *(known[_key(part)] for part in parts))
+        return known[_key(expression)]
 
     def _signs(self, node: Expression) -> tuple[Hashable, ...]:
         """Return what tells an expression from others besides its parts."""
@@ -225,7 +211,7 @@ class Identities:
         return found
 
     def _slots(self, slots: Iterable[Slot]) -> tuple[Hashable, ...]:
-        return tuple((slot.name, self.content(slot.content), self._engine(slot.engine)) for slot in slots)
+        return tuple((slot.name, slot.number, self._engine(slot.engine)) for slot in slots)
 
     def _engine(self, engine: Planned | Among | None) -> Hashable:
         match engine:
@@ -240,17 +226,5 @@ class Identities:
         return tuple(map(self.json, values))
 
 
-def _inside(content: Content) -> list[Content]:
-    """Return what fills the slots in something."""
-    slots: list[Slot] = []
-    if isinstance(content, Fusion):
-        slots.extend(content.slots)
-        slots.extend(slot for use in content.mixins for slot in use.slots)
-    elif isinstance(content, StepObject):
-        waiting = list(content.units)
-        while waiting:
-            unit = waiting.pop()
-            if isinstance(unit, Group):
-                slots.extend(unit.application.slots)
-                waiting.extend(unit.members)
-    return [slot.content for slot in slots]
+def _key(node: Expression) -> tuple[type, Span]:
+    return type(node), node.span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Application, Constant, Instruction, Slot
+from instrc.ir.graph import Application, Constant, Instruction
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json
@@ -69,7 +69,7 @@ def mix(
                 given.slots.append(slot._replace(reads=tuple(given.chosen)))
             continue
         elif is_data(expression):
-            given.slots.append(Slot(slot_field.key, Constant(data_of(ev, expression)), (), slot_field.key_span))
+            given.slots.append(ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
             continue
         else:
             slot = yield fuse(

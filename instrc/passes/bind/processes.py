@@ -200,7 +200,7 @@ def start(
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
         if is_data(expression):
-            slots.append(Slot(field.key, Constant(data_of(ev, expression)), (), field.key_span))
+            slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
         slot = yield _placed(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
         if slot is None:
@@ -283,9 +283,10 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
 def _launching(
     ev: Evaluation, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
 ) -> Result:
+    identities = ev.steps.identities
     slots = (
-        Slot("name", Constant(pascal(name)), (), span),
-        Slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), (), span),
+        identities.slot("name", Constant(pascal(name)), span),
+        identities.slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), span),
     )
     annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
     return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))

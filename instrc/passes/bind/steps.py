@@ -9,8 +9,8 @@ from instrc.ir.graph import (
     Application,
     Argument,
     Constant,
-    Content,
     Executor,
+    Filling,
     Fusion,
     Group,
     Local,
@@ -19,7 +19,6 @@ from instrc.ir.graph import (
     Slot,
     Step,
     Unit,
-    regions_of,
 )
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Frame, Taken, held, numbers
@@ -55,7 +54,9 @@ class Steps:
         self.groups: dict[int, Group] = {}
         """Groups that lie in no other, by their first step."""
         self.identities = identities
-        identities.steps = []
+        identities.restart()
+        self._groups = 0
+        """How many groups there are."""
         self._known: dict[Hashable, dict[int, list[int]]] = {}
         """Steps by identity and region."""
         self._applied: dict[Hashable, tuple[Taken, ...]] = {}
@@ -67,7 +68,7 @@ class Steps:
         *,
         stem: str,
         executor: Executor,
-        content: Content,
+        content: Filling,
         arguments: tuple[Argument, ...],
         reads: Iterable[Path],
         span: Span,
@@ -179,7 +180,7 @@ class Steps:
         return same.of(
             "region",
             tuple(same.steps[number] for number in inside),
-            tuple(None if regions_of(each) else same.content(each) for each in contents),
+            tuple(same.content(each) if isinstance(each, Filling) else None for each in contents),
             tuple(map(same.unit, region.units)),
             same.reading(region.value),
         )
@@ -203,7 +204,9 @@ class Steps:
             if len(units) == 1 and isinstance(units[0], int) and not whole:
                 taken = (self._wrap(units[0], application, frame),)
             else:
-                group = Group(application, units, tuple(numbers(units)))
+                group = Group(application, units, tuple(numbers(units)), self._groups)
+                self._groups += 1
+                self.identities.enter(group)
                 self._forget(units)
                 self.groups[_numbers(group)[0]] = group
                 depth = 1 + max(frame.inner[n].depth if n in frame.inner else 0 for n in frame.written)

@@ -24,12 +24,12 @@ from instrc.ir.graph import (
     regions_of,
 )
 from instrc.jsonvalue import AnyJson as Json
-from instrc.passes.bind.identity import Identities
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
+from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
@@ -56,8 +56,7 @@ class _Composer:
         self.plans = False
         """Whether a model may be asked for a plan."""
         self.failed = False
-        self.identities = Identities()
-        self.known: dict[int, tuple[Json, tuple[Placed, ...]]] = {}
+        self.known: dict[Recipe, tuple[Json, tuple[Placed, ...]]] = {}
         """What was made without a word of complaint, by its recipe."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
@@ -68,8 +67,7 @@ class _Composer:
         for number, step in graph.steps.items():
             if regions_of(step.content):
                 continue
-            recipe = self.identities.content(step.content)
-            schema, blocks = self.made(recipe, step.span, partial(self.content, step.content, ()))
+            schema, blocks = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
             schemas[number] = {} if schema is True else schema
             if blocks:
                 placed[number] = blocks
@@ -81,10 +79,10 @@ class _Composer:
             unit = waiting.pop()
             if isinstance(unit, Group):
                 use = unit.application
-                recipe = self.identities.application(use)
-                mixins[id(use)], around[id(use)] = self.made(recipe, use.span, partial(self.mixin, use, ()))
+                made = self.made(recipe_of_mixin(use), use.span, partial(self.mixin, use, ()))
+                mixins[unit.number], around[unit.number] = made
                 waiting.extend(unit.members)
-                waiting.extend(member for place in around[id(use)] for member in place.block.units)
+                waiting.extend(member for place in around[unit.number] for member in place.block.units)
         for context in graph.contexts or ():
             self.fold({"type": "object"}, context.annotations, context.span)  # for its mistakes: its steps are not there yet
         self.demand_object(graph, schemas)
@@ -107,8 +105,8 @@ class _Composer:
             self.failed = True
             self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.stem))
 
-    def made(self, recipe: int, span: Span, make: Callable[[], Task[Json]]) -> tuple[Json, tuple[Placed, ...]]:
-        """Return what a recipe comes to, with the blocks in it; what is wrong with it is reported wherever it is used."""
+    def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> tuple[Json, tuple[Placed, ...]]:
+        """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
         found = self.known.get(recipe)
         if found is None:
             self.placed = []

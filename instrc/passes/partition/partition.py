@@ -231,7 +231,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ..
     """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
     contexts = graph.contexts or ()
     executors = [ORDER.index(context.executor) for context in contexts]
-    chosen = {id(unit) if not isinstance(unit, int) else unit: i for i, context in enumerate(contexts) for unit in context.units}
+    chosen = {numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
     where: list[int] = []
     for node in nodes:
         if node.answer:
@@ -247,7 +247,7 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ..
                 return None
             where.append(later)
         else:
-            where.append(chosen[node.unit if isinstance(node.unit, int) else id(node.unit)])
+            where.append(chosen[numbers((node.unit,))[0]])
     for node, chunk in zip(nodes, where, strict=True):
         for need in node.reads:
             if where[need] > chunk:
