@@ -103,6 +103,42 @@ class MisplacedDeadline(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenName(Problem):
+    """A block reads `round`, `previous`, `rounds` or `error` of a block around it, where it has one of its own.
+
+    These names are those of the innermost block that has them, under any other name as well:
+    a local name, an argument of a program or what is piped in may stand for the `rounds` of the block around.
+
+    ```aug letter.aug
+    repeat {
+      const earlier = rounds;
+      repeat { Draft(earlier) } until round is 2
+    } until round is 2
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Make it the value of a block of its own, which has a key that can be read anywhere: `const earlier = do { rounds };`.
+    """
+
+    name: ClassVar[str] = "hidden-name"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this reads `{self.word}` of the block around, where `{self.word}` is that of the block inside"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"hand it on as the value of a block: `const earlier = do {{ {self.word} }};`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPipe(Problem):
     """Nothing in a block reads what is piped into it.
 

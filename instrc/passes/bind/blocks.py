@@ -160,6 +160,9 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
         None if otherwise is None else ev.steps.identity(otherwise),
         tuple((name, identities.reading(reading)) for name, reading in kept),
     )
+    _refuse_hidden(ev, body, ("round", "previous", "rounds"), until)
+    if otherwise is not None:
+        _refuse_hidden(ev, otherwise, ("rounds",))
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
     handed = _hands(ev, body, otherwise)
@@ -172,6 +175,7 @@ def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Ta
     otherwise = yield _region(ev, written.otherwise, context, {"error": "error"})
     if body is None or otherwise is None:
         return None
+    _refuse_hidden(ev, otherwise, ("error",))
     return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
@@ -354,6 +358,22 @@ def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
     for number in ev.steps.among(region.number):
         found += (*ev.steps.table[number].reads, *ev.steps.table[number].needs)
     return [*found, *reading_paths(region.value)]
+
+
+def _refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests: tuple[Test, ...] = ()) -> None:
+    """Report what reads a name of a block around under which this body has one of its own: there is one word for both."""
+
+    def hidden(reads: Iterable[Path]) -> str | None:
+        origins = (path.origin for path in reads)
+        found = (each for each in origins if isinstance(each, Local) and each.kind != "item" and each.block != region.number)
+        return next((each.name for each in found if each.name in names), None)
+
+    for number in ev.steps.among(region.number):
+        step = ev.steps.table[number]
+        if word := hidden((*step.reads, *step.needs)):
+            ev.report.add(problems.flow.HiddenName(at=step.span, word=word))
+    if word := hidden([*reading_paths(region.value), *(test.path for test in tests)]):
+        ev.report.add(problems.flow.HiddenName(at=region.span, word=word))
 
 
 def _hands(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:

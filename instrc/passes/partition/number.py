@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from instrc.ir.graph import Each, Graph, Path, Repeat, Step, reading_paths, regions_of
 from instrc.ir.plan import Chunk, regions_in
@@ -93,16 +93,42 @@ def _name(graph: Graph, step: Step) -> str:
 
 
 def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
-    """Return what the element of each block is called; one called like a step or an input gets `_2`."""
+    """Return what the element of each block is called.
+
+    One called like a step, an input or the element of a block around it, as in a program that is called there, gets `_2`.
+    """
+    around = _regions_around(graph)
     found: dict[int, str] = {}
-    for step in graph.steps.values():
+    for step in sorted(graph.steps.values(), key=lambda each: each.number, reverse=True):  # a block before those in it
         if isinstance(step.content, Each | Repeat) and step.content.item is not None:
             name, again = step.content.item, 1
-            while name in used:
+            region = step.content.body.number
+            visible = {found[outer] for outer in _outwards(region, around) if outer in found}
+            while name in used or name in visible:
                 again += 1
                 name = f"{step.content.item}_{again}"
-            found[step.content.body.number] = name
+            found[region] = name
     return found
+
+
+def _regions_around(graph: Graph) -> dict[int, int]:
+    """Return the body around each body."""
+    home: dict[int, int] = {}
+    for step in graph.steps.values():
+        for region in regions_of(step.content):
+            home.update((number, region.number) for number in numbers(region.units))
+    return {
+        region.number: home[step.number]
+        for step in graph.steps.values()
+        for region in regions_of(step.content)
+        if step.number in home
+    }
+
+
+def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:
+    while (outer := around.get(region)) is not None:
+        yield outer
+        region = outer
 
 
 def _key(stem: str, count: int, naming: str) -> str:
