@@ -105,7 +105,7 @@ class BadCondition(Problem):
     name: ClassVar[str] = "bad-condition"
 
     slip: str
-    """`brackets`, `call` or `value`."""
+    """`brackets`, `call`, `scalar` or `value`."""
     word: str = "when"
 
     @property
@@ -116,6 +116,8 @@ class BadCondition(Problem):
                 return f"what follows `{self.word}` stands without brackets"
             case "call":
                 return f"nothing is called after `{self.word}`: it reads a name or a path"
+            case "scalar":
+                return "a text, a number, `true`, `false` or `null` stands behind `is`"
             case _:
                 return f"a name or a path is read after `{self.word}`"
 
@@ -127,6 +129,8 @@ class BadCondition(Problem):
                 return "remove the brackets"
             case "call":
                 return "name the call before: `const answer = …`"
+            case "scalar":
+                return f'write a text in quotes: `is "{self.word}"`' if self.word.isidentifier() else None
             case _:
                 return "write a name, as `answer`, or a path, as `answer.ok`"
 

@@ -7,6 +7,9 @@ from typing import ClassVar
 
 from instrc.problems.problem import Problem, Severity
 
+_MOST_SHOWN = 8
+"""Values that a hint lists."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeverTrue(Problem):
@@ -37,6 +40,9 @@ class NeverTrue(Problem):
     name: ClassVar[str] = "never-true"
     severity: ClassVar[Severity] = "warning"
 
+    admitted: tuple[str, ...] = ()
+    """The values that the schema lists, as they are written."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -45,7 +51,10 @@ class NeverTrue(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "compare it with the values that the schema admits"
+        if not self.admitted:
+            return "compare it with the values that the schema admits"
+        shown = ", ".join(f"`{value}`" for value in self.admitted[:_MOST_SHOWN])
+        return f"the schema admits {shown}{', …' if len(self.admitted) > _MOST_SHOWN else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

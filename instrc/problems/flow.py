@@ -90,15 +90,21 @@ class MisplacedDeadline(Problem):
     name: ClassVar[str] = "misplaced-deadline"
 
     word: str
+    place: str = "condition"
+    """`condition`, or `words` where it is no annotation at all."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.place == "words":
+            return f"`{self.word}` is no word of the language: a deadline is an annotation"
         return f"`{self.word}` stands in a condition, where only a schema can stand"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.place == "words":
+            return 'write it in braces behind the step: `Confirm_User(draft) @ { within: "P2D" }`'
         return "put the block into brackets and write it behind: `(repeat { … } until …) @ { … }`"
 
 

@@ -67,6 +67,9 @@ class MisplacedData(Problem):
 
     name: ClassVar[str] = "misplaced-data"
 
+    failing: bool = False
+    """It is given to `Fail`."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -75,6 +78,8 @@ class MisplacedData(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.failing:
+            return 'say what it is: `Fail(code: "…", message: "…")`'
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
             return 'a goal needs steps behind it: `"…" | Draft`'
         return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or begin the pipe with it'

@@ -37,15 +37,24 @@ class UnknownName(Problem):
     nearest: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
     """The roots that were looked in, as they are shown."""
+    inside: Span | None = None
+    """Where a block defines a name like it."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"nothing is called `{self.word}`"
+        return f"nothing is called `{self.word}`{' here' if self.inside else ''}"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that the problem is about."""
+        return (Label(self.inside, "this name ends with its block"),) if self.inside else ()
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.inside:
+            return "let the block give it: `const NAME = when … { … }` stands for the value of the block"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"

@@ -46,9 +46,16 @@ class _Head(NamedTuple):
 
 def block_slip(view: View) -> Found:
     """See to the head of a block: its condition, its list, its words."""
+    if view.before() == "ELSE" and view.text(view.token) == "if":
+        at = view.source.span(view.read[-1].start, view.token.end)
+        return words.ForeignStatement(at=at, word="else if"), GIVE_UP
     head = _head(view)
     if head is None or (head.first and view.token.kind in _AFTER_A_NAME):  # the word is used as a name
         return None
+    last = view.text(view.read[-1])
+    if last in {"max", "keep"} and view.accepts("NUMBER"):
+        word = "repeat" if head.kind == "UNTIL" else head.word
+        return _incomplete(view, word, f"a whole number behind `{last}`")
     match head.kind:
         case "WHEN" | "UNTIL" if not head.closed:
             return _operator(view) or _condition(view, head)
@@ -103,6 +110,8 @@ def _operator(view: View) -> Found:
 
 def _condition(view: View, head: _Head) -> Found:
     token = view.token
+    if view.before() == "IS" and token.kind != END:
+        return blocks.BadCondition(at=view.span(token), slip="scalar", word=view.text(token)), GIVE_UP
     if head.first and token.kind == "LPAR":
         return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
     if token.kind == "LPAR" and view.before() == "NAME":
@@ -129,6 +138,8 @@ def _each(view: View, head: _Head) -> Found:
         return _incomplete(view, head.word, "`in`")
     if view.before() == "IN":
         return blocks.BadCondition(at=view.span(token), slip="value", word="in"), GIVE_UP
+    if token.kind == "LPAR" and view.before() == "NAME":
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word="in"), GIVE_UP
     return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
 
 
@@ -156,6 +167,18 @@ def _without_else(view: View, head: _Head) -> Found:
 def _incomplete(view: View, word: str, missing: str) -> Found:
     at = view.gap() if view.token.kind == END else view.span(view.token)
     return blocks.IncompleteBlock(at=at, word=word, missing=missing), GIVE_UP
+
+
+def stray_else(view: View) -> Found:
+    """See to an `else` behind a `;`: it was read as a name, and its braces as an object."""
+    if not view.in_braces:
+        return None
+    opening = view.open[-1][0]
+    behind = reversed(view.tokens[: view.place])
+    before = next((token for token in behind if token.end <= opening.start), None)
+    if before is None or view.text(before) != "else":
+        return None
+    return blocks.StrayElse(at=view.span(before)), GIVE_UP
 
 
 def inside_block(view: View) -> Found:

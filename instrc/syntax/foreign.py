@@ -26,6 +26,10 @@ _ADVICE = {
 }
 
 
+ELSE_IF = frozenset({"elif", "elsif", "elseif"})
+_FOR_EACH = frozenset({"forEach", "map", "filter", "flatMap"})
+
+
 def foreign_statement(view: View) -> Found:
     """See to `def greet(prompt):` and its like: the first word of the line says it all."""
     first = view.place
@@ -34,6 +38,8 @@ def foreign_statement(view: View) -> Found:
         if view.place - first > 50:
             return None
         token = view.tokens[first]
+        if view.text(token) in ELSE_IF and view.tokens[first - 1].kind == "RBRACE":
+            return words.ForeignStatement(at=view.span(token), word=view.text(token)), GIVE_UP
         if token.kind == "NAME" and view.text(token) == "lambda" and view.tokens[first + 1].kind in {"NAME", "COLON"}:
             return words.ForeignStatement(at=view.span(token), word="lambda"), GIVE_UP
     if first == view.place or view.tokens[first].kind != "NAME":
@@ -97,6 +103,8 @@ def index_slip(view: View) -> Found:
     touching = bool(view.read) and view.read[-1].end == token.start
     if token.kind == "LSQB" and touching and view.before() in ENDS_VALUE:
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
+    if token.kind == "LPAR" and view.before(2) == "DOT" and (word := view.text(view.read[-1])) in _FOR_EACH:
+        return words.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None

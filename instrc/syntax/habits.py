@@ -147,6 +147,10 @@ def _mistake(
     first, last = _ends(statement.value)
     joined = following is not None and _joined(source, statement, following)
     match first:
+        case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
+            _first_of(following), Literal
+        ):
+            return problems.flow.MisplacedDeadline(at=span, word=text, place="words")
         case Name("else", span) if following is not None and isinstance(_first(following), Object):
             return problems.blocks.StrayElse(at=span)
         case Name(text, span) if text in FOREIGN and (joined or before is not None):
@@ -179,6 +183,10 @@ def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
 def _joined(source: Source, one: Statement, other: Statement) -> bool:
     """Tell whether two statements stand on one line with nothing but spaces between them."""
     return not source.text[one.span.end : other.span.start].strip(" \t")
+
+
+def _first_of(statement: Statement | None) -> Expression | None:
+    return None if statement is None else _first(statement)
 
 
 def _first(statement: Statement) -> Expression | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instrc.problems import brackets, habits, notation, statements, words
 from instrc.problems.problem import Problem
-from instrc.syntax.blocks import block_slip, inside_block
+from instrc.syntax.blocks import block_slip, inside_block, stray_else
 from instrc.syntax.foreign import foreign_sign, foreign_statement, index_slip
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
@@ -38,6 +38,7 @@ def diagnose(view: View) -> tuple[Problem, Repair]:
         foreign_statement,
         block_slip,
         inside_block,
+        stray_else,
         index_slip,
         foreign_sign,
         _waiting,
@@ -362,6 +363,7 @@ _RULES = (
     foreign_statement,
     block_slip,
     inside_block,
+    stray_else,
     index_slip,
     foreign_sign,
     _waiting,

@@ -265,6 +265,10 @@ class Scanner:
         run = self.text[start:end]
         at = self.source.span(start, end)
         digits = run.lstrip("+-")
+        if run[0].isdigit() and [token.kind for token in self.tokens[-2:]] == ["NAME", "DOT"]:  # `people.0.name`
+            end = start + len(run) - len(run.lstrip("0123456789"))
+            self._take("NUMBER", start, end, "0")
+            return end
         if self._touches(start) and run[0] in "+-":  # an operator
             self._take("OPERATOR", start, start + 1)
             return start + 1

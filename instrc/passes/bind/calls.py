@@ -150,7 +150,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
             if value is None:
                 given.complete = False
             elif isinstance(value, Data) and each.label is None:
-                ev.report.add(problems.misplaced.MisplacedData(at=each.value.span))
+                ev.report.add(problems.misplaced.MisplacedData(at=each.value.span, failing=instruction is FAIL))
                 given.complete = False
             else:
                 given.add(each.label, value)

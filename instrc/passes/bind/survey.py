@@ -39,6 +39,10 @@ class Survey:
     read: dict[int, set[str]] = field(default_factory=dict)
     """Those that an expression mentions."""
 
+    def defined(self, name: str) -> Span | None:
+        """Return where a block defines a name; `None` if none does."""
+        return next((names[name].name.span for names in self.locals.values() if name in names), None)
+
 
 class _Open(NamedTuple):
     """A body begins; `given` are the names that its block gives to it, with the place of one that is written."""

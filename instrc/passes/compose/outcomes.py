@@ -18,12 +18,14 @@ from instrc.ir.graph import (
     Reading,
     Region,
     Repeat,
+    Step,
     StepObject,
     Try,
     When,
     regions_of,
 )
 from instrc.jsonvalue import AnyJson as Json
+from instrc.passes.compose.planned import RUN_PLAN, tools_of
 from instrc.schema.evaluation import satisfies
 
 ERROR: Json = {
@@ -65,13 +67,26 @@ class Outcomes:
         """Return the schema of what a path begins with."""
         match path.origin:
             case int(number):
-                if isinstance(self.graph.steps[number].content, StepObject):
+                step = self.graph.steps[number]
+                if isinstance(step.content, StepObject):
                     return ANYTHING
+                if step.activity == RUN_PLAN:
+                    return self._carried_out(step)
                 return self.blocks.get(number, self.schemas.get(number, ANYTHING))
             case Local():
                 return self._local(path.origin)
             case name:
                 return self.graph.inputs.get(name, ANYTHING)
+
+    def _carried_out(self, step: Step) -> Json:
+        """Return the schema of what becomes of a plan, with the names of its tools."""
+        schema = self.schemas.get(step.number, ANYTHING)
+        tools = tools_of(self.graph, step)
+        items = schema.get("items") if isinstance(schema, dict) else None
+        if tools is None or not isinstance(schema, dict) or not isinstance(items, dict):
+            return schema
+        named = {**items.get("properties", {}), "tool": {"enum": [tool.name for tool in tools]}}
+        return {**schema, "items": {**items, "properties": named}}
 
     def full(self, path: Path) -> tuple[str, ...]:
         """Return the members of a path, the `output` of a step that gives back nothing else included."""

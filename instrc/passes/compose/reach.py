@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.graph import Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
+from instrc.ir.graph import Among, Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
+from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.holding import numbers
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
-from instrc.passes.compose.planned import RUN_PLAN, tools_of
+from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 from instrc.passes.compose.unread import unread_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
@@ -39,6 +40,9 @@ def _check(flat: FlatGraph, report: Report) -> None:
         _check_member(access, outcomes, report)
     for step in graph.steps.values():
         content = step.content
+        for _, chosen in choices_of(content):
+            if isinstance(chosen, Among):
+                _check_list(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and tools_of(graph, step) is None:
             report.add(problems.plan_steps.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
@@ -54,7 +58,7 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             if schema in (True, {}):
                 continue
             if disjoint(schema, test.schema):
-                report.add(problems.conditions.NeverTrue(at=test.span))
+                report.add(problems.conditions.NeverTrue(at=test.span, admitted=_listed(schema)))
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
@@ -63,6 +67,14 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 origin = test.path.origin
                 if origin not in inside and not isinstance(origin, Local):
                     report.add(problems.conditions.UnchangingCondition(at=test.span))
+
+
+def _listed(schema: Json) -> tuple[str, ...]:
+    """Return the values that a schema lists, as a condition writes them."""
+    if not isinstance(schema, dict):
+        return ()
+    values = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    return tuple(dumps(value, indent=False) for value in values)
 
 
 def _numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:

@@ -1,0 +1,163 @@
+"""Mistakes that people make with paths, blocks and plans: each gets one problem, at the place between the marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+
+
+def an_object(**properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+VIBES = {
+    "People": an_object(
+        organizer=TEXT,
+        attendees={"type": "array", "items": an_object(name=TEXT, mail=TEXT)},
+        names={"type": "array", "items": TEXT},
+        count={"type": "integer"},
+    ),
+    "Draft": an_object(text=TEXT, subject=TEXT),
+    "Write": an_object(letter=TEXT),
+    "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
+    "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
+    "Send_Activity": an_object(id=TEXT),
+    "Search_Activity": an_object(query=TEXT, output=an_object(items={"type": "array", "items": TEXT})),
+    "Weather_Activity": an_object(city=TEXT, output=TEXT),
+    "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}, comment=TEXT),
+}
+PEOPLE = "const p = People(prompt); "
+CHECK = "const c = Check(prompt); "
+PLAN = "const a = Act(prompt, { plan: Plan(Search_Activity, Weather_Activity) }); "
+
+MISTAKES = [
+    # paths
+    (PEOPLE + "Draft(p.attendees.«name»)", "path-into-list", "each element in"),
+    (PEOPLE + "Draft(p.attendees.«0».name)", "indexed-value", "each NAME in PATH"),
+    (PEOPLE + "Draft(p.attendees«[»0])", "indexed-value", "each NAME in PATH"),
+    (PEOPLE + "Draft(p«[»0])", "indexed-value", "write `.NAME`"),
+    (PEOPLE + 'Draft(p«[»"organizer"])', "indexed-value", "write `.NAME`"),
+    (PEOPLE + "Draft(p.«atendees»)", "unknown-member", "`attendees`"),
+    ("const s = Search_Activity(prompt); Draft(s.items.«first»)", "path-into-list", "each element in"),
+    # if, for, forEach, =>
+    (CHECK + "«if» c.ok { Draft(prompt) }", "foreign-statement", "when PATH"),
+    (CHECK + "«if» (c.ok) { Draft(prompt) } else { Write(prompt) }", "foreign-statement", "when PATH"),
+    (CHECK + "when c.ok { Draft(prompt) } «else if» c.note { Write(prompt) }", "foreign-statement", "else when PATH"),
+    (CHECK + 'when c.ok { Draft(prompt) } «elif» c.level is "low" { Write(prompt) }', "foreign-statement", "else when PATH"),
+    (PEOPLE + "«for» x in p.attendees { Draft(x) }", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "«for» (const x of p.attendees) { Draft(x) }", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "p.attendees.«forEach»(x => Draft(x))", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "p.attendees.«map»(Draft)", "foreign-statement", "each NAME in PATH"),
+    (PEOPLE + "forEach(p.attendees, x «=>» Draft(x))", "foreign-statement", "no functions"),
+    (PEOPLE + "const each_mail = x «=>» Draft(x)", "foreign-statement", "no functions"),
+    (PEOPLE + "each x in p.attendees «=>» Draft(x)", "incomplete-block", "each NAME in PATH {"),
+    (CHECK + "«while» c.ok { Draft(prompt) }", "foreign-statement", "repeat { … } until"),
+    (CHECK + "when c.ok { «return» Draft(prompt) }", "foreign-statement", "last expression"),
+    (CHECK + "c.ok «?» Draft(prompt)", "unknown-operator", "when PATH"),
+    ("try { Send_Activity(prompt) } «catch» { Draft(error) }", "incomplete-block", "try { … } else"),
+    # conditions
+    (CHECK + "when «(»c.ok) { Draft(prompt) }", "bad-condition", "brackets"),
+    (CHECK + "when c.ok «==» true { Draft(prompt) }", "unknown-operator", "`is`"),
+    (CHECK + "when «not» c.ok { Draft(prompt) }", "unknown-operator", "`else`"),
+    (CHECK + 'when c.ok «and» c.level is "low" { Draft(prompt) }', "unknown-operator", "one `when` in the other"),
+    (CHECK + "when c.level is «low» { Draft(prompt) }", "bad-condition", 'is "low"'),
+    (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "minimum"),
+    ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the call before"),
+    (CHECK + 'when «c.level is "medium"» { Draft(prompt) }', "never-true", '`"low"`, `"high"`'),
+    (CHECK + "when «c» { Draft(prompt) }", "never-true", "compare"),
+    ("repeat { const d = Draft(prompt); d } until «d.text»", "never-true", "compare"),
+    (
+        PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when «t.tool is "search-activity"» { Draft(t) } }',
+        "never-true",
+        "Search_Act",
+    ),
+    (PLAN + 'each t in a.plan { when «t.tool is "Search"» { Draft(t) } }', "never-true", ""),
+    (CHECK + "repeat { const d = Draft(prompt); d } until «c.ok»", "unchanging-condition", "into the block"),
+    # parts that are missing
+    ("repeat { const c = Check(prompt); c }«»", "incomplete-block", "until PATH"),
+    ("repeat { const c = Check(prompt); c }«» max 3", "incomplete-block", "until PATH"),
+    ('repeat { const c = Check(prompt); c } until c.ok max «"3"»', "incomplete-block", "until PATH"),
+    ("repeat { const c = Check(prompt); c } until c.ok max «0»", "bad-bound", ""),
+    (PEOPLE + "each x in p.attendees max «{» Draft(x) }", "incomplete-block", "each NAME in PATH"),
+    (PEOPLE + "each x «of» p.attendees { Draft(x) }", "incomplete-block", "each NAME in PATH"),
+    (PEOPLE + "each p«.»attendees { Draft }", "incomplete-block", "each NAME in PATH"),
+    (CHECK + "when c.ok «then» Draft(prompt)", "incomplete-block", "when PATH {"),
+    (CHECK + "when c.ok «{» }", "missing-value", "expression"),
+    (CHECK + "when c.ok { «x»: Draft(prompt) }", "missing-braces", "{ { key: value } }"),
+    (CHECK + "«else» { Draft(prompt) }", "stray-else", "else when"),
+    ("try { Send_Activity(prompt) }«»", "incomplete-block", "try { … } else"),
+    # lists
+    (PEOPLE + "each x in «p» { Draft(x) }", "not-a-list", "`p.attendees` or `p.names`"),
+    (PEOPLE + "each x in «p.organizer» { Draft(x) }", "not-a-list", ""),
+    (PEOPLE + "each x in «[»1, 2] { Draft(x) }", "bad-condition", "path"),
+    ("const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(«s») })", "not-a-list", "s.items"),
+    (PEOPLE + "each x in «range»(3) { Draft(x) }", "bad-condition", "name the call before"),
+    # names
+    (CHECK + "when c.ok { const d = Draft(prompt); d }; Write(«d»)", "unknown-name", "value of the block"),
+    (CHECK + "when c.ok { const «c» = Draft(prompt); c }", "repeated-name", ""),
+    ("Draft(«previous»)", "unknown-name", ""),
+    (
+        "repeat { const earlier = rounds; repeat { «Draft(earlier)» } until round is 2 } until round is 2",
+        "hidden-name",
+        "do { rounds }",
+    ),
+    ("try { Send_Activity(prompt) } else { const e = error; try { Draft } else { «Write(e)» } }", "hidden-name", "do { error }"),
+    # a block where a value stands
+    (CHECK + "Write({ letter: «when c.ok { Draft }» })", "misplaced-block", "come first"),
+    (CHECK + "Introspect_Mixin(«when c.ok { Draft(prompt) }»)", "misplaced-block", "come first"),
+    (CHECK + "const x = «[when c.ok { Draft(prompt) }]»; Write(x)", "list-of-steps", "braces"),
+    # plans, failures, deadlines
+    (PLAN + "«RunPlan_Activity(a)»", "not-a-plan", "act.plan"),
+    ("Act(prompt, { plan: Plan(«Draft») })", "not-for-plans", "activities"),
+    ("Act(prompt, «Plan(Search_Activity)»)", "misplaced-plan", "property: Plan"),
+    ("RunPlan_Activity(Act(prompt, { plan: Plan(Search_Activity(«queri»: prompt)) }).plan)", "unknown-argument", "`query`"),
+    ('Fail(«"nobody came"»)', "misplaced-data", "message:"),
+    ("Draft | Confirm_User «within» 2 days", "misplaced-deadline", 'within: "P2D"'),
+    ('Draft | Confirm_User «@ { within: "2 days" }»', "bad-duration", "P2D"),
+    (CHECK + 'when c.ok @ «{ within: "P2D" }» { Draft(prompt) }', "misplaced-deadline", "brackets"),
+]
+
+
+def found(text: str) -> list[Any]:
+    report = Report()
+    try:
+        instrc.artefacts(text, vibes=VIBES, report=report)
+    except instrc.CompileError as error:
+        return list(error.problems)
+    return report.ordered()
+
+
+@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
+def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice: str) -> None:
+    before, _, rest = marked.partition("«")
+    shown = rest.partition("»")[0]
+    problems = [problem for problem in found(marked.replace("«", "").replace("»", "")) if problem.name != "unread-result"]
+    assert [problem.name for problem in problems] == [name]
+    [problem] = problems
+    assert (problem.at.start, problem.at.text) == (len(before), shown)
+    assert advice in (problem.hint or "")
+
+
+def test_there_are_enough() -> None:
+    assert len(MISTAKES) >= 60
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "repeat { const earlier = do { rounds }; repeat { Draft(earlier, rounds) } until round is 2 } until round is 2",
+        "repeat { const now = round; each i in 3 { Draft(now) } } until round is 2",
+        PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when t.tool is "Search_Activity" { Draft(t) } }',
+        "const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(s.items) })",
+        'try { Send_Activity(prompt) } else { Fail(code: "none", message: "nobody came") }',
+        "const within = Draft(prompt); Write(within); Check(within)",
+    ],
+)
+def test_what_is_right_is_not_blamed(text: str) -> None:
+    assert [problem.name for problem in found(text) if problem.name != "unread-result"] == []
