@@ -44,9 +44,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | 
     else:
         offered = suggestions(name, scope.visible(), scope.inputs, ev.instructions.names(), RESERVED)
         searched, inside = ev.instructions.searched(), scope.program.survey.defined(name.text)
-        ev.report.add(
-            problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=searched, inside=inside)
-        )
+        ev.report.add(problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=searched, inside=inside))
     return None
 
 
