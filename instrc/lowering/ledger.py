@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.codecs.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
+from instrc.flattening.intersection import intersection
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Kind, Loss
@@ -24,7 +25,7 @@ class Ledger:
         self.losses: dict[tuple[str, str, Kind], Loss] = {}
         self._places: dict[int, Steps] | None = None
         self._pointers: dict[int, str] = {}
-        self._made: dict[int, tuple[Json, Json, Json]] = {}
+        self._made: dict[int, tuple[Json, ...]] = {}
         self._ours: set[int] = set()
 
     def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
@@ -87,11 +88,18 @@ class Ledger:
                 elif isinstance(child, dict) and path[0] not in {"$defs", "definitions"}:
                     stack.append((child, ""))
 
-    def made(self, new: Json, first: Json, second: Json = None) -> Json:
+    def made(self, new: Json, *of: Json) -> Json:
         """Remember what a schema was made of, so that its losses are shown where they were written."""
-        if isinstance(new, dict) and new is not first and new is not second:
-            self._made.setdefault(id(new), (new, first, second))
+        if isinstance(new, dict) and not any(new is each for each in of):
+            self._made.setdefault(id(new), (new, *of))
         return new
+
+    def intersected(self, schemas: list[Json]) -> Json:
+        """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
+        found = intersection(schemas)
+        for new, sources in found.sources:
+            self.made(new, *sources)
+        return found.schema
 
     def own(self, new: Json, node: Json) -> Json:
         """Remember a schema that a rewrite made up: what nobody wrote cannot be lost."""

@@ -20,7 +20,6 @@ from instrc.lowering.names import KeyNames, legal, unique
 from instrc.lowering.notes import joined, note
 from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, scalars, unions
 from instrc.lowering.rewrites.apart import tagged
-from instrc.lowering.rewrites.meet import both
 from instrc.lowering.variants import Variant, null_variant
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
@@ -121,36 +120,8 @@ class SchemaLowerer(Ledger):
 
     def conjoined(self, node: Schema) -> Json:
         """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
-        merged: Json = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-        left: list[Json] = []
-        self.made(merged, node)
-        members = list(node["allOf"])
-        for _ in range(1000):
-            if not members:
-                break
-            member = members.pop(0)
-            if isinstance(member, dict) and "$ref" in member and "$ref" not in merged and merged.keys() - ANNOTATIONS:
-                left.append(member)
-                continue
-            if isinstance(member, dict) and "allOf" in member:
-                members[:0] = member["allOf"]
-                member = self.made({key: value for key, value in member.items() if key != "allOf"}, member)
-            folded = both(merged, member)
-            if not isinstance(folded, dict):
-                if folded is False:
-                    return False
-                merged = {} if folded is True else folded
-                continue
-            if "allOf" in folded:
-                left.extend(folded["allOf"])
-                folded = {key: value for key, value in folded.items() if key != "allOf"}
-            merged = self.made(folded, merged, member)
-        references = [member for member in left if isinstance(member, dict) and "$ref" in member]
-        if references and "$ref" not in merged:
-            first = references[0]
-            left = [member for member in left if member is not first]
-            return self.made({**merged, **first, "allOf": left} if left else {**merged, **first}, merged, first)
-        return self.made({**merged, "allOf": left}, merged) if left else merged
+        rest = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+        return self.intersected([self.made(rest, node), *node["allOf"]])
 
     def reference(self, node: Schema, level: int) -> list[Variant]:
         """Keep a reference, write what it stands for, or refuse it: only recursive ones are left in a flat schema."""
@@ -162,7 +133,8 @@ class SchemaLowerer(Ledger):
         key: Any = (ref, freeze(siblings)) if siblings else ref
         if siblings:
             rest = self.made(siblings, node)
-            target = self.made(both({name: value for name, value in target.items() if name not in _SILENT}, rest), target, node)
+            spoken = self.made({name: value for name, value in target.items() if name not in _SILENT}, target)
+            target = self.intersected([spoken, rest])
             if not isinstance(target, dict):
                 return self.forms(target, level)
         if self._recursion == "refuse":

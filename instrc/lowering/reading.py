@@ -13,14 +13,14 @@ from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
-from instrc.schema.dialects import LATEST, known
+from instrc.schema.dialects import LATEST, known, unknown
 from instrc.schema.expressions import unreadable
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.parameters import parameters
 from instrc.schema.soundness import made_sound
 from instrc.schema.upgrade import upgrade
-from instrc.schema.vocabulary import HOLDERS, KEYWORDS, MANY, NAMED, ONE
+from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ONE
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import SOUND, problems_of
 
@@ -39,7 +39,11 @@ def read(schema: Json) -> tuple[Json, list[Loss]]:
     """
     if is_modern(schema):
         return schema, []
-    dialect = (known(schema.get("$schema")) if schema.__class__ is dict else None) or LATEST
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    dialect = LATEST if named is None else known(named)
+    if dialect is None and isinstance(named, str):
+        raise unknown(named)
+    dialect = dialect or LATEST
     if dialect is not LATEST and not problems_of(schema):
         return upgrade(schema), []
     found = normalize(schema, Rules(dialect=dialect))
@@ -66,7 +70,7 @@ def is_modern(schema: Json) -> bool:
                     return False
                 continue
             ours = True
-            if not sound(value) or (keyword in _PATTERNS and _unreadable(keyword, value)):
+            if not (sound(value) or _is_count(keyword, value)) or (keyword in _PATTERNS and _unreadable(keyword, value)):
                 return False
             if keyword in HOLDERS:
                 if value.__class__ is dict and keyword in NAMED:
@@ -78,6 +82,11 @@ def is_modern(schema: Json) -> bool:
         if (not ours and parameters(node)) or ("enum" in node and node.get("type") == "array"):
             return False
     return True
+
+
+def _is_count(keyword: str, value: Json) -> bool:
+    """Say whether a keyword holds a count that is written as `3.0`, which is a whole number to JSON Schema."""
+    return keyword in COUNTS and value.__class__ is float and value >= 0 and value.is_integer()
 
 
 def _unreadable(keyword: str, value: Json) -> list[str]:

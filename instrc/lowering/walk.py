@@ -79,7 +79,11 @@ class Walk(Protocol):
         """Note that a property is left out, because no value satisfies its schema."""
         ...
 
-    def made(self, new: Json, first: Json, second: Json = None) -> Json:
+    def intersected(self, schemas: list[Json]) -> Json:
+        """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
+        ...
+
+    def made(self, new: Json, *of: Json) -> Json:
         """Remember what a schema was made of, so that its losses are shown where they were written."""
         ...
 

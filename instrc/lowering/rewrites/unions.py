@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from instrc.codecs.positions import ANNOTATIONS
@@ -22,12 +22,13 @@ from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
-from instrc.lowering.rewrites.exclusive import exclusive
-from instrc.lowering.rewrites.meet import both
 from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.lowering.walk import Walk
+from instrc.schema.relations import disjoint
 
 _MOST_FORMS = 300
+_MOST_COMPARED = 60
+"""Branches of `oneOf` that are compared with each other."""
 
 
 def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
@@ -42,7 +43,7 @@ def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
     forms: list[Variant] = []
     schemas: list[Json] = []
     for branch in node[keyword]:
-        schema = lowerer.made(both(beside, branch), branch, beside) if beside else branch
+        schema = lowerer.intersected([beside, branch]) if beside else branch
         schemas.append(schema)
         found = lowerer.forms(schema, level)
         if isinstance(branch, dict):
@@ -53,13 +54,20 @@ def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
         forms += found
         if len(forms) > _MOST_FORMS:
             return [anything.written(lowerer, node, "has more alternatives than can be kept apart")]
-    if keyword == "oneOf" and not exclusive(lowerer, schemas):
+    if keyword == "oneOf" and not _exclusive(lowerer, schemas):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
         lowerer.take(node, "oneOf", "unenforced", reason)
     if lowerer.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
         reason = "is a choice by name, and what it names may be missing"
         lowerer.lose(node, keyword, "part", reason)
     return forms
+
+
+def _exclusive(lowerer: Walk, schemas: list[Json]) -> bool:
+    """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
+    if len(schemas) > _MOST_COMPARED:
+        return False
+    return all(disjoint(left, right, resolve=lowerer.target) for left, right in combinations(schemas, 2))
 
 
 # putting forms together
