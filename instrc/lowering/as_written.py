@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from instrc.codecs.positions import constraints, mentions
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, pointer
+from instrc.lowering.constraints import constraints, mentions
 from instrc.lowering.losses import Loss
 
 if TYPE_CHECKING:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from instrc.codecs.positions import Steps, subschemas, written
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
+from instrc.lowering.places import Steps, written
 from instrc.problems.targets import BudgetExceeded
+from instrc.schema.walk import subschemas
 
 
 class Counts(NamedTuple):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.codecs.positions import ANNOTATIONS, KNOWN, MANY, NAMED, ONE, Steps, subschemas, written
 from instrc.flattening.intersection import intersection
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, pointer
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.notes import note
+from instrc.lowering.places import Steps, places, written
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
+from instrc.schema.walk import subschemas
 
 _MOST_TOLD = 400
 """Schema objects whose constraints are told one by one when all of a schema is lost."""
@@ -78,7 +80,7 @@ class Ledger:
                 self.take(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
                 break
             for keyword in here:
-                if keyword not in ANNOTATIONS and keyword in KNOWN:
+                if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
                     self.take(here, keyword, kind, reason, parts=False)
             if "$ref" in here:
                 stack.append((self.target(here["$ref"]), str(here["$ref"]).removeprefix("#")))
@@ -113,7 +115,7 @@ class Ledger:
     def place(self, node: Json, keyword: str) -> str:
         """Return the pointer of the schema that a keyword of a node comes from."""
         if self._places is None:
-            self._places = _places(self.root)
+            self._places = places(self.root)
         pending = [node]
         for _ in range(200):
             if not pending:
@@ -137,16 +139,3 @@ class Ledger:
             return at(self.root, unquote(ref.removeprefix("#")))
         except (LookupError, ValueError):
             return True
-
-
-def _places(root: Json) -> dict[int, Steps]:
-    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
-    places: dict[int, Steps] = {}
-    stack: list[tuple[Json, Steps]] = [(root, None)]
-    while stack:
-        node, here = stack.pop()
-        if not isinstance(node, dict) or id(node) in places:
-            continue
-        places[id(node)] = here
-        stack.extend((child, (here, path)) for path, child in subschemas(node))
-    return places

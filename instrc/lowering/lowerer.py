@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.positions import ANNOTATIONS, BY_KIND, KNOWN, MANY, NAMED, ONE, subschemas
 from instrc.codecs.reverse import Codec
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
@@ -23,6 +22,8 @@ from instrc.lowering.rewrites.apart import tagged
 from instrc.lowering.variants import Variant, null_variant
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
+from instrc.schema.vocabulary import BY_TYPE, KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
+from instrc.schema.walk import subschemas
 
 _DEEPEST = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
@@ -127,7 +128,7 @@ class SchemaLowerer(Ledger):
         """Keep a reference, write what it stands for, or refuse it: only recursive ones are left in a flat schema."""
         ref = node["$ref"]
         target = self.target(ref)
-        siblings = {keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in ANNOTATIONS}
+        siblings = {keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS}
         if not siblings and (not isinstance(target, dict) or target == {}):
             return self.forms(target, level)
         key: Any = (ref, freeze(siblings)) if siblings else ref
@@ -227,7 +228,7 @@ class SchemaLowerer(Ledger):
                     continue
                 if keyword in NAMED and isinstance(value, dict):
                     result[keyword] = {name: self.without_annotations(child) for name, child in value.items()}
-                elif keyword in MANY:
+                elif keyword in MANY and isinstance(value, list):
                     result[keyword] = [self.without_annotations(child) for child in value]
                 else:
                     result[keyword] = self.without_annotations(value) if keyword in ONE else value
@@ -242,7 +243,7 @@ class SchemaLowerer(Ledger):
         """Return the forms of a schema without combinators and without literals, one for each of its types."""
         types = node.get("type")
         if types is None:
-            kinds = [kind for kind, keywords in BY_KIND.items() if not keywords.isdisjoint(node)]
+            kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
             if not kinds:
                 return [anything.anything(self, node)]
             self.lose(node, "type", "narrowed", f"is not given, so what speaks of {' and '.join(kinds)} is taken for it")
@@ -308,13 +309,13 @@ class SchemaLowerer(Ledger):
             description = description if isinstance(description, str) else None
             title = title if isinstance(title, str) else None
             for keyword in node:
-                if keyword in _SILENT or (keyword in KNOWN and keyword not in ANNOTATIONS):
+                if keyword in _SILENT or (keyword in KEYWORDS and keyword not in NO_ASSERTIONS):
                     continue
                 if keyword == "default" and "default" in keywords and codec is None:
                     tail["default"] = node["default"]
                     continue
                 said = self.lose(node, keyword, "annotation", "has no force; what a model can use of it is in the description")
-                if said and keyword in ANNOTATIONS:
+                if said and keyword in NO_ASSERTIONS:
                     notes = [*notes, said]
         if title:
             if "title" in keywords:

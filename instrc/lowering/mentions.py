@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from instrc.codecs.positions import mapped
 from instrc.jsonvalue import AnyJson as Json
+from instrc.schema.walk import rebuild
 
 _HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
 _QUOTES = "`\"'«»“”„"
@@ -40,9 +39,9 @@ class Mentions:
         """Return a schema whose descriptions do; what does not change stays the same object."""
         if not self._sent:
             return schema
-        return mapped(schema, self._described)
+        return rebuild(schema, self._described)
 
-    def _described(self, _: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    def _described(self, node: Json) -> Json:
         text = node.get("description")
         if not isinstance(text, str) or (new := self.in_text(text)) == text:
             return node

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from instrc.codecs.positions import subschemas
 from instrc.ir.dialect import NameRule
 from instrc.jsonvalue import AnyJson as Json
+from instrc.schema.walk import subschemas
 
 _FALLBACK = "field"
 

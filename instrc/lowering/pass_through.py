@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from instrc.codecs.positions import constraints, mapped, subschemas
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at
 from instrc.lowering.built import SAYING_NOTHING, Built
+from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
 from instrc.lowering.names import KeyNames
 from instrc.lowering.renamed import renamed
+from instrc.schema.walk import rebuild, walk
 
 
 def pass_through(flat: Json, aimed: Dialect) -> Built:
@@ -66,12 +67,12 @@ def _without_comments(flat: Json, losses: list[Loss]) -> Json:
         if keyword.startswith("x-"):
             losses.append(Loss(place, keyword, value, "annotation", "is not for models"))
 
-    def change(_: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    def change(node: Json) -> Json:
         if any(keyword == "$comment" or keyword.startswith("x-") for keyword in node):
             return {keyword: value for keyword, value in node.items() if keyword != "$comment" and not keyword.startswith("x-")}
         return node
 
-    return mapped(flat, change)
+    return rebuild(flat, change)
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:
@@ -117,17 +118,13 @@ def _opened(schema: dict[str, Any]) -> Json:
 
 def _moved(boxed: Json) -> Json:
     """Let references to the old root lead to its new place."""
-    return mapped(boxed, lambda _, node: {**node, "$ref": "#/properties/value"} if node.get("$ref") == "#" else node)
+    return rebuild(boxed, lambda node: {**node, "$ref": "#/properties/value"} if node.get("$ref") == "#" else node)
 
 
 def _lists_words(schema: Json) -> bool:
     """Say whether any string is listed whose case an answer might change."""
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict):
-            continue
-        if isinstance(node.get("const"), str) or any(isinstance(value, str) for value in node.get("enum") or ()):
-            return True
-        stack.extend(child for _, child in subschemas(node))
-    return False
+    return any(
+        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in node.get("enum") or ())
+        for _, node in walk(schema)
+        if isinstance(node, dict)
+    )

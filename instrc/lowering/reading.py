@@ -26,10 +26,11 @@ from instrc.schema.wellformed import SOUND, problems_of
 
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
-_NEEDED = NAMED | {"type"}
-"""Keywords of which something must be left: without them another tool would come out."""
+_SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
+"""Shapes of keywords whose values are left out if they cannot be read."""
 _PATTERNS = frozenset({"pattern", "patternProperties"})
 _NO_SCHEMA = "it is no schema"
+_NULL = "it is null"
 
 
 def read(schema: Json) -> tuple[Json, list[Loss]]:
@@ -47,10 +48,10 @@ def read(schema: Json) -> tuple[Json, list[Loss]]:
     if dialect is not LATEST and not problems_of(schema):
         return upgrade(schema), []
     found = normalize(schema, Rules(dialect=dialect))
-    _refuse(schema, found.notes)
     sound = made_sound(found.schema)
-    notes = [*found.notes, *sound.notes, *_without_unreadable(sound.schema)]
-    return sound.schema, _losses(notes, schema)
+    notes = [*found.notes, *sound.notes]
+    _refuse(schema, notes)
+    return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
 
 
 def is_modern(schema: Json) -> bool:
@@ -119,8 +120,18 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
 
 
 def _is_needed(note: Note) -> bool:
-    _, keyword = _parted(note.path)
-    return keyword is None or note.reason == _NO_SCHEMA or (keyword in _NEEDED and "is no" in note.reason)
+    """Say whether another tool would come out without what cannot be read."""
+    place, keyword = _parted(note.path)
+    if keyword is None or note.reason == _NO_SCHEMA:
+        return True
+    row = KEYWORDS.get(keyword)
+    if row is None or note.reason == _NULL:
+        return False
+    if keyword == "type":
+        return "is no type" in note.reason
+    if keyword == "required":
+        return bool(place)
+    return row.role in {"identifier", "reference"} or row.shape not in _SPARED
 
 
 def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from instrc.codecs.carry import Carrier
-from instrc.codecs.positions import mapped
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.names import KeyNames
+from instrc.schema.walk import rebuild
 
 
 def renamed(schema: Json, keys: KeyNames) -> Json:
     """Return a schema whose property names are those that are sent."""
+    carrier = Carrier(schema, keys.sent)
 
-    def change(node: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-        changed = {keyword: value for keyword, value in new.items() if keyword != "propertyNames"}  # it would look at other names
-        for keyword, value in changed.items():
-            if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
-                changed[keyword] = {keys.sent(name): child for name, child in value.items()}
-            elif keyword == "required" and isinstance(value, list):
-                changed[keyword] = [keys.sent(name) for name in value]
-            elif keyword == "dependentRequired" and isinstance(value, dict):
-                changed[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
-            elif keyword in {"const", "default", "example"}:
-                changed[keyword] = Carrier(schema, keys.sent).carry(value, [node])
+    def with_values(node: Json) -> Json:
+        """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
+        new = dict(node)
+        for keyword, value in node.items():
+            if keyword in {"const", "default", "example"}:
+                new[keyword] = carrier.carry(value, [node])
             elif keyword in {"enum", "examples"} and isinstance(value, list):
-                changed[keyword] = [Carrier(schema, keys.sent).carry(item, [node]) for item in value]
-        return changed
+                new[keyword] = [carrier.carry(item, [node]) for item in value]
+        return new
 
-    return mapped(schema, change)
+    def with_names(node: Json) -> Json:
+        new = {keyword: value for keyword, value in node.items() if keyword != "propertyNames"}  # it would look at other names
+        for keyword, value in new.items():
+            if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
+                new[keyword] = {keys.sent(name): child for name, child in value.items()}
+            elif keyword == "required" and isinstance(value, list):
+                new[keyword] = [keys.sent(name) for name in value]
+            elif keyword == "dependentRequired" and isinstance(value, dict):
+                new[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
+        return new
+
+    return rebuild(rebuild(schema, with_values), with_names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -21,6 +22,7 @@ from instrc.lowering.rules import breaches
 from instrc.lowering.sample import sample
 from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
+from instrc.schema.walk import rebuild
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".yml")
 
@@ -65,10 +67,28 @@ def keywords(error: Any) -> Iterator[str]:
         yield from keywords(cause)
 
 
+def readable(schema: Any) -> Any:
+    """Return what a schema says, as Python reads it."""
+    return for_python(read(schema)[0])
+
+
+def for_python(schema: Any) -> Any:
+    """Return a schema without the patterns that ECMA 262 reads and Python does not."""
+    return rebuild(schema, lambda node: {word: held for word, held in node.items() if word != "pattern" or _known(held)})
+
+
+def _known(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
+
+
 def full(schema: Any, seed: int) -> list[Any]:
     """Return a few valid instances of a schema, the fullest first."""
     try:
-        found = Instances(read(schema)[0], Random(seed)).some(8)  # noqa: S311  -- reproducible, not secret
+        found = Instances(readable(schema), Random(seed)).some(8)  # noqa: S311  -- reproducible, not secret
     except (RecursionError, LookupError, TypeError, ValueError):
         return []
     return sorted(found, key=lambda value: -len(dumps(value)))[:3]
@@ -101,9 +121,9 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
     if loads(dumps(result.map)) != result.map:
         yield Find(f"{target}: map", name, "the map is no plain JSON")
     reported = {loss.keyword for loss in result.losses if loss.kind in {"unenforced", "part"}}
-    judge = Draft202012Validator(read(schema)[0])  # patterns that Python cannot read are reported, and left out of it
+    judge = Draft202012Validator(readable(schema))
     for answer in [sample(result.schema), *full(result.schema, 1)]:
-        if not Draft202012Validator(result.schema).is_valid(answer):
+        if not Draft202012Validator(for_python(result.schema)).is_valid(answer):
             continue
         lifted = lift({"function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}, result.map)
         broken = {keyword for error in judge.iter_errors(lifted.value) for keyword in keywords(error)}
@@ -122,7 +142,7 @@ def tried(name: str, schema: Any, target: str, *, engines: bool = False) -> Iter
             yield Find(
                 f"{target}: not the same", name, f"{dumps(value, indent=False)[:300]} came back {dumps(back, indent=False)[:300]}"
             )
-        elif not narrowed and not Draft202012Validator(result.schema).is_valid(answer):
+        elif not narrowed and not Draft202012Validator(for_python(result.schema)).is_valid(answer):
             yield Find(f"{target}: no answer", name, f"{dumps(answer, indent=False)[:300]}")
 
 

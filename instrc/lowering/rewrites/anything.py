@@ -7,12 +7,12 @@ The same form says whatever else has no words in a target: what is nested too de
 
 from __future__ import annotations
 
-from instrc.codecs.positions import ANNOTATIONS
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import kind_of
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
+from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _LONGEST = 600
 
@@ -28,7 +28,7 @@ def written(lowerer: Walk, node: Json, reason: str) -> Variant:
     """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
     lowerer.lose_all(node, f"{reason}; it is checked when the answer is lifted")
     form = anything(lowerer, node)
-    schema = {key: value for key, value in node.items() if key not in ANNOTATIONS} if isinstance(node, dict) else node
+    schema = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + "…"

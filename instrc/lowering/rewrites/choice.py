@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.positions import ANNOTATIONS, KNOWN
 from instrc.codecs.reverse import Codec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
@@ -18,6 +17,7 @@ from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
 from instrc.lowering.variants import Variant, listed_values, table
 from instrc.lowering.walk import Walk
+from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 
 def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
@@ -45,7 +45,7 @@ def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
             reason = "is one of several, which the target cannot tie to the name of the choice"
             lowerer.take(form.node, "type", "unenforced", reason)
             for keyword in form.node:
-                if keyword in KNOWN and keyword not in ANNOTATIONS and keyword != "type":
+                if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
                     lowerer.take(form.node, keyword, "part", reason, parts=False)
     labels: list[str] = []
     of: dict[str, Any] = {}

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.positions import ANNOTATIONS
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze, kind_of
 from instrc.lowering.names import unique
 from instrc.lowering.variants import Variant, null_variant
 from instrc.lowering.walk import Walk
+from instrc.schema.vocabulary import NO_ASSERTIONS
 
-_OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | ANNOTATIONS
+_OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
 def literals(lowerer: Walk, node: dict[str, Any]) -> list[Variant]:

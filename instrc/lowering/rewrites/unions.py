@@ -14,7 +14,6 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from typing import Any
 
-from instrc.codecs.positions import ANNOTATIONS
 from instrc.codecs.reverse import Codec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze
@@ -25,6 +24,7 @@ from instrc.lowering.rewrites.choice import choice
 from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.lowering.walk import Walk
 from instrc.schema.relations import disjoint
+from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _MOST_FORMS = 300
 _MOST_COMPARED = 60
@@ -37,7 +37,7 @@ def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
     beside = {
         name: value
         for name, value in node.items()
-        if name != keyword and name not in ANNOTATIONS and name not in {"not", "if", "then", "else"}
+        if name != keyword and name not in NO_ASSERTIONS and name not in {"not", "if", "then", "else"}
     }
     lowerer.made(beside, node)
     forms: list[Variant] = []

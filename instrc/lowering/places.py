@@ -1,0 +1,34 @@
+"""Places in a document, written out for the few that are told of."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import pointer
+from instrc.schema.walk import Path, subschemas
+
+Steps: TypeAlias = tuple[Any, Path] | None
+"""A path as a chain from its last steps to its first, because few paths are ever written out."""
+
+
+def written(path: Steps) -> str:
+    """Return the JSON Pointer of a chain of steps."""
+    parts: list[str] = []
+    while path is not None:
+        parts.append(pointer(path[1]))
+        path = path[0]
+    return "".join(reversed(parts))
+
+
+def places(root: Json) -> dict[int, Steps]:
+    """Return the paths of all schema objects of a document by identity; the first place of a shared one."""
+    found: dict[int, Steps] = {}
+    stack: list[tuple[Json, Steps]] = [(root, None)]
+    while stack:
+        node, here = stack.pop()
+        if node.__class__ is not dict or id(node) in found:
+            continue
+        found[id(node)] = here
+        stack.extend((child, (here, path)) for path, child in subschemas(node))
+    return found
