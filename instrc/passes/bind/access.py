@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import Local, Path, Reached
 from instrc.ir.surface import Access, Name, Segment
@@ -30,7 +28,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
     if isinstance(written.base, Name):
         value = yield subject(ev, written.base, context)
     else:
-        value = yield ev.value(written.base, replace(context.inside(), own=context.own))
+        value = yield ev.value(written.base, context.inside()._replace(own=context.own))
     for segment in written.members:
         if value is None:
             return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import (
     Argument,
@@ -75,7 +73,7 @@ def call(
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
+    given = yield collect(ev, FAIL, written, context._replace(annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
@@ -117,7 +115,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
     ]
     output = "output" in known
     number = ev.steps.add(
-        replace(context.inside(), keys=None),
+        context.inside()._replace(keys=None),
         stem=preparation.stem,
         executor="model",
         output=output,
@@ -138,7 +136,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
     inside = context.inside()
     for each in written:
         if each.label is None and isinstance(each.value, Object):
-            scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
+            scoped = context._replace(braces=ev.braces(context, ev.steps.identities.written(written)))
             yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
@@ -162,7 +160,7 @@ def _braces(
 ) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
     keys = Keys.within(context.keys)
-    inside = replace(context.inside(), keys=keys)
+    inside = context.inside()._replace(keys=keys)
     for each in fields:
         if not take_label(ev, given, each.key, each.key_span):
             continue
@@ -183,7 +181,7 @@ def _braces(
             else:
                 given.add(each.key, value)
         else:
-            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
+            slot = yield fuse(ev, instruction, each, expression, inside._replace(braces=ev.braces(inside, each.key)))
             if slot is None:
                 given.complete = False
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from instrc.ir.graph import NO_TIMING, Timing
 from instrc.jsonvalue import AnyJson as Json
@@ -11,8 +11,7 @@ from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import Keys, Value
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationContext:
+class EvaluationContext(NamedTuple):
     """Where an expression stands."""
 
     scope: Scope
@@ -45,15 +44,15 @@ class EvaluationContext:
 
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
-        return replace(self, own=False, direct=False, annotations=(), timing=NO_TIMING, key=None, placing=False, exported=False)
+        return self._replace(own=False, direct=False, annotations=(), timing=NO_TIMING, key=None, placing=False, exported=False)
 
     def given_to(self, frame: Frame) -> EvaluationContext:
         """Return the place of what placing brackets are given."""
-        return replace(self, frame=frame, direct=True, annotations=(), exported=False)
+        return self._replace(frame=frame, direct=True, annotations=(), exported=False)
 
     def alone(self, frame: Frame | None, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
-        return replace(self, own=False, keys=home.keys, frame=frame, scope=home)
+        return self._replace(own=False, keys=home.keys, frame=frame, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""

@@ -6,8 +6,6 @@ A task that has met a mistake reports it and returns `None`; whoever needs the v
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import Instruction, Path
 from instrc.ir.surface import (
@@ -95,7 +93,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
                 return None
             timing = timing._replace(**{word: getattr(timing, word) or value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
-    return (yield ev.value(written.value, replace(context, annotations=more, timing=timing)))
+    return (yield ev.value(written.value, context._replace(annotations=more, timing=timing)))
 
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import Filling, Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Expression, Field, Object
@@ -25,7 +23,7 @@ def fuse(
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else slot_of(ev, written, block[0])
-    value = yield ev.value(expression, replace(context, frame=frame, key=PRIVATE))
+    value = yield ev.value(expression, context._replace(frame=frame, key=PRIVATE))
     if value is None:
         return None
     if isinstance(value, Members) and frame.inner:  # a mixin around an object

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import Application, Constant, Instruction
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
@@ -30,7 +28,7 @@ def mix(
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     frame = frame_at(ev, context)
     given = Given()
-    within = replace(context.given_to(frame), own=context.own, placing=True)
+    within = context.given_to(frame)._replace(own=context.own, placing=True)
     filling: Expression | None = None
     fields: list[Field] = []
     for each in written:
@@ -50,7 +48,7 @@ def mix(
             return None
     keys = Keys.within(context.keys)
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
-    within = replace(within, braces=braces_number)
+    within = within._replace(braces=braces_number)
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
         if not take_label(ev, given, slot_field.key, slot_field.key_span):
@@ -62,7 +60,7 @@ def mix(
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
         elif is_choice(ev, expression, within):
-            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
+            slot = yield choice(ev, slot_field, expression, context.inside()._replace(keys=keys), given, collect)
             if slot is None:
                 given.complete = False
             else:
@@ -77,7 +75,7 @@ def mix(
                 mixin,
                 slot_field,
                 expression,
-                replace(context.inside(), keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key)),
+                context.inside()._replace(keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key)),
             )
             if slot is not None:
                 given.slots.append(slot)
@@ -125,4 +123,4 @@ def _unkeyed(ev: Evaluation, filling: Expression, context: EvaluationContext) ->
             filling, scope = found.binding.value, found.scope
         else:
             break
-    return replace(context, key=None) if isinstance(filling, Object) else context
+    return context._replace(key=None) if isinstance(filling, Object) else context

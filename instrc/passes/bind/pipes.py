@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.surface import Access, Annotated, Array, Expression, Literal, Name, Pipe
 from instrc.passes.bind.context import EvaluationContext
@@ -18,8 +16,8 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
         stages = stages[1:]
-    within = replace(context.inside(), own=context.own)
-    last = replace(context, direct=False)
+    within = context.inside()._replace(own=context.own)
+    last = context._replace(direct=False)
     value: Value | None = None
     complete = True
     for i, stage in enumerate(stages):
@@ -28,7 +26,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
             complete = False
             continue
         if i > 0:
-            here = replace(here, piped=value or Inner(), own=True)
+            here = here._replace(piped=value or Inner(), own=True)
         value = yield ev.value(stage, here)
         if isinstance(value, Data):
             ev.report.add(problems.misplaced.MisplacedData(at=stage.span))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from instrc import problems
 from instrc.ir.graph import (
     Argument,
@@ -49,7 +47,7 @@ def process(
     keys = Keys.within(context.keys)
     later = _keys_of(ev, written, context.scope)
     for index, each in enumerate(written):
-        inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
+        inside = context.inside()._replace(by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
         if isinstance(block, When | Each | Repeat | Try | Do):
             chunk = yield _block(ev, each, inside)
@@ -67,7 +65,7 @@ def process(
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
-    value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
+    value = yield ev.value(written.value, context._replace(by_hand=False, key=written.label))
     if not isinstance(value, Result) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
@@ -107,7 +105,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     )
                 )
                 return None
-            value = yield braces.members(ev, each.value, replace(context, placing=True))
+            value = yield braces.members(ev, each.value, context._replace(placing=True))
             if isinstance(value, Members) and context.keys is not None:
                 context.keys.fields.update(value.fields)
                 for _, member in value.fields:
@@ -196,13 +194,13 @@ def start(
     slots: list[Slot] = []
     given = Given()
     keys = Keys.within(context.keys)
-    inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
+    inside = context.inside()._replace(keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
-        slot = yield _placed(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
+        slot = yield _placed(ev, instruction, field, expression, inside._replace(braces=ev.braces(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
@@ -233,7 +231,7 @@ def _placed(
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else filling.slot_of(ev, field, block[0])
-    value = yield ev.value(expression, replace(context.given_to(frame), key=PRIVATE))
+    value = yield ev.value(expression, context.given_to(frame)._replace(key=PRIVATE))
     if value is None:
         return None
     units = ev.steps.fill(frame, context)
@@ -289,7 +287,7 @@ def _launching(
         identities.slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), span),
     )
     annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
-    return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
+    return Result(Path(_add(ev, launcher, slots, context._replace(annotations=annotations), span)))
 
 
 def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:

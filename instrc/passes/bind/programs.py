@@ -54,7 +54,7 @@ def call_program(
         level=context.scope.level,
         piped=given["prompt"],
     )
-    inside = replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    inside = context._replace(scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     value = yield ev.value(expression, inside)
     ev.report.change(before, lambda each: _called(each, span))

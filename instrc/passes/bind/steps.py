@@ -59,6 +59,8 @@ class Steps:
         """How many groups there are."""
         self._known: dict[Hashable, dict[int, list[int]]] = {}
         """Steps by identity and region."""
+        self._last: dict[int, int] = {}
+        """The last region that has a step of an identity."""
         self._applied: dict[Hashable, tuple[Taken, ...]] = {}
         self._filled: dict[Hashable, tuple[Unit, ...]] = {}
 
@@ -115,7 +117,9 @@ class Steps:
             number = self._take(step, region, known)
             for each in {ident, known}:
                 places = self._known.setdefault(each, {})
-                self.late.update((region, each) for inner in places if self._around(region, inner))
+                if self._last.get(each, region) > region:  # a region after this one, while it is read, lies in it
+                    self.late.add((region, each))
+                self._last[each] = max(region, self._last.get(each, region))
                 places.setdefault(region, []).append(number)
         return number
 
