@@ -156,12 +156,15 @@ class Renderer:
         if answer and self.part == "process":
             key = suffixed(self.plan.keys[number], item)
             made = answer_of(self.plan.flat.schemas[number])
-            own = self._own(made, key)
+            own = self._own(made, key, refers=number in self.plan.flat.referring)
             return {**own, "activity": step.activity, **self._timing(step), "references": [key], "arguments": key}
         if step.executor == "block":
             return self._own(self.plan.flat.schemas[number], self.plan.keys[number])
+        placed = self.plan.flat.placed.get(number, ())
         schema = self._own(
-            self._fill_blocks(self.plan.flat.schemas[number], self.plan.flat.placed.get(number, ()), item), self.plan.keys[number]
+            self._fill_blocks(self.plan.flat.schemas[number], placed, item),
+            self.plan.keys[number],
+            refers=bool(placed) or number in self.plan.flat.referring,
         )
         if step.output:
             schema = self._with_output(step, schema)
@@ -171,9 +174,9 @@ class Renderer:
             return schema
         references = self.paths.references(step.reads, item)
         block = isinstance(step.content, StepObject)  # the steps in it say for themselves what they read
-        hinted = self._hinted(step.reads, item)
-        if step.executor == "model" and self.hint is not None and hinted and not block:
-            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted)))
+        if step.executor == "model" and self.hint is not None and not block:
+            hinted = references if self.part in {"process", "tool"} else self._hinted(step.reads, item)
+            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted))) if hinted else dict(schema)
         elif schema is self.plan.flat.schemas[number]:
             schema = dict(schema)
         schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
@@ -251,9 +254,9 @@ class Renderer:
             return answer_of(schema)
         return schema if self.part == "result" else inputs_of(schema)
 
-    def _own(self, schema: Json, name: str) -> Json:
+    def _own(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
-        if not self.whole:
+        if refers and not self.whole:
             schema = self.definitions.hoist(schema, name)
         if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
             return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}

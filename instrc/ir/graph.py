@@ -432,5 +432,7 @@ class FlatGraph:
     """The composed schema of each group's mixin, by the number of the group."""
     around: dict[int, tuple[Placed, ...]]
     """Blocks inside the mixins of groups, by the number of the group."""
+    referring: frozenset[int] = frozenset()
+    """Steps with recursive schemas: definitions and references are in them."""
     optional: frozenset[tuple[int, str]] = frozenset()
     """Named arguments that are left out where they are `null`, by step."""

@@ -26,3 +26,9 @@ def run(task: Task[T]) -> T:
             stack.append(called)
             value = None
     return cast("T", value)
+
+
+def done(value: T) -> Task[T]:
+    """Return a task that has its value already."""
+    return value
+    yield  # what makes it a task

@@ -45,7 +45,7 @@ from instrc.passes.bind.programs import call_program
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.plan_schema import RUN_PLAN
-from instrc.passes.trampoline import Task
+from instrc.passes.trampoline import Task, done
 from instrc.source import Span
 
 
@@ -53,31 +53,31 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
     """Evaluate any expression."""
     match expression:
         case Name():
-            return (yield _name(ev, expression, context))
+            return _name(ev, expression, context)
         case Call(callee, arguments, span):
-            return (yield _call(ev, callee, arguments, span, context))
+            return _call(ev, callee, arguments, span, context)
         case Uri():
-            return (yield _call(ev, expression, (), expression.span, context))
+            return _call(ev, expression, (), expression.span, context)
         case Inline(schema, span):
             title = schema.get("title")
             instruction = Instruction(title if isinstance(title, str) and title.strip() else "inline", None, schema)
-            return (yield call(ev, instruction, (), span, context))
+            return call(ev, instruction, (), span, context)
         case Annotated():
-            return (yield _annotated(ev, expression, context))
+            return _annotated(ev, expression, context)
         case Pipe():
-            return (yield evaluate_pipe(ev, expression, context))
+            return evaluate_pipe(ev, expression, context)
         case Object():
-            return (yield members(ev, expression, context))
+            return members(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
-            return Data(value)
+            return done(Data(value))
         case Array(_, span):
             refuse_annotations(ev, span, context)
-            return Data(data_of(ev, expression))
+            return done(Data(data_of(ev, expression)))
         case Access():
-            return (yield access(ev, expression, context))
+            return access(ev, expression, context)
         case When() | Each() | Repeat() | Try() | Do():
-            return (yield evaluate_block(ev, expression, context))
+            return evaluate_block(ev, expression, context)
 
 
 def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -> Task[Value | None]:
@@ -101,18 +101,18 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value 
     found = given(ev, name, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return found
+        return done(found)
     stands_for = meaning(ev, name, context.scope)
     match stands_for:
         case None:
-            return None
+            return done(None)
         case InputName(text):
             refuse_annotations(ev, name.span, context)
-            return Result(Path(text))
+            return done(Result(Path(text)))
         case Definition() if not ev.ends.is_alias(stands_for):
-            return (yield ev.local(name, stands_for, context))
+            return ev.local(name, stands_for, context)
         case _:
-            return (yield _call(ev, name, (), name.span, context))
+            return _call(ev, name, (), name.span, context)
 
 
 def _call(
@@ -122,27 +122,26 @@ def _call(
     called = find_vibe(ev, callee) if isinstance(callee, Uri) else callee_of(ev, callee, context)
     match called:
         case None:
-            yield _mistakes_in(ev, arguments, context)
-            return None
+            return _mistakes_in(ev, arguments, context)
         case Program():
-            return (yield call_program(ev, called, arguments, span, context))
+            return call_program(ev, called, arguments, span, context)
         case Special("Fail"):
-            return (yield fail(ev, arguments, span, context))
+            return fail(ev, arguments, span, context)
         case Special("RunPlan_Activity"):
-            return (yield call(ev, RUN_PLAN, arguments, span, context))
+            return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
-            return None
+            return done(None)
         case Special("LaunchProcess"):
-            return (yield launch(ev, arguments, span, context))
+            return launch(ev, arguments, span, context)
         case Special():
-            return (yield process(ev, called, arguments, span, context))
+            return process(ev, called, arguments, span, context)
         case Instruction(name="StartProcess"):
-            return (yield start(ev, called, arguments, span, context))
+            return start(ev, called, arguments, span, context)
         case Instruction(kind="mixin"):
-            return (yield mix(ev, called, arguments, span, context))
+            return mix(ev, called, arguments, span, context)
         case _:
-            return (yield call(ev, called, arguments, span, context))
+            return call(ev, called, arguments, span, context)
 
 
 def _mistakes_in(ev: Evaluation, arguments: tuple[Argument, ...], context: EvaluationContext) -> Task[None]:

@@ -95,27 +95,33 @@ class Evaluation:
             return None
         added = context.annotations or context.timing != NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.frame))
-        outside = plain and home.region != context.region  # a name is evaluated where it is defined
-        inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
         if plain and found.key in self._known:
             value = self._known[found.key]
-        elif plain and (found.key, inside.piped) in self._known:
-            value = self._known[found.key, inside.piped]
-            self.reads_pipe(inside)
         else:
-            outer = self._piped, self._depends
-            self._piped, self._depends = inside.piped, False
-            self._open[found.key] = found
-            value = yield self.value(found.binding.value, inside)
-            del self._open[found.key]
-            depends = self._depends
-            self._piped, self._depends = outer
-            if plain:
-                self._known[(found.key, inside.piped) if depends else found.key] = value
-            if depends:
-                self.reads_pipe(inside)
+            value = yield self._afresh(found, context, plain=plain)
         if value is not None and context.frame is not None and not context.direct:
             context.frame.keep_out(paths(value))
+        return value
+
+    def _afresh(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
+        """Evaluate a local name of which no value is known that holds wherever it stands."""
+        home = found.scope
+        outside = plain and home.region != context.region  # a name is evaluated where it is defined
+        inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
+        if plain and (found.key, inside.piped) in self._known:
+            self.reads_pipe(inside)
+            return self._known[found.key, inside.piped]
+        outer = self._piped, self._depends
+        self._piped, self._depends = inside.piped, False
+        self._open[found.key] = found
+        value = yield self.value(found.binding.value, inside)
+        del self._open[found.key]
+        depends = self._depends
+        self._piped, self._depends = outer
+        if plain:
+            self._known[(found.key, inside.piped) if depends else found.key] = value
+        if depends:
+            self.reads_pipe(inside)
         return value
 
     def reads_pipe(self, context: EvaluationContext) -> None:

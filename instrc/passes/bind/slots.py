@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from instrc import problems
 from instrc.ir.graph import Instruction, Slot
@@ -31,9 +31,9 @@ def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None
     return found
 
 
-def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Iterable[Slot], annotations: tuple[Json, ...]) -> bool:
+def check_slots(ev: Evaluation, holder: Instruction, schema: Json, slots: Sequence[Slot], annotations: tuple[Json, ...]) -> bool:
     """Report slots that name no property, of the schema or of annotations, unless the schema is open."""
-    if not isinstance(schema, dict):
+    if not slots or not isinstance(schema, dict):
         return True
     names = tuple(properties_of(schema, annotations))
     open_ = holder.kind != "mixin" and ("properties" not in schema or schema.get("additionalProperties", False) is not False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from instrc import problems
 from instrc.flattening.beside import write_beside
@@ -36,6 +37,7 @@ from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.vocabulary import SPEAKS_OF
+from instrc.schema.walk import refers
 from instrc.source import Span
 
 ABOUT = ("title", "description")
@@ -44,6 +46,14 @@ ABOUT = ("title", "description")
 def compose(graph: Graph, instructions: InstructionTable, report: Report) -> FlatGraph | None:
     """Return the graph with the flat schema of every step and every mixin; `None` if one cannot be composed."""
     return _Composer(instructions, report).graph(graph)
+
+
+class _Made(NamedTuple):
+    """A composed schema, the objects of steps in it, and whether references or definitions are."""
+
+    schema: Json
+    placed: tuple[Placed, ...]
+    refers: bool
 
 
 class _Composer:
@@ -56,7 +66,7 @@ class _Composer:
         self.plans = False
         """Whether a model may be asked for a plan."""
         self.failed = False
-        self.known: dict[Recipe, tuple[Json, tuple[Placed, ...]]] = {}
+        self.known: dict[Recipe, _Made] = {}
         """What was made without a word of complaint, by its recipe."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
@@ -64,10 +74,13 @@ class _Composer:
         schemas: dict[int, Json] = {}
         placed: dict[int, tuple[Placed, ...]] = {}
         mixins: dict[int, Json] = {}
+        referring: set[int] = set()
         for number, step in graph.steps.items():
             if regions_of(step.content):
                 continue
-            schema, blocks = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
+            schema, blocks, holds_references = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
+            if holds_references:
+                referring.add(number)
             schemas[number] = {} if schema is True else schema
             if blocks:
                 placed[number] = blocks
@@ -80,7 +93,7 @@ class _Composer:
             if isinstance(unit, Group):
                 use = unit.application
                 made = self.made(recipe_of_mixin(use), use.span, partial(self.mixin, use, ()))
-                mixins[unit.number], around[unit.number] = made
+                mixins[unit.number], around[unit.number], _ = made
                 waiting.extend(unit.members)
                 waiting.extend(member for place in around[unit.number] for member in place.block.units)
         for context in graph.contexts or ():
@@ -89,10 +102,10 @@ class _Composer:
         if self.failed:
             return None
         if not graph.has_flow:
-            return FlatGraph(graph, schemas, placed, mixins, around)
+            return FlatGraph(graph, schemas, placed, mixins, around, frozenset(referring))
         outcomes = Outcomes(graph, schemas)
         schemas |= outcomes.blocks
-        return FlatGraph(graph, schemas, placed, mixins, around, optional_arguments(graph, outcomes))
+        return FlatGraph(graph, schemas, placed, mixins, around, frozenset(referring), optional_arguments(graph, outcomes))
 
     def demand_object(self, graph: Graph, schemas: dict[int, Json]) -> None:
         """Report a step that is to be a tool by itself but is no object."""
@@ -105,14 +118,16 @@ class _Composer:
             self.failed = True
             self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.stem))
 
-    def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> tuple[Json, tuple[Placed, ...]]:
+    def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Made:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
         found = self.known.get(recipe)
         if found is None:
             self.placed = []
             before = len(self.report.problems)
             made = bound_loops(self.attempt(span, make))
-            found = with_shared_references(made) if self.plans else made, tuple(self.placed)
+            made = with_shared_references(made) if self.plans else made
+            holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
+            found = _Made(made, tuple(self.placed), holds_references)
             if len(self.report.problems) == before:
                 self.known[recipe] = found
         return found

@@ -54,11 +54,13 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     regions = {region.number: region.units for step in graph.steps.values() for region in regions_of(step.content)}
     nodes: dict[int, list[Node]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
-        order = _topological(_all_needs(graph, units))
+        home = {each: index for index, unit in enumerate(units) for each in steps_in(graph, unit)}
+        needs = _all_needs(graph, units, home)
+        order = _topological(needs)
         if order is None:
-            report.add(_circle(graph, units))
+            report.add(_circle(units, needs))
             return None
-        nodes[number] = _nodes(graph, units, order)
+        nodes[number] = _nodes(graph, units, order, needs, home)
     pieces = {number: _cut(nodes[number]) for number in regions}
     if graph.contexts is None:
         root = _cut(nodes[ROOT])
@@ -113,9 +115,8 @@ def _numbered(
     return whole.pop(ROOT), whole
 
 
-def _circle(graph: Graph, units: tuple[Unit, ...]) -> Problem:
+def _circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
     """Return the problem of mixins that need what each other holds."""
-    needs = _all_needs(graph, units)
     groups = [index for index, unit in enumerate(units) if isinstance(unit, Group)]
     first, second = next(
         ((one, other) for one in groups for other in groups if one < other and one in needs[other] and other in needs[one]),
@@ -125,14 +126,8 @@ def _circle(graph: Graph, units: tuple[Unit, ...]) -> Problem:
     return problems.steps.EntangledMixins(at=spans[-1], other=spans[0])
 
 
-def _home(graph: Graph, units: tuple[Unit, ...]) -> dict[int, int]:
-    """Return where each step lies, those in slots and mixins included."""
-    return {number: index for index, unit in enumerate(units) for number in steps_in(graph, unit)}
-
-
-def _all_needs(graph: Graph, units: tuple[Unit, ...]) -> list[list[int]]:
-    """Return which units each unit needs."""
-    home = _home(graph, units)
+def _all_needs(graph: Graph, units: tuple[Unit, ...], home: dict[int, int]) -> list[list[int]]:
+    """Return which units each unit needs; `home` says in which unit each step lies, those in slots and mixins included."""
     needs = [sorted(_needs(graph, unit, home) - {index}) for index, unit in enumerate(units)]
     fails = {index for index, unit in enumerate(units) if isinstance(unit, int) and graph.steps[unit].fail}
     for index in fails:  # what fails does so after all else, so that an undo beside it is completed
@@ -140,10 +135,8 @@ def _all_needs(graph: Graph, units: tuple[Unit, ...]) -> list[list[int]]:
     return needs
 
 
-def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int]) -> list[Node]:
+def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int], needs: list[list[int]], home: dict[int, int]) -> list[Node]:
     """Return the pieces to cut, each after those it reads."""
-    home = _home(graph, units)
-    needs = _all_needs(graph, units)
     place: dict[int, int] = {}
     answers: dict[int, int] = {}
     nodes: list[Node] = []
@@ -170,8 +163,10 @@ def _chosen(graph: Graph, unit: Unit) -> set[int]:
 
 def steps_in(graph: Graph, unit: Unit) -> list[int]:
     """Return every step of a unit, those in its slots included: inner ones first, so in the order in which they are filled."""
+    if isinstance(unit, int):
+        return [*graph.inner[unit], unit] if unit in graph.inner else [unit]
     found: list[int] = []
-    for number in numbers((unit,)):
+    for number in unit.numbers:
         found.extend(graph.inner.get(number, ()))
         found.append(number)
     return found
@@ -180,7 +175,7 @@ def steps_in(graph: Graph, unit: Unit) -> list[int]:
 def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
     steps = [graph.steps[number] for number in steps_in(graph, unit)]
     reads = [path for step in steps for path in (*step.reads, *step.needs)]
-    waiting = [unit]
+    waiting: list[Unit] = [] if isinstance(unit, int) else [unit]
     while waiting:
         each = waiting.pop()
         if isinstance(each, Group):
