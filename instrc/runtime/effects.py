@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import isawaitable
@@ -60,7 +61,11 @@ class Effects:
                 about["id"] = command
             if self._hidden[0] != told():
                 self._hidden = told(), secrets()
-            self.sink(redacted({**about, **facts}, self._hidden[1]))
+            told_of = redacted({**about, **facts}, self._hidden[1])
+            try:
+                self.sink(told_of)
+            except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
+                warnings.warn(f"an event of `{self.run}` could not be told: {error}", RuntimeWarning, stacklevel=2)
 
     async def ask(self, command: ModelCommand) -> Result:
         """Ask the model for a chunk; a provider that fails is asked again as its policy says."""

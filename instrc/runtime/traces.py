@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -16,14 +17,28 @@ def trace_file(folder: Path, run: str) -> Path:
 
 
 def written_to(folder: Path) -> Callable[[Event], None]:
-    """Return a sink that appends events to the traces of their runs; those of a child go to the run that began it."""
-    (folder / "traces").mkdir(parents=True, exist_ok=True)
+    """Return a sink that appends events to the traces of their runs; those of a child go to the run that began it.
+
+    A run does not end because its trace cannot be written: what is lost of it is warned of.
+    """
 
     def write(event: Event) -> None:
-        with trace_file(folder, event["run"]).open("a", encoding="utf-8") as file:
-            file.write(f"{dumps(event, indent=False)}\n")
+        file, line = trace_file(folder, event["run"]), f"{dumps(event, indent=False)}\n"
+        try:
+            try:
+                _append(file, line)
+            except FileNotFoundError:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                _append(file, line)
+        except OSError as error:
+            warnings.warn(f"the trace of `{event['run']}` is not whole: {error.strerror}", RuntimeWarning, stacklevel=2)
 
     return write
+
+
+def _append(file: Path, line: str) -> None:
+    with file.open("a", encoding="utf-8") as trace:
+        trace.write(line)
 
 
 def read_trace(folder: Path, run: str) -> list[Event]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from written import DECISION, call, chunk, process, step
 
 import instrc
@@ -60,3 +61,13 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
     for text in ("What was sent", "Thoughts", "because", "RuntimeError: busy", "Why it was not accepted", "Metrics"):
         assert text in page
+
+
+def test_a_watcher_that_fails_does_not_end_the_run() -> None:
+    def watch(_event: Any) -> None:
+        message = "the screen is gone"
+        raise RuntimeError(message)
+
+    with pytest.warns(RuntimeWarning, match="the screen is gone"):
+        run = instrc.run('@{ title: "Draft", type: "object" }', "x", model=instrc.Scripted([{}]), watch=watch)
+    assert run.status == "done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from time import time
 
 from temporalio import workflow
@@ -19,4 +20,7 @@ def tell(run: str, event: str, command: str | None = None, **facts: Json) -> Non
     if not workflow.unsafe.is_replaying():
         about = {"event": event, "at": time(), "run": run, **({} if command is None else {"id": command})}
         for sink in sinks[-1:]:
-            sink(redacted({**about, **facts}))
+            try:
+                sink(redacted({**about, **facts}))
+            except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
+                warnings.warn(f"an event of `{run}` could not be told: {error}", RuntimeWarning, stacklevel=2)
