@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
@@ -59,14 +58,17 @@ def current_call() -> Call:
     return _current.get()
 
 
-@contextmanager
-def calling(call: Call) -> Iterator[None]:
+class calling:  # noqa: N801  -- reads as what it does
     """Make a call the current one."""
-    token = _current.set(call)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+
+    def __enter__(self) -> None:
+        self.token = _current.set(self.call)
+
+    def __exit__(self, *_error: object) -> None:
+        _current.reset(self.token)
 
 
 @dataclass(frozen=True, slots=True)

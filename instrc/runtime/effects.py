@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from time import monotonic, time
 from typing import Any, TypeAlias, cast
 
-from instrc.flattening.split import split
+from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, calling
+from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, Handler, calling
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
@@ -81,7 +82,7 @@ class Effects:
         code: str | None
         while True:
             try:
-                async with asyncio.timeout(self.model_retry.timeout):
+                async with limited(self.model_retry.timeout):
                     reply = await self.others.get(command["model"] or "", self.model).answer(request)
                 break
             except TimeoutError:
@@ -99,7 +100,12 @@ class Effects:
 
     def _accepted(self, command: ModelCommand, reply: Reply, began: float, attempt: int) -> Result:
         wrong = [*reply.complaints, *self._checked(command, reply.answer)]
-        parts = split(reply.answer, command["schema"])
+        parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
+        if holds_meta(reply.answer):
+            try:
+                parts = split(reply.answer, command["schema"])
+            except TypeError as error:  # an adapter of somebody else
+                wrong.append({"pointer": "", "message": f"the answer is no JSON: {error}"})
         self.tell(
             "answered",
             command["id"],
@@ -195,26 +201,41 @@ def _before(command: str) -> str:
     return f"{base}#{int(number) - 1}" if int(number) > 2 else base
 
 
+def limited(span: float | None) -> AbstractAsyncContextManager[object]:
+    """Return what ends what is inside after so many seconds."""
+    return nullcontext() if span is None else asyncio.timeout(span)
+
+
 async def attempted(activity: Activity, given: Json, call: Call) -> Json:
     """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
-    assert activity.handler is not None
+    handler = activity.handler
+    assert handler is not None
+    async with limited(activity.retry.timeout):
+        with calling(call):
+            if activity.retry.heartbeat is not None:
+                value = await _beating(handler, given, call, activity.retry.heartbeat)
+            elif asyncio.iscoroutinefunction(handler):
+                value = await handler(given)
+            else:
+                value = await asyncio.to_thread(handler, given)
+            if isawaitable(value):  # a function that returns a coroutine
+                value = await value
+    return value
+
+
+async def _beating(handler: Handler, given: Json, call: Call, span: float) -> Json | Awaitable[Json]:
+    """Call a handler that has to show that it is alive."""
     alive = asyncio.Event()
     call.beat = _beater(alive)
-    async with asyncio.timeout(activity.retry.timeout):
-        with calling(call):
-            if asyncio.iscoroutinefunction(activity.handler):
-                work = asyncio.ensure_future(activity.handler(given))
-            else:
-                work = asyncio.ensure_future(asyncio.to_thread(activity.handler, given))
-        try:
-            if activity.retry.heartbeat is not None:
-                await _watched(work, alive, activity.retry.heartbeat)
-            value = await work
-        finally:
-            work.cancel()
-        if isawaitable(value):  # a function that returns a coroutine
-            value = await value
-    return value
+    if asyncio.iscoroutinefunction(handler):
+        work = asyncio.ensure_future(handler(given))
+    else:
+        work = asyncio.ensure_future(asyncio.to_thread(handler, given))
+    try:
+        await _watched(work, alive, span)
+        return await work
+    finally:
+        work.cancel()
 
 
 def _beater(alive: asyncio.Event) -> Callable[[], None]:

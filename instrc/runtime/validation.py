@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Complaint
-from instrc.schema.validation import is_valid, validate
+from instrc.schema.validation import Judge, Violation, is_valid, validate
 
 _MOST = 20
 """Complaints about one value."""
@@ -17,4 +17,13 @@ def accepts(schema: Json, value: Json) -> bool:
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:
     """Return what is wrong with a value, the first things; formats count."""
-    return [{"pointer": found.instance, "message": found.message} for found in validate(value, schema, most=_MOST)]
+    return _told(validate(value, schema, most=_MOST))
+
+
+def complaints_by(judge: Judge, value: Json) -> list[Complaint]:
+    """Return what is wrong with a value by a schema that many values are held against."""
+    return _told(judge.validate(value, most=_MOST))
+
+
+def _told(found: tuple[Violation, ...]) -> list[Complaint]:
+    return [{"pointer": each.instance, "message": each.message} for each in found]

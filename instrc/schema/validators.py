@@ -21,6 +21,7 @@ def validator_class() -> Any:
     return extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,
         {
+            "properties": _properties,
             "pattern": _pattern,
             "patternProperties": _pattern_properties,
             "additionalProperties": _additional_properties,
@@ -28,6 +29,26 @@ def validator_class() -> Any:
             "uniqueItems": _unique_items,
         },
     )
+
+
+_PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "array": list, "null": type(None)}
+"""Types whose values can be told by their class alone."""
+_SAYS_NOTHING = frozenset({"type", "title", "description", "default", "examples", "$comment"})
+
+
+def _properties(validator: Any, properties: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+    """Look at each property that is there; most leaves only have a type, and need no validator of their own."""
+    if not isinstance(instance, dict):
+        return
+    for name, schema in properties.items():
+        if name not in instance:
+            continue
+        value = instance[name]
+        if isinstance(schema, dict):
+            kind = schema.get("type")
+            if isinstance(kind, str) and value.__class__ is _PLAIN.get(kind) and schema.keys() <= _SAYS_NOTHING:
+                continue
+        yield from validator.descend(value, schema, path=name, schema_path=name)
 
 
 def _pattern(_validator: Any, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:

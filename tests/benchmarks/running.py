@@ -51,15 +51,15 @@ def took(document: Any, given: Any = "go") -> float:
         from instrc.launching.launcher import Launcher
         from instrc.launching.preparing import prepare
         from instrc.runtime.interpreter import versions
-        from instrc.runtime.run import Run
+        from instrc.runtime.run import LiveRun
 
         prepared = prepare(document)
         activities = instrc.Activities({"Work": work})
         launch = Launcher(prepared, activities=activities).launch(given)
         state = versions.begin(launch.plan, launch.inputs)
-        run = Run(launch.plan, state, equipped(prepared, "r", Constant(), activities, None))
+        run = LiveRun(launch.plan, state, equipped(prepared, "r", Constant(), activities, None))
         began = process_time()
-        await run.proceed()
+        await run.resume_async()
         assert run.status == "done", run.outcome
         return process_time() - began
 

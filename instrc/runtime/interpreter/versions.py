@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Protocol, cast
 
 from instrc.jsonvalue import AnyJson as Json
@@ -68,6 +69,11 @@ def record(plan: Json, state: Json) -> Json:
 
 
 def _of(plan: Json) -> Interpreter:
+    return _loaded(plan["interpreter"])
+
+
+@cache
+def _loaded(version: str) -> Interpreter:
     from importlib import import_module  # an old version is loaded only where an old run goes on
 
-    return cast("Interpreter", import_module(_MODULES[plan["interpreter"]]))
+    return cast("Interpreter", import_module(_MODULES[version]))

@@ -10,7 +10,7 @@ import pytest
 from postgres_server import Database, postgres
 
 import instrc
-from instrc.jsonvalue import loads
+from instrc.jsontext import loads
 
 PROGRAM = """
 const answer = prompt | @{ title: "Approve_User", type: "object", properties: { decision: { enum: ["Approve", "Reject"] } },

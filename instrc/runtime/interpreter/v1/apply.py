@@ -13,7 +13,7 @@ from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, joined, name_of
 from instrc.runtime.interpreter.v1.values import shown_of
-from instrc.runtime.validation import complaints
+from instrc.runtime.validation import complaints, complaints_by
 
 _KINDS = frozenset({"failed", "timeout", "invalid", "plan", "limit"})
 
@@ -100,7 +100,7 @@ def _answered(machine: Machine, scope: str, unit: Unit, entry: Json, result: dic
         give_up(error["kind"], error["message"], name_of(unit), error["code"])
     answer = result["ok"]
     said: list[Complaint] = list(result.get("complaints") or ())
-    wrong = [*said, *complaints(answer, schema_of(machine, scope, unit))]
+    wrong = [*said, *_misfits(machine, scope, unit, answer)]
     plans = [] if wrong else _plan_faults(unit, answer, alone=False)
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
@@ -111,6 +111,12 @@ def _answered(machine: Machine, scope: str, unit: Unit, entry: Json, result: dic
         return
     _fire(machine, scope, unit, answer)
     finish(machine, scope, unit, answer)
+
+
+def _misfits(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
+    """Return where a value does not satisfy the schema of a unit, with the choices that are known by now."""
+    schema = schema_of(machine, scope, unit)
+    return complaints_by(unit.judge, value) if schema is unit.schema else complaints(value, schema)
 
 
 def _again(machine: Machine, scope: str, unit: Unit, entry: Json, answer: Json, wrong: list[Complaint], *, planned: bool) -> None:
@@ -179,7 +185,7 @@ def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> list[Complaint]:
 
 
 def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
-    return complaints(value, schema_of(machine, scope, unit)) or _plan_faults(unit, value, alone=len(unit.steps) == 1)
+    return _misfits(machine, scope, unit, value) or _plan_faults(unit, value, alone=len(unit.steps) == 1)
 
 
 def _told(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
@@ -209,8 +215,8 @@ def _fitted(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
     step = unit.steps[0]
     wrapped = {"output": value} if step.output else value
-    wrong = complaints(wrapped, unit.schema)
-    if wrong and step.output and isinstance(value, dict) and value.keys() == {"output"} and not complaints(value, unit.schema):
+    wrong = complaints_by(unit.judge, wrapped)
+    if wrong and step.output and isinstance(value, dict) and value.keys() == {"output"} and not complaints_by(unit.judge, value):
         return value, []
     return wrapped, wrong
 

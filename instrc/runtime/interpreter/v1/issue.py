@@ -52,11 +52,11 @@ def pending(machine: Machine) -> list[Command]:
 
 def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
     here = joined(scope, unit.id)
-    if not delayed and (delay := _span(unit, "delay", max)) is not None:
+    if unit.timed and not delayed and (delay := _span(unit, "delay", max)) is not None:
         machine.open_command(f"{here}!delay", scope, unit.index, "delay", after=delay)
         machine.state["queue"].append(f"{here}!delay")
         return
-    if (within := _span(unit, "within", min)) is not None:
+    if unit.timed and (within := _span(unit, "within", min)) is not None:
         machine.open_command(f"{here}!within", scope, unit.index, "within", after=within)
         machine.state["queue"].append(f"{here}!within")
     match unit.kind:

@@ -14,8 +14,10 @@ from instrc.flattening.strip import strip
 from instrc.ir.flow import Block, Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
+from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
+from instrc.schema.validation import Judge
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
 Source: TypeAlias = Literal["name", "key", "context", "input"]
@@ -45,6 +47,8 @@ class Unit:
     regions: tuple[int, ...] = ()
     """The bodies of a block."""
     model: str | None = None
+    timed: bool = False
+    """Has a deadline or a delay."""
     needs: int = 0
     """How many units of its region it waits for."""
     dependents: list[int] = field(default_factory=list)
@@ -52,6 +56,8 @@ class Unit:
     """Steps of a person whose `decision` no condition reads."""
     schema: Json = None
     """What is filled in, without engine properties, with its definitions."""
+    judge: Judge = field(default_factory=lambda: Judge(True))  # noqa: FBT003  -- the schema that takes everything
+    """Holds answers against the schema."""
     meta: frozenset[str] = frozenset()
     """Steps that may hold thoughts or metrics."""
 
@@ -92,6 +98,8 @@ class Program:
         self.regions: list[Region] = []
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""
+        self._judges: dict[str, Judge] = {}
+        """By their schemas as text: many steps have equal ones."""
         self._waits: set[tuple[int, int, int]] = set()
         self._build(self.process.body)
         for region in self.regions:
@@ -134,6 +142,7 @@ class Program:
             region, inner = waiting.pop()
             for context in inner.contexts:
                 for unit in self._units(context, len(region.units)):
+                    unit.timed = any(part.within or part.delay for part in (*unit.steps, *_of_block(unit)))
                     region.units.append(unit)
                     region.contexts.setdefault(unit.context, []).append(unit.index)
                     for key in _keys(unit):
@@ -192,6 +201,7 @@ class Program:
         assert unit.chunk is not None
         alone = unit.kind != "model" and (unit.kind != "user" or len(unit.steps) == 1)
         unit.schema = bare(unit.chunk, unit.steps, self.definitions, alone=alone)
+        unit.judge = self._judges.setdefault(dumps(unit.schema, indent=False), Judge(unit.schema))
         if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
             unit.meta = frozenset(step.key for step in unit.steps)
         return unit
@@ -274,6 +284,11 @@ def _bound(tool: Json) -> Iterator[Read]:
 
     if isinstance(tool, dict) and tool.get("bound") is not None:
         yield from reads_of(value_of(tool["bound"]))
+
+
+def _of_block(unit: Unit) -> tuple[When | Each | Repeat | Try | Do, ...]:
+    """Return the block of a unit, where it may have a deadline."""
+    return () if unit.block is None or isinstance(unit.block, Else) else (unit.block,)
 
 
 def _source(region: Region, name: str) -> Source | None:

@@ -47,7 +47,8 @@ def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json =
 def _note(machine: Machine, scope: str, unit: Unit, record: Json, value: Json) -> None:
     """Write down what a unit gives, and put away its deadline."""
     here = machine.scope(scope)
-    machine.withdraw(f"{joined(scope, unit.id)}!within")
+    if unit.timed:
+        machine.withdraw(f"{joined(scope, unit.id)}!within")
     if unit.block is None:
         recorded = here["record"].setdefault(unit.context, {})
         if isinstance(record, dict) and isinstance(recorded, dict):
