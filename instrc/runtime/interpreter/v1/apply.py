@@ -100,8 +100,8 @@ def _answered(machine: Machine, scope: str, unit: Unit, entry: Json, result: dic
         give_up(error["kind"], error["message"], name_of(unit), error["code"])
     answer = result["ok"]
     said: list[Complaint] = list(result.get("complaints") or ())
-    wrong = [*said, *_misfits(machine, scope, unit, answer)]
-    plans = [] if wrong else _plan_faults(unit, answer, alone=False)
+    plans, tasks = _plan_faults(unit, answer, alone=False)
+    wrong = [*said, *_elsewhere(tasks, _misfits(machine, scope, unit, answer))]
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
         return
@@ -167,25 +167,34 @@ def _fire(machine: Machine, scope: str, unit: Unit, answer: Json) -> None:
             )
 
 
-def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> list[Complaint]:
-    """Return what is wrong with the plans in an answer."""
+def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> tuple[list[Complaint], set[str]]:
+    """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
     found: list[Complaint] = []
+    tasks: set[str] = set()
     for step in unit.steps:
         for planned in step.plans:
             place = planned.place if alone else (step.key, *planned.place)
             part = answer
             for name in place:
                 part = part.get(name) if isinstance(part, dict) else None
-            problems = check_plan(part, planned.tools)[:20]
-            found.extend({"pointer": pointer(place) + each.pointer, "message": each.message} for each in problems)
-    return found
+            for problem in check_plan(part, planned.tools)[:20]:
+                said = problem.message if problem.hint is None else f"{problem.message}; {problem.hint}"
+                found.append({"pointer": pointer(place) + problem.pointer, "message": said})
+                tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
+    return found, tasks
+
+
+def _elsewhere(tasks: set[str], wrong: list[Complaint]) -> list[Complaint]:
+    """Return what a schema says of other places than tasks of which it is said in better words."""
+    return [each for each in wrong if not any(f"{each['pointer']}/".startswith(f"{task}/") for task in tasks)]
 
 
 # --- people and activities ----------------------------------------------------------------------------------------------------
 
 
 def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Complaint]:
-    return _misfits(machine, scope, unit, value) or _plan_faults(unit, value, alone=len(unit.steps) == 1)
+    plans, tasks = _plan_faults(unit, value, alone=len(unit.steps) == 1)
+    return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 
 def _told(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
