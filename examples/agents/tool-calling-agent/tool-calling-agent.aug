@@ -1,11 +1,16 @@
 // Act, run the calls, observe: until there is an answer, 20 rounds at most; then one more call must answer.
 "Answer with the help of tools"
   | repeat {
-      const act = Act(
-        prompt,
-        rounds,
-        { plan: Plan(Multiply_Activity, Weather_Activity) @ { maxItems: 10 } },
-      );
+      const act = try {
+        Act(prompt, rounds, { plan: Plan(Multiply_Activity, Weather_Activity) @ { maxItems: 20 } })
+      } else {
+        // Answers that cannot be used cost a round and are shown in the next; an error of the service ends the run.
+        when error.kind is "plan" or error.kind is "invalid" {
+          { answer: null, error: error.message }
+        } else {
+          Fail(error)
+        }
+      };
       const seen = RunPlan_Activity(act.plan);
       act
     } until act.answer @ { not: { type: "null" } } max 20 else {
