@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, cast
 
 from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import AnyJson as Json
+from instrc.plans.numbering import numbered_apart
 from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, Handler, calling
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
 from instrc.runtime.interpreter.names import bare_name
@@ -99,29 +100,30 @@ class Effects:
         return self._accepted(command, reply, began, attempt)
 
     def _accepted(self, command: ModelCommand, reply: Reply, began: float, attempt: int) -> Result:
-        wrong = [*reply.complaints, *self._checked(command, reply.answer)]
+        answer, numbered = numbered_apart(reply.answer, command["schema"])
+        wrong = [*reply.complaints, *self._checked(command, answer)]
         parts: Split = {"output": None, "thoughts": {}, "metrics": {}}
-        if holds_meta(reply.answer):
+        if holds_meta(answer):
             try:
-                parts = split(reply.answer, command["schema"])
+                parts = split(answer, command["schema"])
             except TypeError as error:  # an adapter of somebody else
                 wrong.append({"pointer": "", "message": f"the answer is no JSON: {error}"})
         self.tell(
             "answered",
             command["id"],
-            answer=reply.answer,
+            answer=answer,
             thoughts=parts["thoughts"],
             metrics=parts["metrics"],
             usage=reply.usage,
             cost=reply.cost,
             model=reply.model,
-            repairs=list(reply.repairs),
+            repairs=[*reply.repairs, *numbered],
             complaints=cast("Json", wrong),
             seconds=monotonic() - began,
             attempt=attempt,
             **({} if reply.sent is None else {"sent": reply.sent}),
         )
-        return {"ok": reply.answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
+        return {"ok": answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
         """Return what the project's own checks say of the steps in an answer."""

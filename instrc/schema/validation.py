@@ -26,6 +26,7 @@ Validator: TypeAlias = Any
 """A validator of `jsonschema`; its class is made at run time."""
 
 _MOST_WORDS = 500
+_HEAD = 200
 """Characters of a message; the library's own hold the whole value."""
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
@@ -133,7 +134,12 @@ def _without_dialect(node: Json) -> Json:
 
 def _violation(error: ValidationError) -> Violation:
     keyword = error.validator if isinstance(error.validator, str) else "false"
-    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), str(error.message)[:_MOST_WORDS])
+    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shortened(str(error.message)))
+
+
+def _shortened(message: str) -> str:
+    """Return a message without the middle of a long value: what is wrong with it stands at the end."""
+    return message if len(message) <= _MOST_WORDS else f"{message[:_HEAD]} … {message[_HEAD + 3 - _MOST_WORDS :]}"
 
 
 def _reason(error: BaseException) -> str:

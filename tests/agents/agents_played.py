@@ -161,11 +161,9 @@ def ours(program: Any, model: instrc.Scripted, activities: Mapping[str, Any], lo
     assert run.status == "done", run.outcome
     played = Played(answer=run.value["answer"], calls=sorted(log), asked=len(model.sent))
     for each in run.record["repeatContext1"]:
-        steps = {key: value for context in each.values() if isinstance(context, dict) for key, value in context.items()}
-        for seen in (value for key, value in steps.items() if key.endswith("run_plan") and value):
+        if seen := results(each):
             played.observed.append([str(task["output"] if task["status"] == "ok" else task["error"]["message"]) for task in seen])
-        planned = [value for context in each.values() if isinstance(context, dict) for value in _plans(context)]
-        played.plans += [plan["steps"] for plan in planned]
+        played.plans += [plan["steps"] for plan in steps_of(each, "make_plan")]
     played.exhausted = bool(run.record.get("elseContext1"))
     played.told = [line for request in model.sent for line in told(request.message)]
     played.asked -= len(played.plans)
@@ -178,7 +176,13 @@ def told(message: str) -> list[str]:
     return [line.removeprefix("* ") for line in rest.splitlines() if line.startswith("* ")]
 
 
-def _plans(context: Mapping[str, Any]) -> Iterable[Any]:
-    for inner in context.values():
-        if isinstance(inner, dict):
-            yield from (value for key, value in inner.items() if key.endswith("make_plan"))
+def results(record: Mapping[str, Any]) -> list[Any]:
+    """Return what the calls of a round gave."""
+    return [each for seen in steps_of(record, "run_plan") for each in seen]
+
+
+def steps_of(record: Mapping[str, Any], name: str) -> list[Any]:
+    """Return what the steps of a name gave in a round, in its branches as well."""
+    inner = [value for key, value in record.items() if isinstance(value, dict) and "Context" in key]
+    found = [value for part in inner for key, value in part.items() if key.endswith(name)]
+    return found + [value for part in inner for value in steps_of(part, name)]

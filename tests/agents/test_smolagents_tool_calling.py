@@ -46,7 +46,7 @@ def ours(script: list[Round], last: Any = None) -> Played:
 EQUAL: dict[str, list[Round]] = {
     "an answer at once": [[answer("hello")]],
     "an answer that is a number": [[answer(42)]],
-    "an answer that is false": [[answer(False)]],
+    "an answer that is false": [[answer(value=False)]],
     "an answer that is an object": [[answer({"a": [1, True, None]})]],
     "one call": [[weather("Paris")], [answer("18 C")]],
     "an optional argument": [[weather("Oslo", unit="fahrenheit")], [answer("cool")]],
@@ -66,7 +66,7 @@ def test_it_answers_calls_and_observes_what_smolagents_does(script: list[Round])
 
 
 FAULTY: dict[str, tuple[list[Round], str, str]] = {
-    "a text that is no call": (["no call at all", [answer("x")]], "'no call at all' is not of type 'object'", "no JSON"),
+    "a text that is no call": (["no call at all", [answer("x")]], "'no call at all' is not of type 'object'", "any JSON blob"),
     "JSON that is cut off": (['{"plan": [', [answer("x")]], "is not of type 'object'", "JSON"),
     "an unknown tool": ([[Call("fly", {})], [answer("x")]], "there is no tool `fly`", "Unknown tool fly"),
     "a missing argument": (
@@ -85,7 +85,7 @@ FAULTY: dict[str, tuple[list[Round], str, str]] = {
         "Argument a has type 'string' but should be 'integer'",
     ),
     "a boolean for an integer": (
-        [[multiply(True, 7)], [answer("x")]],
+        [[multiply(a=True, b=7)], [answer("x")]],
         "does not fit: True is not of type 'integer'",
         "Argument a has type 'boolean' but should be 'integer'",
     ),
@@ -122,13 +122,30 @@ def test_two_faults_in_one_round_are_told_together() -> None:
     assert all("is not of type 'integer'" in each for each in told)
 
 
-def test_three_faulty_answers_cost_three_rounds_in_smolagents_and_end_our_run() -> None:
-    script: list[Round] = ["one", [Call("fly", {})], [multiply("six", 7)], [answer("x")]]
-    assert theirs(script).answer == "x"
+def test_three_faulty_answers_and_more_are_shown_and_the_run_goes_on() -> None:
+    script: list[Round] = ["one", [Call("fly", {})], [multiply("six", 7)], "four", [answer("x")]]
+    we, they = ours(script), theirs(script)
+    assert we == they
+    assert len(they.told) == 4
     model = instrc.Scripted({"act": [play.acted(each) for each in script]})
+    instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS)
+    shown = model.sent[3].message
+    assert "was not accepted after 3 attempts" in shown
+    assert "is not of type 'integer'" in shown
+
+
+def test_an_error_of_the_service_of_the_model_ends_the_run_and_is_not_shown_to_it() -> None:
+    class Down:
+        asked = 0
+
+        async def answer(self, _request: instrc.Request) -> instrc.Reply:
+            self.asked += 1
+            message = "out of order"
+            raise instrc.ModelError(message, retry=False)
+
+    model = Down()
     run = instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS)
-    assert (run.status, run.outcome["error"]["kind"]) == ("failed", "plan")
-    assert len(run.outcome["error"]["attempts"]) == 3
+    assert (run.status, run.outcome["error"]["message"], model.asked) == ("failed", "out of order", 1)
 
 
 def test_a_failing_call_is_observed_and_the_run_goes_on() -> None:
@@ -155,9 +172,84 @@ def test_an_answer_beside_a_call_ends_the_run_and_both_are_recorded() -> None:
     assert we.calls == they.calls
 
 
-def test_results_stand_in_the_order_of_the_calls_whatever_their_ids_are() -> None:
+def test_results_stand_in_the_order_of_the_calls() -> None:
     script: list[Round] = [[multiply(1, index) for index in range(12)], [answer("x")]]
-    assert ours(script).observed == [[str(index) for index in range(12)]][:1] or len(ours(script[:1] + script[1:]).observed) == 1
+    in_order = [str(index) for index in range(12)]
+    assert theirs(script).observed == [sorted(in_order, key=lambda each: f"call_{each}")]
+    assert theirs(script).observed != [in_order]
+    assert ours(script).observed == [in_order]
+
+
+def test_calls_with_one_id_are_numbered_apart_and_that_is_noted() -> None:
+    calls = [weather("Oslo"), weather("Paris"), multiply(2, 3)]
+    log: play.Log = []
+
+    class Twice(Plays):
+        def generate(self, messages: Any, **how: Any) -> Any:
+            said = super().generate(messages, **how)
+            said.tool_calls = play.calls_of(calls, ids=("a", "a", "b")) if self.asked == 1 else said.tool_calls
+            return said
+
+    run = smolagents.ToolCallingAgent(
+        tools=play.tools_of(FOLDER, agent.TOOLS, log), model=Twice([calls, [answer("x")]], None), verbosity_level=0
+    )
+    assert run.run("q") == "x"
+    assert len(log) == 2, "the first call has vanished"
+
+    events: list[Any] = []
+    model = instrc.Scripted({"act": [play.acted(calls, ids=("a", "a", "b")), play.acted([answer("x")])]})
+    done = instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS, watch=events.append)
+    seen = play.results(done.record["repeatContext1"][0])
+    assert [(each["id"], each["output"]) for each in seen] == [("a", "4 C"), ("a_2", "18 C"), ("b", 6)]
+    assert any("the second task `a` is called `a_2`" in str(each.get("repairs")) for each in events)
+
+
+def test_an_id_that_another_call_reads_is_not_numbered_apart_but_told() -> None:
+    plan = [
+        {"tool": "multiply_Activity", "id": "a", "arguments": {"a": 2, "b": 3}},
+        {"tool": "multiply_Activity", "id": "a", "arguments": {"a": 4, "b": 5}},
+        {"tool": "multiply_Activity", "id": "b", "arguments": {"a": {"from": "a"}, "b": 5}},
+    ]
+    model = instrc.Scripted({"act": [{"_thought": "", "plan": plan, "answer": None}, play.acted([answer("x")])]})
+    instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS)
+    assert "another task has the id `a` too" in model.sent[1].message
+
+
+def test_two_pictures_of_one_round_have_a_name_each(tmp_path: Path) -> None:
+    draw_ = smolagents.tool(_draw)
+    run = smolagents.ToolCallingAgent(
+        tools=[draw_],
+        model=Plays([[Call("_draw", {"width": 1}), Call("_draw", {"width": 2})], [answer("x")]], None),
+        verbosity_level=0,
+    )
+    run.run("q")
+    assert [name for name in run.state if name.endswith(".png")] == ["image.png"], "one has overwritten the other"
+
+    place = tmp_path / "agent"
+    shutil.copytree(FOLDER, place, ignore=shutil.ignore_patterns("expected"))
+    source = (place / "tool-calling-agent.aug").read_text("utf-8")
+    (place / "tool-calling-agent.aug").write_text(source.replace("Weather_Activity", "Draw_Activity"), "utf-8")
+    path = {"type": "string", "contentMediaType": "image/png"}
+    vibe = {"type": "object", "properties": {"width": {"type": "integer"}, "output": path}, "required": ["width", "output"]}
+    (place / "schemas" / "draw_Activity.vibe.json").write_text(json.dumps(vibe), "utf-8")
+    calls = [Call("draw_Activity", {"width": 1}), Call("draw_Activity", {"width": 2})]
+    model = instrc.Scripted({"act": [play.acted(calls), play.acted([answer("x")])]})
+    tools = {"draw_Activity": lambda given: f"{tmp_path}/{given['width']}.png", "multiply_Activity": agent.multiply}
+    done = instrc.run(place / "tool-calling-agent.aug", "q", model=model, activities=tools)
+    seen = play.results(done.record["repeatContext1"][0])
+    assert [(each["id"], each["output"]) for each in seen] == [("call_0", f"{tmp_path}/1.png"), ("call_1", f"{tmp_path}/2.png")]
+
+
+def _draw(width: int) -> smolagents.AgentImage:
+    """Draw a picture.
+
+    Args:
+        width: how wide it is
+    """
+    from PIL.Image import new
+    from smolagents import AgentImage
+
+    return AgentImage(new("RGB", (width, 1)))
 
 
 def test_a_value_that_is_not_among_those_of_an_enum_is_refused() -> None:

@@ -49,7 +49,11 @@ PLAYED = {
             ],
             "answer": None,
         },
-        {"_thought": "Step 2.", "plan": [{"tool": "divide_Activity", "id": "hours", "arguments": {"a": 779, "b": 90}}], "answer": None},
+        {
+            "_thought": "Step 2.",
+            "plan": [{"tool": "divide_Activity", "id": "hours", "arguments": {"a": 779, "b": 90}}],
+            "answer": None,
+        },
         {"_thought": "That is it.", "plan": [], "answer": "Nearly nine hours."},
     ],
 }

@@ -6,12 +6,20 @@
       } else {
         previous.outline
       };
-      const act = Act(
-        prompt,
-        outline,
-        rounds,
-        { plan: Plan(Distance_Activity, Divide_Activity) @ { maxItems: 10 } },
-      );
+      const act = try {
+        Act(
+          prompt,
+          outline,
+          rounds,
+          { plan: Plan(Distance_Activity, Divide_Activity) @ { maxItems: 20 } },
+        )
+      } else {
+        when error.kind is "plan" or error.kind is "invalid" {
+          { answer: null, error: error.message }
+        } else {
+          Fail(error)
+        }
+      };
       const seen = RunPlan_Activity(act.plan);
       act
     } until act.answer @ { not: { type: "null" } } max 20 else {

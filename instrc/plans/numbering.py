@@ -1,0 +1,87 @@
+"""Number tasks apart that a model has given one id, where that changes nothing else.
+
+The first of them keeps the id, the others are called `a_2`, `a_3`, …
+Where another task reads or waits for that id nobody can tell which one is meant: it stays as it is, a `duplicate-task`.
+"""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json, pointer
+
+_LONGEST = 32
+
+
+def numbered_apart(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
+    """Return an answer with an id of its own for each task of its plans, and what was done, a line each.
+
+    The plans are found by the schema, which leads to them through properties only.
+    """
+    notes: list[str] = []
+    return _walked(answer, schema, (), notes), tuple(notes)
+
+
+def _walked(value: Json, schema: Json, place: tuple[str, ...], notes: list[str]) -> Json:
+    if not isinstance(schema, dict):
+        return value
+    if isinstance(value, list):
+        return _numbered(value, place, notes) if _is_plan(schema) else value
+    properties = schema.get("properties")
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return value
+    return {
+        name: _walked(part, properties[name], (*place, name), notes) if name in properties else part
+        for name, part in value.items()
+    }
+
+
+def _is_plan(schema: dict[str, Json]) -> bool:
+    items = schema.get("items")
+    branches = items.get("anyOf", [items]) if isinstance(items, dict) else []
+    return isinstance(branches, list) and bool(branches) and all(map(_is_task, branches))
+
+
+def _is_task(schema: Json) -> bool:
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return isinstance(properties, dict) and {"tool", "id", "arguments"}.issubset(properties)
+
+
+def _numbered(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
+    ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
+    read = _read(plan)
+    used, seen = set(ids), set[Json]()
+    found: list[Json] = []
+    for index, task in enumerate(plan):
+        if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
+            found.append(task)
+            continue
+        if old in seen and old not in read:
+            new = _free(old, used)
+            used.add(new)
+            notes.append(f"{pointer((*place, str(index), 'id'))}: the second task `{old}` is called `{new}`")
+            task = {**task, "id": new}  # noqa: PLW2901  -- the task as it is from here on
+        seen.add(old)
+        found.append(task)
+    return found
+
+
+def _free(old: str, used: set[Json]) -> str:
+    number = 2
+    while (new := f"{old[: _LONGEST - 1 - len(str(number))]}_{number}") in used:
+        number += 1
+    return new
+
+
+def _read(plan: list[Json]) -> set[str]:
+    """Return the ids that tasks read or wait for, in either spelling of a plan."""
+    found: set[str] = set()
+    for task in plan:
+        if not isinstance(task, dict):
+            continue
+        after, given = task.get("after"), task.get("arguments")
+        found.update(each for each in (after if isinstance(after, list) else ()) if isinstance(each, str))
+        values = given.values() if isinstance(given, dict) else given if isinstance(given, list) else ()
+        for value in values:
+            if isinstance(value, dict):
+                paths = (value.get(word) for word in ("from", "each", "text"))
+                found.update(path.partition(".")[0] for path in paths if isinstance(path, str))
+    return found

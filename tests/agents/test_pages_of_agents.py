@@ -1,0 +1,46 @@
+"""Each agent has a page: commands, a picture of its process, and its lines counted beside the original's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+AGENTS = Path(__file__).parents[2] / "examples" / "agents"
+PAGES = sorted(AGENTS.glob("*/README.md"))
+_ROW = re.compile(r"^\| (.+) \| ([\d, +]+|about [\d,]+)[^|]*\|$", re.MULTILINE)
+
+
+def rows(page: Path) -> list[tuple[str, str]]:
+    _, _, table = page.read_text("utf-8").partition("| | lines |")
+    return _ROW.findall(table)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_its_lines_are_counted_beside_those_of_the_original(page: Path) -> None:
+    found = rows(page)
+    assert any("original" in what or "smolagents" in what or "document" in what for what, _ in found)
+    for what, count in found:
+        files = [page.parent / name for name in re.findall(r"`(\S+\.py)`", what)]
+        if files and all(file.exists() for file in files):
+            assert int(count) == sum(len(file.read_text("utf-8").splitlines()) for file in files), what
+        if "`.aug`" in what:
+            lines = [len(file.read_text("utf-8").splitlines()) for file in page.parent.rglob("*.aug")]
+            assert sum(map(int, count.split("+"))) == sum(lines)
+    told = {name for what, _ in found for name in re.findall(r"`(\S+\.py)`", what)}
+    assert {str(file.relative_to(page.parent)) for file in page.parent.rglob("*.py")} <= told
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_it_shows_a_picture_of_each_process(page: Path) -> None:
+    text = page.read_text("utf-8")
+    pictures = list(page.parent.glob("expected/*.svg"))
+    assert pictures
+    assert all(f"(expected/{picture.name})" in text for picture in pictures)
+
+
+def test_every_document_has_its_systems() -> None:
+    names = {page.parent.name for page in PAGES}
+    smolagents = {"tool-calling-agent", "code-agent", "planning-agent", "managed-agents"}
+    assert names == {"hugging-gpt", "console-agent", *smolagents}
