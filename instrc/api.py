@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from instrc import problems
+from instrc import arguments, problems
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -53,6 +53,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     )
     found = Report()
     documents = []
+    arguments.text("emit", emit)
     for artefact in compiled:
         kind = artefact.kind if emit == "auto" else emit
         if kind in artefact.documents:
@@ -77,11 +78,12 @@ def artefacts(
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
     _refuse(naming, batch)
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
     compiled = _workspace(roots, shared, vibes).compile(_named(program), wishes, found)
-    if report is not None:
-        report.problems.extend(found.problems)
+    if told is not None:
+        told.problems.extend(found.problems)
     found.stop_if_failed()
     return compiled
 
@@ -94,9 +96,9 @@ def _refuse(naming: object, batch: object) -> None:
     found = Report()
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= _MOST_ITEMS:
         wanted = f"a whole number from 1 to {_MOST_ITEMS:,}"
-        found.add(problems.rim.InvalidOption(option="batch", given=repr(batch)[:60], wanted=wanted))
-    if naming not in (None, "step", "camel"):
-        found.add(problems.rim.InvalidOption(option="naming", given=repr(naming)[:60], wanted='`"step"` or `"camel"`'))
+        found.add(problems.rim.InvalidOption(option="batch", given=arguments.shown(batch), wanted=wanted))
+    if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel"}):
+        found.add(problems.rim.InvalidOption(option="naming", given=arguments.shown(naming), wanted='`"step"` or `"camel"`'))
     found.stop_if_failed()
 
 
@@ -126,11 +128,12 @@ def types(
 def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> tuple[Problem, ...]:
     """Return what is wrong with programs, vibes and folders of both, by file and place; no error is raised for it."""
     report = Report()
+    places = arguments.paths("paths", paths)
     try:
         workspace = _workspace(roots, shared)
     except CompileError as error:
         return error.problems
-    for path in find([os.fspath(path) for path in paths], report):
+    for path in find(places, report):
         workspace.check(path, report)
     return report.once()
 
@@ -142,13 +145,13 @@ def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iter
 
     A vibe is read when it is first referred to; nothing else is ever retrieved.
     """
-    place = os.fspath(path)
+    place = arguments.path("path", path)
     inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
     return _workspace(roots, shared).registry(inside).reference_registry()
 
 
 def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None) -> Workspace:
-    return Workspace([os.fspath(root) for root in roots], [os.fspath(root) for root in shared], memory=_schemas(vibes))
+    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=_schemas(vibes))
 
 
 def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
@@ -157,7 +160,7 @@ def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
         return None
     if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
         wanted = "a mapping from names to schemas"
-        raise CompileError([problems.rim.InvalidOption(option="vibes", given=repr(vibes)[:60], wanted=wanted)])
+        raise CompileError([problems.rim.InvalidOption(option="vibes", given=arguments.shown(vibes), wanted=wanted)])
     from instrc.importers.described import schema_of  # types are described by an optional library
 
     found: dict[str, Json] = {}
@@ -177,4 +180,4 @@ def _named(program: Program) -> str | Source:
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):
         return Source(TEXT_NAME, program)
-    return os.fspath(program)
+    return arguments.path("program", program)

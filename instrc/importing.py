@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from instrc import arguments
 from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
@@ -39,6 +40,7 @@ def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Impor
     `results` says what becomes of what a tool gives back: `leave` it out, an `output` property, or an `activity` of its own.
     Nothing is raised for bad input: the problems say what is wrong, and where.
     """
+    arguments.one_of("results", results, get_args(Results))
     report = Report()
     try:
         given = _given(known(kind), source, report)

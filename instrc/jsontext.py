@@ -13,6 +13,8 @@ import orjson
 from instrc.jsonvalue import Json, JsonLike, require_tree
 
 _CHUNK = 10**4000
+_INDENTED = 1000
+"""Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
 _MAY_EXCEED_64_BITS = re.compile(rb"(?<![\d.eE])\d{19}")
 
 
@@ -67,23 +69,33 @@ def _write(value: JsonLike, *, indent: bool) -> Iterator[str]:
                 break
             stack.pop()
             if indent:
-                yield "\n" + "  " * len(stack)
+                yield _line_break(len(stack))
             yield "}" if is_object else "]"
         else:
             return
         if not first_of_container:
             yield ","
         if indent:
-            yield "\n" + "  " * len(stack)
+            yield _line_break(len(stack))
         key, pending = item
         if is_object:
             yield _scalar(key) + (": " if indent else ":")
 
 
+def _line_break(level: int) -> str:
+    return "\n" + "  " * level if level <= _INDENTED else ""
+
+
 def _scalar(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return digits(value)
-    return orjson.dumps(value).decode()
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        message = "JSON has no lone surrogates"
+        if not isinstance(value, str):
+            message = f"JSON has no values of the type {type(value).__name__}"
+        raise TypeError(message) from None
 
 
 def digits(value: int) -> str:

@@ -84,6 +84,17 @@ def require_tree(value: JsonLike) -> None:
         stack.extend((part, True) for part in (here.values() if isinstance(here, dict) else here))
 
 
+def is_deeper(value: JsonLike, levels: int) -> bool:
+    """Tell whether lists and objects stand in one another over more levels than that; one that holds itself does."""
+    parts: list[object] = [value]
+    for _ in range(levels + 1):
+        level = {id(part): part for part in parts if isinstance(part, dict | list)}
+        if not level:
+            return False
+        parts = [part for item in level.values() for part in (item.values() if isinstance(item, dict) else item)]
+    return True
+
+
 def freeze(value: Json) -> Hashable:
     """Return a hashable key: two values have equal keys exactly if they are equal as JSON."""
     if value is None or isinstance(value, str):

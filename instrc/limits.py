@@ -65,3 +65,8 @@ TYPE_WORD: Final = 1000
 """Letters of a word for a type; a longer one is none."""
 TYPE_WORD_DEPTH: Final = 40
 """Brackets inside one another in a word for a type."""
+
+# lowering
+
+LOWERED_LEVELS: Final = 2000
+"""Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""

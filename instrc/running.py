@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from instrc import arguments
 from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import registered
@@ -104,18 +105,18 @@ async def run_async(
     watch: Sink | None = None,
 ) -> Run:
     """Run a program as `run` does, from code that is asynchronous; `Run.answer_async` goes on."""
-    prepared = prepare(
-        _program(program), export=export, roots=[os.fspath(root) for root in roots], shared=[os.fspath(root) for root in shared]
-    )
+    _require(model, export, id, requests, tokens, watch)
+    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
+    prepared = prepare(_program(program), export=export, roots=places, shared=further)
     own = _own(model, activities, checks)
     known = registered(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
     how = how_of(prepared, model=words, rehearse=rehearse, own=own)
     made = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(input, id)
-    if engine == "memory" and store is None:
+    if arguments.text("engine", engine) == "memory" and store is None:
         effects = equipped(prepared, made.run, _model(own, how, prepared), known, watch, own.checks)
         return await LiveRun(made.plan, versions.begin(made.plan, made.inputs), effects, people).resume_async()
-    host = host_of(engine, store)
+    host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
     return KeptRun(host, await host.start(made))
 
@@ -153,8 +154,9 @@ async def find_run_async(
     watch: Sink | None = None,
 ) -> Run:
     """Return a run that is kept, as `find_run` does, from code that is asynchronous."""
-    host = host_of(engine, store)
-    report = await host.show(id)
+    host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
+    _require(model, None, id, None, None, watch)
+    report = await host.show(arguments.text("id", id))
     own = _own(model, activities, checks)
     if report.outcome is None and (own.words or people is not None or watch is not None):
         host.take(id, Here(own, people, watch))
@@ -163,7 +165,7 @@ async def find_run_async(
 
 def _own(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
     given = activities if isinstance(activities, Activities) else Activities(activities)
-    return Own(None if isinstance(model, str) else model, given or None, dict(checks or {}))
+    return Own(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
 
 
 def _model(own: Own, how: dict[str, Json], prepared: Prepared) -> Model | None:
@@ -177,4 +179,26 @@ def _program(program: Program) -> str | Source | dict[str, Json]:
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith((".aug", ".json"))):
         return Source(TEXT_NAME, program)
-    return os.fspath(program)
+    return arguments.path("program", program)
+
+
+def _require(model: object, export: object, id: object, requests: object, tokens: object, watch: object) -> None:  # noqa: A002  -- its name
+    """Refuse options of a type that they cannot have."""
+    if not (model is None or isinstance(model, str) or callable(getattr(model, "answer", None))):
+        arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
+    arguments.text_or_none("export", export)
+    arguments.text_or_none("id", id)
+    arguments.whole_or_none("requests", requests)
+    arguments.whole_or_none("tokens", tokens)
+    if watch is not None and not callable(watch):
+        arguments.instance("watch", watch, type(None), "a function")
+
+
+def _checks(checks: object) -> dict[str, Check]:
+    """Return checks by the names of steps."""
+    found = arguments.mapping("checks", checks)
+    for name, check in found.items():
+        arguments.text("checks", name)
+        if not callable(check):
+            arguments.instance("checks", check, type(None), "functions by the names of steps")
+    return dict(found)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from instrc.arguments import text_or_none
 from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.maps import record_of, records_in
@@ -175,7 +176,7 @@ def encode(value: Json, map: Json, name: str | None = None, *, check: bool = Tru
     For examples in prompts, such as `few_shot_examples` of GigaChat.  `Inexpressible` if the target has no words for it.
     """
     records = records_in(map)
-    record = record_of(name, records)
+    record = record_of(text_or_none("name", name), records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     if check and (wrong := validate(value, record["schema"])):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, TypeAlias
 
+from instrc.arguments import text
 from instrc.dialects import anthropic, bedrock, exchange, gigachat, google, mistral, open_weights, openai
 from instrc.ir.dialect import Dialect
 from instrc.problems.problem import CompileError
@@ -79,7 +80,7 @@ def dialect(target: str | Dialect) -> Dialect:
     """Return a target by its name, or the value itself; an unknown name is an `unknown-target` problem."""
     if isinstance(target, Dialect):
         return target
-    found = targets().get(target)
+    found = targets().get(text("target", target))
     if found is None:
         from instrc.problems.suggest import nearest
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, overload
 
-from instrc import problems
+from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener, too_large
 from instrc.flattening.run import Options
 from instrc.flattening.sharing import share, sizes
@@ -81,6 +81,11 @@ def flatten(
     A circle of references with nothing in between adds nothing, and is an error in the `report`, if one is given.
     Raise a `CompileError` for references that lead nowhere, unknown dialects and results over the limit.
     """
+    if documents is not None:
+        arguments.mapping("documents", documents)
+    arguments.text("base", base)
+    arguments.whole("limit", limit)
+    arguments.whole("distribute", distribute)
     if schema.__class__ is not dict:
         if schema.__class__ is bool:
             return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema

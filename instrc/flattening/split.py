@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypeAlias, TypedDict
 
 from instrc.flattening.strip import is_meta
 from instrc.jsonvalue import AnyJson as Json
@@ -34,7 +34,7 @@ def split(answer: Json, schema: Json = None) -> Split:
     found = Split(output=None, thoughts={}, metrics={})
     root = _root(schema)
     box: list[Json] = [None]
-    stack = [_Place(answer, "", [root] if root is not None else None, box, 0)]
+    stack = [_Place(answer, None, [root] if root is not None else None, box, 0)]
     while stack:
         here = stack.pop()
         value = here.value
@@ -44,13 +44,12 @@ def split(answer: Json, schema: Json = None) -> Split:
             seen = None if here.schemas is None else _applicable(here.schemas, schema)
             below = []
             for key, item in value.items():
-                path = f"{here.path}.{escaped(key)}" if here.path else escaped(key)
                 if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
-                    (found["thoughts"] if key[0] == "_" else found["metrics"])[path] = item
+                    (found["thoughts"] if key[0] == "_" else found["metrics"])[_written((here.path, key))] = item
                     continue
                 out[key] = item
                 if item.__class__ is dict or item.__class__ is list:
-                    below.append(_Place(item, path, None if seen is None else seen.for_key(key), out, key))
+                    below.append(_Place(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
             stack.extend(reversed(below))
         elif value.__class__ is list:
             items: list[Json] = value.copy()
@@ -59,7 +58,7 @@ def split(answer: Json, schema: Json = None) -> Split:
             stack.extend(
                 _Place(
                     item,
-                    f"{here.path}.{index}" if here.path else str(index),
+                    (here.path, str(index)),
                     None if seen is None else seen.for_index(index),
                     items,
                     index,
@@ -102,11 +101,24 @@ def escaped(key: str) -> str:
     return key.replace("\\", "\\\\").replace(".", "\\.") if "." in key or "\\" in key else key
 
 
+_Steps: TypeAlias = "tuple[_Steps, str] | None"
+"""The steps of a path, the last one first: paths are written where there is something to tell, as most have nothing."""
+
+
+def _written(steps: _Steps) -> str:
+    """Return a path as text."""
+    words: list[str] = []
+    while steps is not None:
+        steps, key = steps
+        words.append(escaped(key))
+    return ".".join(reversed(words))
+
+
 class _Place(NamedTuple):
     """A value still to be divided: where it goes, and the schemas that may apply to it (`None` if there are none to go by)."""
 
     value: Json
-    path: str
+    path: _Steps
     schemas: list[Json] | None
     container: Json
     slot: str | int

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 
+from instrc.arguments import shown, texts
 from instrc.jsonvalue import AnyJson as Json
+from instrc.problems.problem import CompileError
+from instrc.problems.rim import InvalidOption
 from instrc.schema.walk import rebuild
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
@@ -21,13 +24,13 @@ def strip(schema: Json, which: Collection[str]) -> Json:
 
     A property goes together with its name in `required`, `dependentRequired` and `dependentSchemas`.  Engine keywords go where
     they stand beside a schema's own; a property that is called `references` is a property like others.
-    Nothing in `const`, `enum`, `default` or `examples` is touched.  `ValueError` for a kind that is not one of `KINDS`.
+    Nothing in `const`, `enum`, `default` or `examples` is touched.  `CompileError` for a kind that is not one of `KINDS`.
     """
-    wanted = {which} if isinstance(which, str) else set(which)
+    wanted = {which} if isinstance(which, str) else set(texts("which", which))
     unknown = sorted(wanted - KINDS)
     if unknown:
-        message = f"not something to strip: {', '.join(unknown)}"
-        raise ValueError(message)
+        known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
+        raise CompileError([InvalidOption(option="which", given=shown(unknown[0]), wanted=f"one or several of {known}")])
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()

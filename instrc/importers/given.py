@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Protocol
 from instrc.jsonreader import JsonSyntaxError, JsonText, read
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import is_deeper, pointer
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
@@ -87,22 +87,12 @@ def of_text(source: Source) -> Given:
         given = Given(loads(source.text), source)
     except JsonSyntaxError as error:
         by_line = _lines(source)
-        if by_line is not None and not _too_deep(by_line.value):
+        if by_line is not None and not is_deeper(by_line.value, _LEVELS):
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
-    if _too_deep(given.value):
+    if is_deeper(given.value, _LEVELS):
         raise CompileError([TooLarge(at=source.whole(), what="this file", limit=_LEVELS, unit="levels")])
     return given
-
-
-def _too_deep(value: Json) -> bool:
-    level: list[Json] = [[value]]
-    for _ in range(_LEVELS):
-        parts = [part for item in level for part in (item.values() if item.__class__ is dict else item)]
-        level = [part for part in parts if part.__class__ is dict or part.__class__ is list]
-        if not level:
-            return False
-    return True
 
 
 def _lines(source: Source) -> Given | None:

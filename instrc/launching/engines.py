@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,8 @@ def engine_of(
     if name not in ENGINES:
         reason = f"engines are {listed(ENGINES)}"
         raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)])
+    if store is not None:
+        _require_folder(store)
     module, _, maker = ENGINES[name].partition(":")
     try:
         loaded = import_module(module)
@@ -47,3 +51,19 @@ def engine_of(
         raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)]) from None
     made: Engine = getattr(loaded, maker)(store, equip, people=people, watch=watch, **more)
     return made
+
+
+def _require_folder(store: Path) -> None:
+    """Refuse a store where no folder is and none can be made; an address of a database is none of our business."""
+    if "://" in os.fspath(store) or os.fspath(store).startswith(("postgres:", "postgresql:")):
+        return
+    reason = None
+    try:
+        if not stat.S_ISDIR(store.stat().st_mode):
+            reason = "it is no folder"
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason is not None:
+        raise CompileError([problems.runs.UnusableStore(store=os.fspath(store)[:200], reason=reason)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from instrc import arguments
 from instrc.codecs.encode import encode
 from instrc.codecs.reverse import VERSION
 from instrc.dialects.catalogue import TargetName, dialect
@@ -67,6 +68,12 @@ class Options:
     uniform: bool = False
     """Whether plans are sent in their uniform spelling."""
 
+    def __post_init__(self) -> None:
+        """Refuse what cannot be worked with."""
+        arguments.whole("unroll", self.unroll)
+        if self.recursion is not None:
+            arguments.one_of("recursion", self.recursion, get_args(Recursion))
+
 
 def lower(
     schema: ToolLike,
@@ -97,14 +104,17 @@ def lower(
     With `strict` each grave loss is an error.  Problems go to `report`; without one, errors raise a `CompileError`.
     What is no valid schema raises a `CompileError` with `invalid-schema` problems.
     """
-    tool = tool_of(schema, name)
-    if description is not None:
+    tool = tool_of(schema, arguments.text_or_none("name", name))
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
+    if arguments.text_or_none("description", description) is not None:
         tool = tool._replace(description=description)
-    if given := tuple(each if isinstance(each, Example) else Example(plain(each)) for each in examples):
+    if given := tuple(
+        each if isinstance(each, Example) else Example(plain(each)) for each in arguments.several("examples", examples)
+    ):
         tool = tool._replace(examples=given)
     aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
     options = Options(ordered, unroll, recursion)
-    return reported(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=report)
+    return reported(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=told)
 
 
 def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from instrc import arguments
 from instrc.codecs.reverse import VERSION
 from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
@@ -61,6 +62,7 @@ def lower_all(
     where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
+    told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
     wanted = _named(each_of(tools), aimed)
     options = Options(ordered, unroll, recursion)
@@ -71,13 +73,13 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        _under_own_name(reported(each.lowering, aimed, strict=strict, report=report), tool.name)
+        _under_own_name(reported(each.lowering, aimed, strict=strict, report=told), tool.name)
         for each, (tool, _) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
-    if report is not None:
+    if told is not None:
         for problem in problems:
-            report.add(problem)
+            told.add(problem)
     everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
     records = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
     merged = {"instrc": VERSION, "target": aimed.name, "tools": records}

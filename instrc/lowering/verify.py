@@ -23,11 +23,14 @@ from instrc.dialects.catalogue import dialect
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import at, is_deeper, pointer
+from instrc.limits import LOWERED_LEVELS
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps
 from instrc.lowering.spelling import standard
+from instrc.problems.problem import CompileError
+from instrc.problems.size import TooLarge
 
 _MOST_SWAPS = 40
 """Reordered answers that an engine is shown."""
@@ -98,6 +101,8 @@ class Verification:
 def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
     """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines."""
     aimed = dialect(target)
+    if is_deeper(payload, LOWERED_LEVELS):
+        raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     try:
         schema = at(payload, pointer(aimed.where))
         broken = breaches(payload, aimed)

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from instrc.arguments import several, text
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
@@ -95,7 +96,7 @@ class Activities:
             for name, value in given.items():
                 self.add(name, value)
         else:
-            for value in given or ():
+            for value in () if given is None else several("activities", given):
                 self.add(getattr(value, "activity_name", getattr(value, "__name__", "")), value)
 
     def add(self, name: str, value: Any, *, retry: Retry | None = None, input: Json = None) -> None:  # noqa: A002  -- its name
@@ -110,9 +111,9 @@ class Activities:
         else:
             message = f"the activity `{name}` is neither a function nor a process"
             raise TypeError(message)
-        if not bare_name(name):
+        if not bare_name(text("name", name)):
             message = "an activity needs a name"
-            raise ValueError(message)
+            raise TypeError(message)
         self._known[bare_name(name)] = made
 
     def __bool__(self) -> bool:

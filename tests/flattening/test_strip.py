@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from instrc.flattening.strip import KINDS, strip
+from instrc.problems.problem import CompileError
 
 FULL: dict[str, Any] = {
     "type": "object",
@@ -87,7 +88,7 @@ def test_booleans_and_odd_things_are_left_alone() -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="wishes"):
+    with pytest.raises(CompileError, match="wishes"):
         strip({}, {"wishes"})
     assert "thoughts" in KINDS
 

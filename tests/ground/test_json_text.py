@@ -102,3 +102,12 @@ def test_every_value_has_its_place(pointer: str, shown: str) -> None:
     text = '{"a": [10, {}], "b/c": {"d~e": null}}'
     member = read(text).place(pointer)
     assert text[member.start : member.end] == (text if shown == "whole" else shown)
+
+
+def test_what_is_deep_is_written_in_proportion_to_its_size() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    text = dumps(value)
+    assert len(text) < 10_000_000
+    assert equal(loads(text), value)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from instrc.arguments import one_of, several, shown, whole
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
-from instrc.plans.taskbench.records import Shape
+from instrc.plans.taskbench.records import SHAPES, Shape
 from instrc.plans.taskbench.sample import sample
 from instrc.plans.taskbench.score import Scores, score
 from instrc.plans.taskbench.tools import read_bench
+from instrc.problems.problem import CompileError
+from instrc.problems.rim import InvalidOption
+
+_MOST = 1_000_000
+_LARGEST = 1000
 
 Tools = Bench | dict[str, Json] | list[Json]
 
@@ -23,7 +29,7 @@ def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> Imported
 
     With `repair` known mistakes are read as what they most likely mean, each listed among the problems.
     """
-    return _importer(_bench(tools), repair).read(record)
+    return _importer(_bench(tools), bool(repair)).read(record)
 
 
 def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
@@ -36,11 +42,18 @@ def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
 
 def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: Tools) -> Scores:
     """Return n-F1, e-F1, t-F1, v-F1 and NED of predicted records: overall, by shape, by number of tasks."""
-    return score(gold, predictions, _bench(tools))
+    return score(several("gold", gold), several("predictions", predictions), _bench(tools))
 
 
 def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> list[list[Json]]:
     """Return sound plans over the tools; the same arguments give the same plans."""
+    if shape is not None:
+        one_of("shape", shape, SHAPES)
+    for option, given, least, most in (("count", count, 0, _MOST), ("largest", largest, 1, _LARGEST)):
+        if not least <= whole(option, given) <= most:
+            wanted = f"a whole number from {least} to {most:,}"
+            raise CompileError([InvalidOption(option=option, given=shown(given), wanted=wanted)])
+    whole("seed", seed)
     return list(sample(_bench(tools), count, seed, shape, largest))
 
 

@@ -1,0 +1,89 @@
+"""Arguments of public functions: a value of a type that a function cannot take is a `TypeError` with words, before any work.
+
+Each function takes the name of a parameter and its value, and returns the value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+
+def text(name: str, value: object) -> str:
+    """Return a text."""
+    return value if isinstance(value, str) else _refuse(name, "a text", value)
+
+
+def text_or_none(name: str, value: object) -> str | None:
+    """Return a text or nothing."""
+    return value if value is None or isinstance(value, str) else _refuse(name, "a text", value)
+
+
+def path(name: str, value: object) -> str:
+    """Return a path as a text."""
+    if isinstance(value, str):
+        return value
+    found = os.fspath(value) if isinstance(value, os.PathLike) else None
+    return found if isinstance(found, str) else _refuse(name, "a path", value)
+
+
+def paths(name: str, value: object) -> list[str]:
+    """Return several paths as texts; one path alone is refused, since its letters would be taken for paths."""
+    return [path(name, each) for each in _several(name, "a list of paths", value)]
+
+
+def texts(name: str, value: object) -> list[str]:
+    """Return several texts."""
+    return [text(name, each) for each in _several(name, "a list of texts", value)]
+
+
+def several(name: str, value: object) -> list[Any]:
+    """Return several values of any kind."""
+    return list(_several(name, "a list", value))
+
+
+def mapping(name: str, value: object) -> Mapping[Any, Any]:
+    """Return a mapping."""
+    return value if isinstance(value, Mapping) else _refuse(name, "a mapping", value)
+
+
+def whole(name: str, value: object) -> int:
+    """Return a whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else _refuse(name, "a whole number", value)
+
+
+def whole_or_none(name: str, value: object) -> int | None:
+    """Return a whole number or nothing."""
+    return None if value is None else whole(name, value)
+
+
+def one_of(name: str, value: object, known: tuple[str, ...]) -> Any:
+    """Return a word that is known."""
+    if not isinstance(value, str) or value not in known:
+        _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
+    return value
+
+
+def instance(name: str, value: object, kind: type | tuple[type, ...], what: str) -> Any:
+    """Return a value of one of our own types; `what` says in words what is needed."""
+    return value if isinstance(value, kind) else _refuse(name, what, value)
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value for a sentence, whatever kind of value it is."""
+    try:
+        return repr(value)[:60]
+    except Exception:  # noqa: BLE001  -- a value that has no words, or is too deep for them
+        return f"a value of the type {type(value).__name__}"
+
+
+def _several(name: str, wanted: str, value: object) -> Iterable[object]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        _refuse(name, wanted, value)
+    return value
+
+
+def _refuse(name: str, wanted: str, value: object) -> NoReturn:
+    message = f"`{name}` takes {wanted}, not {shown(value)}"
+    raise TypeError(message)

@@ -1,0 +1,87 @@
+"""Values that are hard to work with, given to every parameter of every public function: circles, depth, length, odd kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+import pytest
+from functions import SOUND, call, ends_well, parameters, public, required
+from values import Refusing
+
+import instrc
+from instrc.jsontext import dumps
+
+
+def circle() -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    value["a"] = [value]
+    return value
+
+
+def deep(levels: int = 5000) -> Any:
+    value: Any = {"type": "string"}
+    for _ in range(levels):
+        value = {"properties": {"a": value}}
+    return value
+
+
+def long() -> Any:
+    value: Any = []
+    for _ in range(20_000):
+        value = [value]
+    return value
+
+
+HARD: dict[str, Callable[[], Any]] = {
+    "circle": circle,
+    "deep": deep,
+    "long": long,
+    "no comparing": Refusing,
+    "huge": lambda: 10**40,
+    "less than nothing": lambda: -1,
+    "nothing": lambda: None,
+    "NUL": lambda: "\0",
+    "many letters": lambda: "a" * 5000,
+    "one text": lambda: "schemas",
+    "lists of odd things": lambda: [None, 1, object(), {1: 2}],
+    "names of odd things": lambda: {"": object(), "a": None},
+    "used up": lambda: iter([{}]),
+}
+PLACES = [(name, each.name, each.default) for name, function in public().items() for each in parameters(function)]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("hard", HARD)
+def test_hard_values_end_well_wherever_they_are_given(hard: str) -> None:
+    for name, place, default in PLACES:
+        if hard == "no comparing" and isinstance(default, bool):
+            continue  # what is true or false is asked for its truth
+        given = {each.name: SOUND[each.name][0] for each in required(public()[name])}
+        given[place] = HARD[hard]()
+        started = perf_counter()
+        try:
+            ends_well(lambda name=name, given=given: call(public()[name], given))  # type: ignore[misc]  -- bound for this turn
+        except Exception as error:
+            error.add_note(f"{name}({place}=…)")
+            raise
+        assert perf_counter() - started < 20, (name, place)
+
+
+@pytest.mark.parametrize("key", [None, 1, 1.5, True, b"a", ("a",)])
+def test_a_key_that_is_no_text_is_refused_on_purpose(key: Any) -> None:
+    with pytest.raises(TypeError, match="a key of JSON is a text"):
+        instrc.split([{key: {"a": 1}}])
+
+
+def test_shared_parts_are_no_circle() -> None:
+    part = {"_why": 1, "x": 2**70}
+    assert instrc.split([part, part])["output"] == [{"x": 2**70}, {"x": 2**70}]
+    assert dumps([part, part], indent=False).count(str(2**70)) == 2
+
+
+@pytest.mark.parametrize("kind", [None, 5, float("nan"), int])
+def test_a_kind_of_importer_is_a_text(kind: Any) -> None:
+    with pytest.raises(TypeError, match="a kind is a text"):
+        instrc.import_tools(kind, {})
