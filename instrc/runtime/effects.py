@@ -20,7 +20,7 @@ from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
 from instrc.runtime.retrying import Retry
-from instrc.runtime.secrets import redacted, secrets, told
+from instrc.runtime.secrets import redacted
 from instrc.runtime.validation import complaints
 
 Event: TypeAlias = dict[str, Json]
@@ -46,8 +46,6 @@ class Effects:
     """The JSON of the processes that plans name, by their addresses."""
     child: Child | None = None
     model_retry: Retry = field(default_factory=Retry)
-    _hidden: tuple[int, list[str]] = field(default=(-1, []), repr=False)
-    """How many secrets were told of, and what must not be written."""
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
     first: int = 1
@@ -61,9 +59,7 @@ class Effects:
             about: Event = {"event": event, "at": time(), "run": self.run}
             if command is not None:
                 about["id"] = command
-            if self._hidden[0] != told():
-                self._hidden = told(), secrets()
-            told_of = redacted({**about, **facts}, self._hidden[1])
+            told_of = redacted({**about, **facts})
             try:
                 self.sink(told_of)
             except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it

@@ -39,8 +39,10 @@ from instrc.runtime.traces import begun_before, read_trace
 QUEUE = "instrc"
 """Runs that go on, or that another process has begun, come to this process by it."""
 WORKFLOW = "instrc-run"
+QUEUE_POLL = 0.5
+"""Seconds between two looks for runs that are to go on; each is a query, also while all runs wait."""
 POLL = 0.2
-"""Seconds between two looks at the queue and the mail."""
+"""Seconds between two looks at the mail."""
 _T = TypeVar("_T")
 Making = Callable[[str, Json, dict[str, Json]], Effects]
 
@@ -107,7 +109,7 @@ class Runner:
             library.addHandler(logging.NullHandler())
         DBOS(config=config)
         DBOS.launch()
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=POLL)
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL)
         await asyncio.to_thread(mail.create, self.engine)
         self._poller = asyncio.ensure_future(self._read_mail())
 
