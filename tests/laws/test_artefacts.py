@@ -243,7 +243,7 @@ def test_bytes_do_not_depend_on_the_seed_of_hashes(folder: Path, known: Registry
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from pathlib import Path\n"
         "from instrc.vibes.registry import Registry\n"
-        "from instrc.jsonvalue import dumps\n"
+        "from instrc.jsontext import dumps\n"
         "from meaning import compiled\n"
         "for text in sys.stdin.read().strip().splitlines():\n"
         "    made = compiled(text, Registry([Path(sys.argv[2])]))\n"
