@@ -53,6 +53,14 @@ def as_texts(value: Json) -> list[str]:
     return [as_text(item) for item in as_array(value)]
 
 
+def put(container: JsonArray | JsonObject, key: str | int, value: Json) -> None:
+    """Put a value into an object by its key, or into an array by its index."""
+    if isinstance(container, dict):
+        container[as_text(key)] = value
+    else:
+        container[as_integer(key)] = value
+
+
 def _unexpected(what: str, value: Json) -> NoReturn:
     message = f"{what} is expected here, not {kind_of(value)}"
     raise TypeError(message)

@@ -93,7 +93,7 @@ def _plain(value: Json) -> bool:
 
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
-    nodes = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
+    nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
     names = {name for node in nodes for name in node.get("properties", ())}
     found: dict[str, str] = {}
     for name in sorted(names):

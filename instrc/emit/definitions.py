@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import as_object, equal
 from instrc.schema.walk import rebuild, refers
 
 _LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
@@ -42,7 +42,7 @@ class Definitions:
 
         for old, definition in found.items():
             self.schemas[names[old]] = rebuild(definition, rename)
-        body = rebuild(body, rename)
+        body = as_object(rebuild(body, rename))
         if used_root:
             self.schemas[name] = body
         return body

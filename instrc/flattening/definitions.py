@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.flattening.conjunction import Frame, Term
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import as_object, equal
 from instrc.schema.walk import rebuild, subschemas, walk
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.]+")
@@ -141,10 +141,10 @@ class Gathering:
             name = self.free((ascii_name(title) if title.__class__ is str else "") or "schema")
             self.schemas[name] = None
             moved["#"] = f"#/$defs/{name}"
-            body = rebuild(body, partial(_moved, moved=moved))
+            body = as_object(rebuild(body, partial(_moved, moved=moved)))
             self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
         elif moved:
-            body = rebuild(body, partial(_moved, moved=moved))
+            body = as_object(rebuild(body, partial(_moved, moved=moved)))
         if moved:
             for name in own:
                 new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]

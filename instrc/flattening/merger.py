@@ -20,6 +20,7 @@ from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
     NO_LAW,
     UNSATISFIABLE,
+    Verdict,
     both_bounds,
     description,
     empty_range,
@@ -129,7 +130,7 @@ class Merger(Placing):
         """Merge a keyword by its law; what stays apart becomes further branches."""
         if keyword in JOINS:
             joined = JOINS[keyword]([self.conjuncts[place].view[keyword] for place in places])
-            if joined is not NO_LAW:
+            if not isinstance(joined, Verdict):
                 self.out[keyword] = joined
                 return True
         law = LAWS[keyword]

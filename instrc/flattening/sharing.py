@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.limits import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, held, subschemas, with_parts
@@ -59,13 +60,14 @@ def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[s
             note(new, node)
         if id(node) in names:
             made[names[id(node)]] = new
-            new = {"$ref": f"#/$defs/{names[id(node)]}"}
-        done[id(node)] = new
-    bodies = {name: with_parts(node, done) if node.__class__ is dict else node for name, node in tops.items()}
-    body = bodies.pop("")
+            done[id(node)] = {"$ref": f"#/$defs/{names[id(node)]}"}
+        else:
+            done[id(node)] = new
+    bodies = {name: with_parts(top, done) for name, top in tops.items()}
+    body = as_object(bodies.pop(""))
     note(body, root)
-    for name, node in bodies.items():
-        note(node, tops[name])
+    for name, made_of in bodies.items():
+        note(made_of, tops[name])
     out = {**body, "$defs": {**bodies, **{name: made[name] for name in names.values()}}}
     note(out, root)
     return out
@@ -130,7 +132,7 @@ def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict
     done: dict[int, Json] = {}
     pool: dict[tuple[object, ...], Json] = {}
     for node in _below_first([{"allOf": [schema]}]):
-        new = with_parts(node, done)
+        new = as_object(with_parts(node, done))
         if new is not node:
             note(new, node)
         key = tuple(

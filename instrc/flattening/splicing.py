@@ -15,7 +15,7 @@ from instrc import problems
 from instrc.flattening.conjunction import STRIPPED
 from instrc.flattening.contradictions import in_short
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import as_object, equal
 from instrc.problems.report import Report
 from instrc.schema.laws import is_number
 from instrc.schema.vocabulary import IN_PLACE
@@ -117,8 +117,7 @@ def _lifted(schema: dict[str, Json], names: Iterable[str], always: int) -> dict[
 
     `always` of the names are required.
     """
-    lifted: dict[str, Json] = rebuild(schema, partial(_lift, names=tuple(names), always=always), IN_PLACE)
-    return lifted
+    return as_object(rebuild(schema, partial(_lift, names=tuple(names), always=always), IN_PLACE))
 
 
 def _lift(node: Json, names: tuple[str, ...], always: int) -> Json:

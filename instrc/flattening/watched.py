@@ -5,6 +5,7 @@ from __future__ import annotations
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.unevaluated import BRANCHES, ITEMS, PROPERTIES, matters
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
@@ -26,12 +27,12 @@ class Watched:
         self.everything = len(store.documents) > 1
         """Whether it is not known, so that all schemas are taken for watched."""
         main = store.main
-        stack = [(main.root, store.enter(main, store.no_anchors))] if main is not None else []
+        stack = [(as_object(main.root), store.enter(main, store.no_anchors))] if main is not None else []
         while stack and not self.everything:
             node, scope = stack.pop()
             scope = store.below(node, scope)
             self._look(store, node, scope)
-            stack += [(child, scope) for _, child in subschemas(node) if child.__class__ is dict]
+            stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
 
     def _look(self, store: SchemaStore, node: dict[str, Json], scope: Scope) -> None:
         """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""

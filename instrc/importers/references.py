@@ -26,8 +26,9 @@ def settle_references(schema: Json, path: Path, given: Given) -> None:
         return
     if identity.__class__ is str and identity:
         for _, node in nodes:
-            if node.get("$ref").__class__ is str and node["$ref"].startswith(identity):
-                node["$ref"] = node["$ref"].removeprefix(identity) or "#"
+            reference = node.get("$ref")
+            if isinstance(reference, str) and reference.startswith(identity):
+                node["$ref"] = reference.removeprefix(identity) or "#"
     library = SchemaStore(nullable=True)
     scope = library.add("aug:imported", schema)
     targets: dict[int, dict[str, Json]] = {}

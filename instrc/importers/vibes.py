@@ -11,6 +11,7 @@ from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, Tool, kebab
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import plain
@@ -89,7 +90,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
             return node
         return {**node, "properties": {**properties, word: {}}}
 
-    return replace(vibe, document=rebuild(vibe.document, change))
+    return replace(vibe, document=as_object(rebuild(vibe.document, change)))
 
 
 def _document(tool: Tool, given: Given) -> dict[str, Json]:

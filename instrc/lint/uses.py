@@ -54,4 +54,4 @@ def _errors(vibe: Vibe, registry: Registry) -> tuple[Problem, ...]:
 def _references(vibe: Vibe) -> Iterable[str]:
     for _, node in walk(vibe.schema):
         if node.__class__ is dict:
-            yield from (node[word] for word in ("$ref", "$dynamicRef") if node.get(word).__class__ is str)
+            yield from (found for found in map(node.get, ("$ref", "$dynamicRef")) if isinstance(found, str))

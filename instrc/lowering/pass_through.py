@@ -7,7 +7,7 @@ from typing import Any
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at
+from instrc.jsonvalue import as_array, at
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
@@ -118,13 +118,17 @@ def _opened(schema: dict[str, Any]) -> Json:
 
 def _moved(boxed: Json) -> Json:
     """Let references to the old root lead to its new place."""
-    return rebuild(boxed, lambda node: {**node, "$ref": "#/properties/value"} if node.get("$ref") == "#" else node)
+
+    def change(node: Json) -> Json:
+        return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
+
+    return rebuild(boxed, change)
 
 
 def _lists_words(schema: Json) -> bool:
     """Say whether any string is listed whose case an answer might change."""
     return any(
-        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in node.get("enum") or ())
+        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in as_array(node.get("enum") or []))
         for _, node in walk(schema)
         if isinstance(node, dict)
     )

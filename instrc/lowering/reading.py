@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import as_object, at, pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
@@ -99,13 +99,15 @@ def _without_unreadable(schema: Json) -> list[Note]:
     """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`."""
     notes: list[Note] = []
     for path, node in walk(schema):
-        for keyword in _PATTERNS.intersection(node) if isinstance(node, dict) else ():
+        if not isinstance(node, dict):
+            continue
+        for keyword in _PATTERNS.intersection(node):
             for pattern in _unreadable(keyword, node[keyword]):
                 notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
                 if keyword == "pattern":
                     del node[keyword]
                 else:
-                    del node[keyword][pattern]
+                    del as_object(node[keyword])[pattern]
     return notes
 
 

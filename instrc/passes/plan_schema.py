@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.ir.graph import Instruction, Tool
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import as_object, equal
 from instrc.schema.walk import rebuild
 
 OUTCOMES: Json = {
@@ -60,7 +60,7 @@ def with_shared_references(schema: Json) -> Json:
     made = rebuild(schema, share)
     if not found or not isinstance(made, dict):
         return schema
-    return {**made, "$defs": {**made.get("$defs", {}), "from": _FROM}}
+    return {**made, "$defs": {**as_object(made.get("$defs", {})), "from": _FROM}}
 
 
 def plan_schema(tools: tuple[Tool, ...]) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.laws import TYPES
 from instrc.schema.vocabulary import (
@@ -185,10 +185,10 @@ def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
 
 
 def _split_dependencies(value: dict[str, Json], out: dict[str, Json]) -> None:
-    lists = {
+    lists: dict[str, Json] = {
         name: [needs] if needs.__class__ is str else needs for name, needs in value.items() if needs.__class__ in {list, str}
     }
-    schemas = {name: needs for name, needs in value.items() if needs.__class__ in {dict, bool}}
+    schemas: dict[str, Json] = {name: needs for name, needs in value.items() if needs.__class__ in {dict, bool}}
     if lists:
         out["dependentRequired"] = lists
     if schemas:
@@ -215,7 +215,7 @@ def _nullable(node: dict[str, Json]) -> dict[str, Json]:
     for key, value in rest.items():
         out[key] = value
         if key == "type":
-            names_of = [value] if value.__class__ is str else list(value) if value.__class__ is list else []
+            names_of: list[Json] = [value] if value.__class__ is str else list(value) if value.__class__ is list else []
             if names_of and all(name in TYPES for name in names_of if name.__class__ is str):
                 out[key] = names_of if "null" in names_of else [*names_of, "null"]
         elif key == "enum" and value.__class__ is list:

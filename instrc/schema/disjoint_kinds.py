@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.laws import is_number

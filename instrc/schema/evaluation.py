@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, as_array, as_number, as_object, as_text, equal
 from instrc.limits import DEPTH, EVALUATIONS
 from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
@@ -65,23 +64,23 @@ class Evaluation:
             case "enum":
                 return any(equal(value, one) for one in held) if held.__class__ is list else None
             case "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum":
-                return _is_in(value, keyword, held) if is_number(held) else None
+                return _is_in(as_number(value), keyword, held) if is_number(held) else None
             case "multipleOf":
-                return _divides(held, value)
+                return _divides(held, as_number(value))
             case "pattern":
-                return matches(held, value) if held.__class__ is str else None
+                return matches(held, as_text(value)) if held.__class__ is str else None
             case "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties":
                 allowed = size({keyword: held}, kind)
-                return allowed.low <= len(value) <= allowed.high if is_number(held) else None
+                return allowed.low <= _length(value) <= allowed.high if is_number(held) else None
             case "$ref":
                 target = self.resolve(held) if self.resolve is not None and held.__class__ is str else None
                 return None if target is None else self.of(value, target, depth + 1)
             case "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else":
                 return self.in_place(value, keyword, held, schema, depth)
             case _ if kind == "object":
-                return self.of_object(value, keyword, held, schema, depth)
+                return self.of_object(as_object(value), keyword, held, schema, depth)
             case _ if kind == "array":
-                return self.of_array(value, keyword, held, schema, depth)
+                return self.of_array(as_array(value), keyword, held, schema, depth)
         return None
 
     def in_place(self, value: Json, keyword: str, held: Json, schema: dict[str, Json], depth: int) -> Answer:
@@ -119,7 +118,7 @@ class Evaluation:
             case "propertyNames":
                 return _all(self.of(name, held, depth + 1) for name in value)
             case "dependentRequired" if held.__class__ is dict and all(needs.__class__ is list for needs in held.values()):
-                return all(need in value for name, needs in held.items() if name in value for need in needs)
+                return all(need in value for name, needs in held.items() if name in value for need in as_array(needs))
             case "dependentSchemas" if held.__class__ is dict:
                 return _all(self.of(value, below, depth + 1) for name, below in held.items() if name in value)
         return None
@@ -197,6 +196,10 @@ def _is_in(value: float, keyword: str, bound: float) -> bool:
         case "exclusiveMinimum":
             return value > bound
     return value < bound
+
+
+def _length(value: Json) -> int:
+    return len(value) if isinstance(value, (str, list)) else len(as_object(value))
 
 
 def _divides(step: Json, value: float) -> Answer:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, as_array, equal
 from instrc.limits import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import NUMBERS, kinds_of_types
@@ -52,7 +51,7 @@ def _bound(_question: Question, left: Schema, keyword: str, right: Schema, _dept
     value = right[keyword]
     if not is_number(value):
         return False
-    asked = {keyword: value}
+    asked: Schema = {keyword: value}
     return all(numbers(left, integers=kind == "integer").is_within(numbers(asked, integers=False)) for kind in kinds & NUMBERS)
 
 
@@ -68,7 +67,7 @@ def _step(_question: Question, left: Schema, keyword: str, right: Schema, _depth
     if "fraction" not in kinds and value == 1:
         return True
     own = left.get(keyword)
-    return is_number(own) and equal(LAWS[keyword](own, value), own)
+    return is_number(own) and LAWS[keyword](own, value) == own
 
 
 def _unique(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, _kinds: Kinds) -> bool:
@@ -90,7 +89,7 @@ def _dependent_required(_question: Question, left: Schema, keyword: str, right: 
     return all(
         need in required or need in listing(own.get(name)) or False in of_property(left, name)
         for name, needs in asked.items()
-        for need in needs
+        for need in as_array(needs)
     )
 
 
@@ -163,7 +162,7 @@ def _names(question: Question, left: Schema, keyword: str, right: Schema, depth:
     if keyword in left and question.implies(left[keyword], right[keyword], depth + 1):
         return True
     closed = left.get("additionalProperties") is False and not left.get("patternProperties")
-    names = [name for name, below in mapping(left.get("properties")).items() if below is not False]
+    names: list[Json] = [name for name, below in mapping(left.get("properties")).items() if below is not False]
     return closed and question.implies({"enum": names}, right[keyword], depth + 1) if names else closed
 
 
@@ -197,7 +196,8 @@ def _contains(question: Question, left: Schema, _keyword: str, right: Schema, de
     at_least = least <= 0 or (
         length.low >= least and all(question.implies(item, right["contains"], depth + 1) for item in all_items(left))
     )
-    if not at_least and "contains" in left and is_number(left.get("minContains", 1)) and left.get("minContains", 1) >= least:
+    own_least = left.get("minContains", 1)
+    if not at_least and "contains" in left and is_number(own_least) and own_least >= least:
         at_least = question.implies(left["contains"], right["contains"], depth + 1)
     return at_least and at_most
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
 from instrc.schema.resources import Document, Resource
 from instrc.schema.uris import is_mixin, join
@@ -65,7 +65,7 @@ class Index:
             if meta.__class__ is not dict:
                 raise unknown(uri)
             if meta.get("$vocabulary").__class__ is dict:
-                left_out |= left_out_by(meta["$vocabulary"], uri)
+                left_out |= left_out_by(as_object(meta["$vocabulary"]), uri)
             name = meta.get("$schema")
 
     def given_document(self, uri: str) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.laws import types_of
 
 ALL: Final = frozenset({"null", "boolean", "string", "array", "object", "integer", "fraction"})
@@ -14,10 +14,9 @@ _OF_TYPE: dict[str, frozenset[str]] = {name: frozenset({name}) for name in ALL -
 
 def kind_of_value(value: Json) -> str:
     """Return the kind of a value; `1.0` is an integer."""
-    kind = value.__class__
-    if kind is float:
+    if value.__class__ is float:
         return "integer" if value.is_integer() else "fraction"
-    return "null" if value is None else _KINDS.get(kind, "object")
+    return "null" if value is None else _KINDS.get(value.__class__, "object")
 
 
 _KINDS: dict[type, str] = {bool: "boolean", int: "integer", str: "string", list: "array", dict: "object"}
@@ -45,4 +44,5 @@ def listed_values(schema: dict[str, Json]) -> list[Json] | None:
     """Return the values that a schema allows at most; `None` if it does not list them."""
     if "const" in schema:
         return [schema["const"]]
-    return schema["enum"] if schema.get("enum").__class__ is list else None
+    values = schema.get("enum")
+    return values if isinstance(values, list) else None

@@ -9,28 +9,26 @@ Keywords that act in groups (properties, items, contains, conditions) are not he
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import Enum
 from math import gcd
-from typing import TypeAlias, TypeGuard
+from typing import Final, TypeAlias, TypeGuard
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal, freeze
+from instrc.jsonvalue import Json, as_array, as_object, equal, freeze
 
 
-class _Verdict:
-    """A result that is no JSON value."""
+class Verdict(Enum):
+    """A result of a law that is no JSON value."""
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+    UNSATISFIABLE = "UNSATISFIABLE"
+    NO_LAW = "NO_LAW"
 
     def __repr__(self) -> str:
         return self.name
 
 
-UNSATISFIABLE = _Verdict("UNSATISFIABLE")
-NO_LAW = _Verdict("NO_LAW")
-Law: TypeAlias = Callable[[Json, Json], Json]
+UNSATISFIABLE: Final = Verdict.UNSATISFIABLE
+NO_LAW: Final = Verdict.NO_LAW
+Law: TypeAlias = "Callable[[Json, Json], Json | Verdict]"
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _EXACT = 2**53
@@ -46,28 +44,28 @@ def types_of(value: Json) -> tuple[str, ...] | None:
     """Return the names in a `type`; `None` if it is malformed."""
     if value.__class__ is str:
         return (value,) if value in TYPES else None
-    if value.__class__ is list and all(name.__class__ is str and name in TYPES for name in value):
-        return tuple(value)
-    return None
+    if value.__class__ is not list:
+        return None
+    names = tuple([name for name in value if name.__class__ is str and name in TYPES])
+    return names if len(names) == len(value) else None
 
 
 def has_type(value: Json, names: tuple[str, ...]) -> bool:
     """Tell whether a value is of one of the types; `1.0` is an integer."""
     if value is None:
         return "null" in names
-    kind = value.__class__
-    if kind is bool:
+    if value.__class__ is bool:
         return "boolean" in names
-    if kind is int:
+    if value.__class__ is int:
         return "integer" in names or "number" in names
-    if kind is float:
+    if value.__class__ is float:
         return "number" in names or ("integer" in names and value.is_integer())
-    if kind is str:
+    if value.__class__ is str:
         return "string" in names
-    return ("array" if kind is list else "object") in names
+    return ("array" if value.__class__ is list else "object") in names
 
 
-def type_(left: Json, right: Json) -> Json:
+def type_(left: Json, right: Json) -> Json | Verdict:
     """Intersect types, knowing that every integer is a number."""
     a, b = types_of(left), types_of(right)
     if a is None or b is None:
@@ -82,10 +80,10 @@ def type_(left: Json, right: Json) -> Json:
         return UNSATISFIABLE
     if tuple(kept) == a:
         return left
-    return kept[0] if len(kept) == 1 else kept
+    return kept[0] if len(kept) == 1 else [*kept]
 
 
-def enum(left: Json, right: Json) -> Json:
+def enum(left: Json, right: Json) -> Json | Verdict:
     """Keep what is in both lists, in the order of the first."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
@@ -145,26 +143,26 @@ def unique(values: Iterable[Json]) -> list[Json]:
     return list(found.values())
 
 
-def const(left: Json, right: Json) -> Json:
+def const(left: Json, right: Json) -> Json | Verdict:
     """Keep a constant that is twice the same."""
     return left if equal(left, right) else UNSATISFIABLE
 
 
-def greater(left: Json, right: Json) -> Json:
+def greater(left: Json, right: Json) -> Json | Verdict:
     """Keep the greater of two lower bounds."""
     if not is_number(left) or not is_number(right):
         return NO_LAW
     return max(left, right)
 
 
-def lesser(left: Json, right: Json) -> Json:
+def lesser(left: Json, right: Json) -> Json | Verdict:
     """Keep the lesser of two upper bounds."""
     if not is_number(left) or not is_number(right):
         return NO_LAW
     return min(left, right)
 
 
-def multiple_of(left: Json, right: Json) -> Json:
+def multiple_of(left: Json, right: Json) -> Json | Verdict:
     """Find the least common multiple, where binary arithmetic finds the same instances divisible.
 
     Steps such as 0.1, which no binary float is, are told by each judge in its own way: those stay apart.
@@ -183,19 +181,19 @@ def multiple_of(left: Json, right: Json) -> Json:
     return left if least == left else right if least == right else least
 
 
-def unique_items(left: Json, right: Json) -> Json:
+def unique_items(left: Json, right: Json) -> Json | Verdict:
     """Ask for uniqueness if either does."""
     if left.__class__ is not bool or right.__class__ is not bool:
         return NO_LAW
     return left or right
 
 
-def same(left: Json, right: Json) -> Json:
+def same(left: Json, right: Json) -> Json | Verdict:
     """Keep a value that is twice the same; two different ones cannot share a keyword."""
     return left if equal(left, right) else NO_LAW
 
 
-def required(left: Json, right: Json) -> Json:
+def required(left: Json, right: Json) -> Json | Verdict:
     """Unite names in order of appearance."""
     if left.__class__ is not list or right.__class__ is not list:
         return NO_LAW
@@ -203,27 +201,31 @@ def required(left: Json, right: Json) -> Json:
     return left if both == left else both
 
 
-def required_by_all(lists: list[Json]) -> Json:
+def required_by_all(lists: list[Json]) -> Json | Verdict:
     """Unite many lists of names at once."""
     if not all(names.__class__ is list for names in lists):
         return NO_LAW
-    return list(dict.fromkeys([name for names in lists for name in names if name.__class__ is str]))
+    return _united(lists)
 
 
-def dependent_required(left: Json, right: Json) -> Json:
+def _united(lists: list[Json]) -> Json:
+    return [*dict.fromkeys([name for names in lists for name in as_array(names) if name.__class__ is str])]
+
+
+def dependent_required(left: Json, right: Json) -> Json | Verdict:
     """Unite the names that each name asks for."""
     return dependent_required_by_all([left, right])
 
 
-def dependent_required_by_all(maps: list[Json]) -> Json:
+def dependent_required_by_all(maps: list[Json]) -> Json | Verdict:
     """Unite the names that each name asks for in many places at once."""
     if not all(map(_lists_by_name, maps)):
         return NO_LAW
     lists: dict[str, list[Json]] = {}
     for asked in maps:
-        for name, names in asked.items():
+        for name, names in as_object(asked).items():
             lists.setdefault(name, []).append(names)
-    return {name: found[0] if len(found) == 1 else required_by_all(found) for name, found in lists.items()}
+    return {name: found[0] if len(found) == 1 else _united(found) for name, found in lists.items()}
 
 
 def _lists_by_name(value: Json) -> bool:
@@ -234,17 +236,16 @@ def _names(value: list[Json]) -> list[Json]:
     return [name for name in value if name.__class__ is str]
 
 
-def greatest(values: list[Json]) -> Json:
+def greatest(values: list[Json]) -> Json | Verdict:
     """Keep the greatest of many lower bounds."""
-    return max(values) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
+    numbers = [value for value in values if is_number(value)]
+    return max(numbers) if len(numbers) == len(values) else NO_LAW
 
 
-def least(values: list[Json]) -> Json:
+def least(values: list[Json]) -> Json | Verdict:
     """Keep the least of many upper bounds."""
-    return min(values) if _NUMBERS.issuperset(map(type, values)) else NO_LAW
-
-
-_NUMBERS = frozenset({int, float})
+    numbers = [value for value in values if is_number(value)]
+    return min(numbers) if len(numbers) == len(values) else NO_LAW
 
 
 def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.laws import has_type, types_of
 from instrc.schema.notes import Note, Schema
 from instrc.schema.walk import Path

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
 from instrc.schema.laws import TYPES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object, as_text
 from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path
@@ -29,7 +29,8 @@ def parameters(schema: Schema) -> bool:
 
 def required_of(schema: Schema) -> dict[str, Json]:
     """Return which of such parameters are required: those that neither say that they are optional nor have a default."""
-    names = [name for name, value in schema.items() if "default" not in value and not _optional(value)]
+    objects = [(name, as_object(value)) for name, value in schema.items()]
+    names: list[Json] = [name for name, value in objects if "default" not in value and not _optional(value)]
     return {"required": names} if names else {}
 
 
@@ -41,7 +42,9 @@ def properties_of(schema: Schema, path: Path) -> Reading:
     if value is None:
         return read_as({"properties": {}}, path, value, "no properties")
     if value.__class__ is list and all(item.__class__ is dict and item.get("name").__class__ is str for item in value):
-        named = {item["name"]: {key: part for key, part in item.items() if key != "name"} for item in value}
+        named: Schema = {
+            as_text(item["name"]): {key: part for key, part in item.items() if key != "name"} for item in map(as_object, value)
+        }
         return read_as({"properties": named}, path, "properties", "properties by their names", "dialect")
     return Reading({"properties": {}}, left_out(path, "properties", "it is no object of schemas").notes)
 
@@ -64,7 +67,7 @@ def described(out: Schema, schema: Schema, path: Path) -> tuple[Note, ...]:
                 notes.append(Note((*path, "required"), name, "repair", "a property of which nothing is said"))
                 of_properties[name] = {}
     if names or schema.get("required") == []:
-        out["required"] = names
+        out["required"] = [*names]
     else:
         out.pop("required", None)
     return tuple(notes)

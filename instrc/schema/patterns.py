@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.walk import Path
 
 warnings.filterwarnings("ignore", category=FutureWarning, module=r"instrc\.schema\.patterns")

@@ -12,8 +12,7 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, as_object, equal
 from instrc.limits import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.disjoint_kinds import disjoint_in
 from instrc.schema.evaluation import Evaluation, Resolve
@@ -70,7 +69,7 @@ class _Answering:
             return False
         return self._once("disjoint", left, right, depth, kinds)
 
-    def _once(self, what: str, left: Json, right: Json, depth: int, kinds: frozenset[str]) -> bool:
+    def _once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
         """Answer a question once; one that comes back to itself, or takes too long, is answered with no."""
         key = (what, id(left), id(right), kinds)
         found = self.known.get(key)
@@ -80,8 +79,11 @@ class _Answering:
                 return False
             self.known[key] = False
             self.alive += (left, right)
-            answer = self._implies if what == "implies" else self._disjoint
-            found = self.known[key] = answer(left, right, depth, kinds)
+            if what == "implies":
+                found = self._implies(left, right, depth, kinds)
+            else:
+                found = self._disjoint(left, as_object(right), depth, kinds)
+            self.known[key] = found
         return found
 
     def kinds(self, schema: Json, depth: int) -> frozenset[str]:
@@ -110,7 +112,8 @@ class _Answering:
             return all(self._implied_of(value, left, right) for value in values)
         if right is False:
             return self._refuses_all(left, depth, kinds)
-        return _CONTEXT.isdisjoint(right) and all(self._says(left, keyword, right, depth, kinds) for keyword in right)
+        asked = as_object(right)
+        return _CONTEXT.isdisjoint(asked) and all(self._says(left, keyword, asked, depth, kinds) for keyword in asked)
 
     def _implied_of(self, value: Json, left: dict[str, Json], right: Json) -> bool:
         """Tell whether a value that a schema lists is not allowed by it, or satisfies another one."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as, shown
 from instrc.schema.type_words import any_of, schema_of
@@ -62,7 +62,7 @@ def _text(keyword: str, path: Path, schema: Schema) -> Reading:
     if value.__class__ is str:
         return as_written(keyword, schema)
     if keyword == "description" and value.__class__ is list and all(item.__class__ is str for item in value):
-        return read_as({keyword: "\n".join(value)}, path, keyword, "a text of several lines")
+        return read_as({keyword: "\n".join(as_texts(value))}, path, keyword, "a text of several lines")
     if keyword in {"description", "title"} and is_number(value) and abs(value) < _LONG:
         return read_as({keyword: str(value)}, path, value, "a text")
     return left_out(path, keyword, "it is no text")
@@ -123,12 +123,12 @@ def _flag(keyword: str, path: Path, schema: Schema) -> Reading:
 def _examples(keyword: str, path: Path, schema: Schema) -> Reading:
     value = schema[keyword]
     if keyword == "example":
-        found = {} if "examples" in schema else {"examples": [value]}
+        found: Schema = {} if "examples" in schema else {"examples": [value]}
         return read_as(found, path, keyword, "one of `examples`", "dialect")
     if value.__class__ is list:
         return as_written(keyword, schema)
     if value.__class__ is dict and value and all(item.__class__ is dict and "value" in item for item in value.values()):
-        named = {keyword: [item["value"] for item in value.values()]}
+        named: Schema = {keyword: [as_object(item)["value"] for item in value.values()]}
         return read_as(named, path, keyword, "a list of the values that are named", "dialect")  # as OpenAPI has them
     return read_as({keyword: [value]}, path, keyword, "a list of one")
 
@@ -176,7 +176,9 @@ def _dependencies(keyword: str, path: Path, schema: Schema) -> Reading:
     value = schema[keyword]
     if value.__class__ is not dict:
         return left_out(path, keyword, "it is no object")
-    names = {key: [needs] if needs.__class__ is str else needs for key, needs in value.items() if needs.__class__ in {str, list}}
+    names: Schema = {
+        key: [needs] if needs.__class__ is str else needs for key, needs in value.items() if needs.__class__ in {str, list}
+    }
     schemas = {key: needs for key, needs in value.items() if is_schema(needs)}
     found: Schema = {**({"dependentRequired": names} if names else {}), **({"dependentSchemas": schemas} if schemas else {})}
     reading = read_as(found, path, keyword, " and ".join(f"`{word}`" for word in found) or "nothing", "dialect")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import tokens
+from instrc.jsonvalue import Json, tokens
 from instrc.schema.normalize import Normalized
 from instrc.schema.notes import Note
 from instrc.schema.walk import Path

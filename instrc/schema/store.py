@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer, tokens
+from instrc.jsonvalue import Json, JsonObject, as_object, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, modern
 from instrc.schema.index import Index
@@ -42,7 +41,7 @@ class SchemaStore(Index):
         self.no_anchors: Anchors = {}
         self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
         self.targets: dict[tuple[str, int], Target] = {}
-        self.originals: dict[int, Json] = {}
+        self.originals: dict[int, JsonObject] = {}
         """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
         self.scanned_all = False
 
@@ -90,9 +89,9 @@ class SchemaStore(Index):
     def target(self, keyword: str, view: dict[str, Json], scope: Scope) -> Target:
         """Return what one of the reference keywords of a schema leads to."""
         if keyword == "$ref":
-            return self.resolve(view["$ref"], scope, view)
+            return self.resolve(as_text(view["$ref"]), scope, view)
         if keyword == "$dynamicRef":
-            return self.resolve_dynamic(view["$dynamicRef"], scope, view)
+            return self.resolve_dynamic(as_text(view["$dynamicRef"]), scope, view)
         return self.resolve_recursive(scope)
 
     # Scopes
@@ -269,7 +268,7 @@ class SchemaStore(Index):
         if found is None:
             return None
         uri, path = found
-        keyword = next((key for key in ("$ref", "$dynamicRef") if key in holder), None)
+        keyword = next((key for key in ("$ref", "$dynamicRef") if key in as_object(holder)), None)
         return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
 
     def where(self, node: Json) -> tuple[str, str] | None:

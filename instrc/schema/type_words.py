@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, equal
 from instrc.limits import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {
@@ -168,7 +167,7 @@ class _Words:
         if word == "tuple" and self.tokens[self.position - 2] == "...":
             return {"type": "array", "items": any_of(parameters)} if parameters and any_of(parameters) else {"type": "array"}
         if word == "tuple":
-            return {"type": "array", "prefixItems": parameters, "minItems": len(parameters), "maxItems": len(parameters)}
+            return {"type": "array", "prefixItems": [*parameters], "minItems": len(parameters), "maxItems": len(parameters)}
         if word in _MAPS and len(parameters) == 2 and parameters[1]:
             return {"type": "object", "additionalProperties": parameters[1]}
         if word in _WORDS:
@@ -221,4 +220,4 @@ def any_of(schemas: Sequence[dict[str, Json]]) -> dict[str, Json]:
     if all(schema.keys() == {"type"} for schema in kept):
         names = [name for schema in kept for name in (schema["type"] if isinstance(schema["type"], list) else [schema["type"]])]
         return {"type": list(dict.fromkeys(names))}
-    return {"anyOf": kept}
+    return {"anyOf": [*kept]}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer, tokens
+from instrc.jsonvalue import Json, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST_URI
 from instrc.schema.resources import Resource, Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import unescaped
-from instrc.schema.walk import subschemas
+from instrc.schema.walk import put_part, subschemas
 
 _RECURSIVE = "recursive"
 """The name that `$recursiveAnchor: true` gets as a `$dynamicAnchor`."""
@@ -93,15 +92,10 @@ class _Upgrade:
         out = dict(view)
         for path, child in subschemas(view):
             new = done.get(id(child), child) if child.__class__ is dict else child
-            keyword = str(path[0])
-            if len(path) == 1:
-                out[keyword] = new
-            elif new is not child:
-                if out[keyword] is view[keyword]:
-                    out[keyword] = view[keyword].copy()
-                out[keyword][path[1]] = new
+            if new is not child:
+                put_part(out, path, new, view)
         if view.get("$ref").__class__ is str:
-            out["$ref"] = self.moved(view["$ref"], scope)
+            out["$ref"] = self.moved(as_text(view["$ref"]), scope)
         return out
 
     def moved(self, reference: str, scope: Scope) -> str:

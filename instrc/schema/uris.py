@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")
 
@@ -48,5 +48,6 @@ def metaschema(uri: str) -> Json:
     for name in (uri, uri + "#"):
         found = REGISTRY.get(name)
         if found is not None:
-            return found.contents
+            contents: Json = found.contents
+            return contents
     return None

@@ -14,8 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.schema.expressions import time_limit
 from instrc.schema.walk import rebuild
 
@@ -129,7 +128,9 @@ def of(schema: Json, *, formats: bool) -> Validator:
 
 
 def _without_dialect(node: Json) -> Json:
-    return {key: item for key, item in node.items() if key != "$schema"} if "$schema" in node else node
+    if not isinstance(node, dict) or "$schema" not in node:
+        return node
+    return {key: item for key, item in node.items() if key != "$schema"}
 
 
 def _violation(error: ValidationError) -> Violation:

@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze
+from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, unreadable
 
 
@@ -83,7 +82,8 @@ def _pattern_properties(validator: Any, patterns: dict[str, Json], instance: Jso
 def _additional_properties(validator: Any, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    around = as_object(schema)
+    names, patterns = as_object(around.get("properties", {})), as_object(around.get("patternProperties", {}))
     left = [key for key in instance if key not in names and not _any_matches(patterns, key)]
     if isinstance(extra, dict):
         for key in left:
@@ -104,7 +104,9 @@ def _any_matches(patterns: Iterable[str], key: str) -> bool:
 def _unevaluated_properties(validator: Any, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
-    evaluated = _evaluated(validator, instance, {key: value for key, value in schema.items() if key != "unevaluatedProperties"})
+    evaluated = _evaluated(
+        validator, instance, {key: value for key, value in as_object(schema).items() if key != "unevaluatedProperties"}
+    )
     left = [key for key in instance if key not in evaluated]
     if rest is False and left:
         yield ValidationError(f"Unevaluated properties are not allowed ({_listed(left)} unexpected)")
@@ -119,8 +121,8 @@ def _evaluated(validator: Any, instance: dict[str, Json], schema: Json) -> set[s
         return set()
     if "additionalProperties" in schema or "unevaluatedProperties" in schema:
         return set(instance)
-    seen = {key for key in instance if key in schema.get("properties", {})}
-    seen |= {key for key in instance if _any_matches(schema.get("patternProperties", {}), key)}
+    seen = {key for key in instance if key in as_object(schema.get("properties", {}))}
+    seen |= {key for key in instance if _any_matches(as_object(schema.get("patternProperties", {})), key)}
     for keyword in ("$ref", "$dynamicRef"):
         if keyword in schema:
             resolved = validator._resolver.lookup(schema[keyword])  # noqa: SLF001  -- no public word leads from a reference to its schema
@@ -135,8 +137,8 @@ def _evaluated(validator: Any, instance: dict[str, Json], schema: Json) -> set[s
 def _branches(validator: Any, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
     """Yield the schemas in place that count if they hold."""
     for keyword in ("allOf", "anyOf", "oneOf"):
-        yield from schema.get(keyword, ())
-    yield from (branch for name, branch in schema.get("dependentSchemas", {}).items() if name in instance)
+        yield from as_array(schema.get(keyword, []))
+    yield from (branch for name, branch in as_object(schema.get("dependentSchemas", {})).items() if name in instance)
     if "if" in schema:
         yield schema["if"]
         yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema import laws
-from instrc.schema.laws import Law
+from instrc.schema.laws import Law, Verdict
 
 Shape: TypeAlias = Literal[
     "schema",  # one schema
@@ -181,7 +181,7 @@ NO_ASSERTIONS: Final = ANNOTATIONS | IDENTIFIERS
 """Keywords that never make an instance invalid."""
 COUNTS: Final = _names(lambda row: row.shape == "count")
 LAWS: Final[dict[str, Law]] = {row.name: row.law for row in _ROWS if row.law is not None}
-_MANY_AT_ONCE: Final[dict[Law, Callable[[list[Json]], Json]]] = {
+_MANY_AT_ONCE: Final[dict[Law, Callable[[list[Json]], Json | Verdict]]] = {
     laws.required: laws.required_by_all,
     laws.dependent_required: laws.dependent_required_by_all,
     laws.greater: laws.greatest,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, put
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -21,10 +21,9 @@ TRIVIAL: tuple[Json, ...] = (True, {})
 
 def held(keyword: str, value: Json) -> Iterable[Json]:
     """Return what stands where a keyword holds schemas; nothing for other keywords and for values they cannot have."""
-    kind = value.__class__
-    if kind is dict:
+    if value.__class__ is dict:
         return value.values() if keyword in NAMED else (value,) if keyword in ONE else ()
-    return value if kind is list and keyword in MANY else ()
+    return value if value.__class__ is list and keyword in MANY else ()
 
 
 def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Path, Json]]:
@@ -37,20 +36,19 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Pat
     for keyword, value in node.items():
         if keyword not in into:
             continue
-        kind = value.__class__
-        if kind is dict:
+        if value.__class__ is dict:
             if keyword in NAMED:
                 for name, schema in value.items():
                     if is_schema(schema):
                         yield (keyword, name), schema
             elif keyword in ONE:
                 yield (keyword,), value
-        elif kind is list:
+        elif value.__class__ is list:
             if keyword in MANY:
                 for index, schema in enumerate(value):
                     if is_schema(schema):
                         yield (keyword, index), schema
-        elif kind is bool and keyword in ONE:
+        elif value.__class__ is bool and keyword in ONE:
             yield (keyword,), value
 
 
@@ -93,19 +91,29 @@ def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] =
 
 def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
-    changes: dict[str, Json] = {}
+    if node.__class__ is not dict:
+        return node
+    out: JsonObject | None = None
     for path, child in subschemas(node, into):
         new = done.get(id(child), child) if child.__class__ is dict else child
-        if new is child:
-            continue
-        keyword = str(path[0])
-        if len(path) == 1:
-            changes[keyword] = new
-            continue
-        if keyword not in changes:
-            changes[keyword] = node[keyword].copy()
-        changes[keyword][path[1]] = new
-    return {**node, **changes} if changes else node
+        if new is not child:
+            if out is None:
+                out = node.copy()
+            put_part(out, path, new, node)
+    return node if out is None else out
+
+
+def put_part(out: JsonObject, path: Path, part: Json, original: JsonObject) -> None:
+    """Put a part, directly below, into a copy of a schema; what the copy still shares with the original stays as it is."""
+    keyword = str(path[0])
+    if len(path) == 1:
+        out[keyword] = part
+        return
+    held = out[keyword]
+    if held.__class__ is dict or held.__class__ is list:
+        if held is original[keyword]:
+            held = out[keyword] = held.copy()
+        put(held, path[1], part)
 
 
 def refers(schema: Json) -> bool:

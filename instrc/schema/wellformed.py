@@ -14,8 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from instrc.jsontext import digits
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, as_array, as_object, pointer
 from instrc.limits import TOLD_PROBLEMS
 from instrc.schema.laws import TYPES, is_number
 from instrc.schema.patterns import broken, patterns_in
@@ -103,7 +102,7 @@ def _named_schemas(value: Json) -> bool:
 
 
 def _patterns(value: Json) -> bool:
-    return _named_schemas(value) and not any(map(broken, value))
+    return _named_schemas(value) and not any(map(broken, as_object(value)))
 
 
 def _dependencies(value: Json) -> bool:
@@ -264,7 +263,7 @@ def _nearest_type(path: Path, schema: Json) -> tuple[str, ...]:
     """Return the types nearest to a misspelt one."""
     value = schema
     for step in path:
-        value = value[step]
+        value = _part(value, step)
     if "type" not in path[-2:] or value.__class__ is not str:
         return ()
     from instrc.problems.suggest import nearest
@@ -272,10 +271,14 @@ def _nearest_type(path: Path, schema: Json) -> tuple[str, ...]:
     return nearest(value, tuple(sorted(TYPES)))
 
 
+def _part(value: Json, step: str | int) -> Json:
+    return as_array(value)[step] if isinstance(step, int) else as_object(value)[step]
+
+
 def _order(path: Path, schema: Json) -> list[int]:
     """Return a key that sorts paths as they are written."""
     value, order = schema, list[int]()
     for step in path:
-        order.append(step if isinstance(step, int) else list(value).index(step))
-        value = value[step]
+        order.append(step if isinstance(step, int) else list(as_object(value)).index(step))
+        value = _part(value, step)
     return order
