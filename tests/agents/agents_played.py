@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import smolagents
@@ -16,20 +13,7 @@ import smolagents
 import instrc
 from instrc.sandbox.tools import smolagents_tool
 
-AGENTS = Path(__file__).parents[2] / "examples" / "agents"
 _FINAL = "final_answer"
-
-
-def example(name: str) -> ModuleType:
-    """Load the `agent.py` of an example."""
-    word = name.replace("-", "_")
-    spec = spec_from_file_location(word, AGENTS / name / "agent.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[word] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @dataclass(frozen=True)

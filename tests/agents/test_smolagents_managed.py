@@ -11,12 +11,13 @@ import pytest
 smolagents = pytest.importorskip("smolagents")
 
 import agents_played as play  # noqa: E402
-from agents_played import AGENTS, Call, Played, Plays, Round, answer  # noqa: E402
+from agents_played import Call, Played, Plays, Round, answer  # noqa: E402
+from example_agents import AGENTS, example  # noqa: E402
 
 import instrc  # noqa: E402
 
 FOLDER = AGENTS / "managed-agents"
-agent = play.example("managed-agents")
+agent = example("managed-agents")
 PROCESS = instrc.compile(FOLDER / "managed-agents.aug", emit="process")[0]
 _SAID = "Here is the final answer from your managed agent 'researcher_Activity':\n"
 

@@ -10,12 +10,13 @@ import pytest
 smolagents = pytest.importorskip("smolagents")
 
 import agents_played as play  # noqa: E402
-from agents_played import AGENTS, Call, Played, Plays, Round, answer  # noqa: E402
+from agents_played import Call, Played, Plays, Round, answer  # noqa: E402
+from example_agents import AGENTS, example  # noqa: E402
 
 import instrc  # noqa: E402
 
 FOLDER = AGENTS / "planning-agent"
-agent = play.example("planning-agent")
+agent = example("planning-agent")
 PROCESS = instrc.compile(FOLDER / "planning-agent.aug", emit="process")[0]
 PLANS = [f"plan {number}" for number in range(1, 8)]
 

@@ -12,12 +12,13 @@ import pytest
 smolagents = pytest.importorskip("smolagents")
 
 import agents_played as play  # noqa: E402
-from agents_played import AGENTS, Call, Played, Plays, Round, answer  # noqa: E402
+from agents_played import Call, Played, Plays, Round, answer  # noqa: E402
+from example_agents import AGENTS, example  # noqa: E402
 
 import instrc  # noqa: E402
 
 FOLDER = AGENTS / "tool-calling-agent"
-agent = play.example("tool-calling-agent")
+agent = example("tool-calling-agent")
 PROCESS = instrc.compile(FOLDER / "tool-calling-agent.aug", emit="process")[0]
 
 

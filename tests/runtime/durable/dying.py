@@ -67,7 +67,13 @@ STRIDE = 31
 
 
 class Life:
-    """What one process does until it dies."""
+    """What one process does until it dies; of another program in a class of its own."""
+
+    document = DOCUMENT
+    inputs: Any = INPUTS
+    fires: tuple[str, ...] = ("Plan",)
+    pace = (4, 24)
+    """A life that is not the first of a run ends after so many moments, at least and at most."""
 
     def __init__(self, folder: Path, dies_at: int | None) -> None:
         self.folder = folder
@@ -127,8 +133,8 @@ class Life:
 
         runner._record = record
         engine = DurableEngine(os.environ.get(STORE) or self.folder / "store", self.equip)
-        plan = plan_of(DOCUMENT, activities=["Plan"])
-        report = await engine.start(Launch(run, "dying", plan, INPUTS))
+        plan = plan_of(self.document, activities=self.fires)
+        report = await engine.start(Launch(run, "dying", plan, self.inputs))
         while report.status == "waiting":
             asked = report.questions[0]
             data = {"decision": "Approve"} if asked.by == "person" else {"text": "late"}
@@ -138,13 +144,13 @@ class Life:
         return report
 
 
-def lived(folder: Path, run: str, dies_at: int | None) -> bool:
+def lived(folder: Path, run: str, dies_at: int | None, kind: type[Life] = Life) -> bool:
     """Return whether a life came to the end of the run."""
     pid = os.fork()
     if pid == 0:
         code = 3
         try:
-            life = Life(folder, dies_at)
+            life = kind(folder, dies_at)
             report = asyncio.run(asyncio.wait_for(life.live(run), 60))
             ended = {"outcome": report.outcome, "record": report.record}
             (folder / f"{run}.json").write_text(json.dumps(ended | ({} if dies_at else {"moments": life.moments})))
@@ -162,9 +168,9 @@ def lived(folder: Path, run: str, dies_at: int | None) -> bool:
     return True
 
 
-def main(folder: Path, kills: int) -> None:
+def main(folder: Path, kills: int, kind: type[Life] = Life) -> None:
     random = Random(kills)  # noqa: S311  -- the same kills each time
-    assert lived(folder, "calm", None)
+    assert lived(folder, "calm", None, kind)
     moments = json.loads((folder / "calm.json").read_text())["moments"]
     done, number = 0, 0
     firsts: set[int] = set()
@@ -172,9 +178,9 @@ def main(folder: Path, kills: int) -> None:
         run = f"r{number}"
         dies_at = 1 + number * STRIDE % moments
         firsts.add(dies_at)
-        while not lived(folder, run, dies_at):
+        while not lived(folder, run, dies_at, kind):
             done += 1
-            dies_at = random.randint(4, 24)
+            dies_at = random.randint(*kind.pace)
         number += 1
     sys.stdout.write(json.dumps({"kills": done, "runs": number, "moments": moments, "visited": len(firsts)}) + "\n")
 
