@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
+from blocks_at_random import Body, Call, Expression, bodies, changed, read_in, settled, walk, write, written
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,116 +21,6 @@ from instrc.passes.partition.sequence import sequence
 from instrc.vibes.registry import Registry
 
 QUICK = examples(120)
-CALLS = ("Ma", "Mb", "Mc", "Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
-
-
-@dataclass(frozen=True)
-class Call:
-    name: str
-    arguments: tuple[str, ...]
-    """Names, `prompt` among them."""
-
-
-@dataclass(frozen=True)
-class Body:
-    statements: tuple[tuple[str, Expression], ...]
-    value: Expression
-
-
-@dataclass(frozen=True)
-class Block:
-    opening: str
-    """`when prompt is "a"`, `each x in prompt`, …"""
-    bodies: tuple[Body, ...]
-    closing: str = ""
-
-
-Expression: TypeAlias = Call | Block | str
-"""A string is a name."""
-
-
-@st.composite
-def bodies(draw: st.DrawFn, visible: tuple[str, ...] = (), depth: int = 2, at: str = "n") -> Body:
-    statements: list[tuple[str, Expression]] = []
-    for number in range(draw(st.integers(0, 3))):
-        name = f"{at}{number}"
-        statements.append((name, draw(expressions((*visible, *(each for each, _ in statements)), depth, name))))
-    value = draw(expressions((*visible, *(each for each, _ in statements)), depth, f"{at}v"))
-    return Body(tuple(statements), value)
-
-
-@st.composite
-def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str) -> Expression:
-    if depth == 0 or draw(st.integers(0, 2)):
-        arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3))
-        return Call(draw(st.sampled_from(CALLS)), tuple(arguments))
-    kind = draw(st.sampled_from(["when", "when else", "each", "count", "repeat", "over", "try", "do"]))
-    inside = (*visible, f"{at}e") if kind in {"each", "over"} else visible
-    made = [draw(bodies(inside, depth - 1, f"{at}_{number}")) for number in range(2 if kind in {"when else", "try"} else 1)]
-    match kind:
-        case "when" | "when else":
-            return Block('when prompt is "a"', tuple(made))
-        case "each":
-            return Block(f"each {at}e in prompt", tuple(made))
-        case "count":
-            return Block(f"each {at}c in 2", tuple(made))
-        case "repeat":
-            return Block("repeat", tuple(made), " until round is 2 max 4")
-        case "over":
-            return Block(f"repeat {at}e in prompt", tuple(made))
-        case _:
-            return Block(kind, tuple(made))
-
-
-def write(body: Body, *, top: bool = False) -> str:
-    lines = [f"const {name} = {_written(value)};" for name, value in body.statements]
-    whole = f"{' '.join(lines)} {_written(body.value)}".strip()
-    return whole if top else f"{{ {whole} }}"
-
-
-def _written(expression: Expression | tuple[str, ...]) -> str:
-    match expression:
-        case str():
-            return expression
-        case Call(name, arguments):
-            return f"{name}({', '.join(_written(each) for each in arguments)})"
-        case Block(opening, inside, closing):
-            return f"{opening} {' else '.join(map(write, inside))}{closing}"
-    raise TypeError(expression)
-
-
-def walk(body: Body) -> Iterator[Body]:
-    yield body
-    for expression in (*(value for _, value in body.statements), body.value):
-        if isinstance(expression, Block):
-            for inner in expression.bodies:
-                yield from walk(inner)
-
-
-def _changed(body: Body, name: Json, change: Json) -> Body:
-    """Return a body in which names are changed and the order of statements, everywhere."""
-    statements = [(name(key), _change(value, name, change)) for key, value in body.statements]
-    return Body(tuple(change(statements, body)), _change(body.value, name, change))
-
-
-def _change(expression: Expression, name: Json, change: Json) -> Expression:
-    match expression:
-        case str():
-            return name(expression)
-        case Call(callee, arguments):
-            return Call(callee, tuple(map(name, arguments)))
-        case Block(_, inside, _):
-            return replace(expression, bodies=tuple(_changed(each, name, change) for each in inside))
-    raise TypeError(expression)
-
-
-def _read_in(body: Body) -> set[str]:
-    found: set[str] = set()
-    for each in walk(body):
-        for expression in (*(value for _, value in each.statements), each.value):
-            if isinstance(expression, Call):
-                found |= set(expression.arguments)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -139,22 +28,10 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     return registry(Path(tmp_path_factory.mktemp("vibes")))
 
 
-def _used(body: Body) -> Body:
-    """Return a program whose own names are all read: what nothing reads at the top is not carried out."""
-    read = _read_in(body)
-    return replace(body, statements=tuple((name, value) for name, value in body.statements if name in read))
-
-
-def _settled(body: Body) -> Body:
-    while (less := _used(body)) != body:
-        body = less
-    return body
-
-
 @QUICK
-@given(body=bodies())
+@given(body=bodies(rounds=True))
 def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body, known: Registry) -> None:
-    made = compiled(write(_settled(body), top=True), known)
+    made = compiled(write(settled(body), top=True), known)
     assert not isinstance(made, set), made
     for artefact in made:
         if "process" in artefact.documents:
@@ -190,33 +67,33 @@ def _paths(document: Json) -> Iterator[str]:
 
 
 @QUICK
-@given(body=bodies(), salt=st.sampled_from(["z", "имя", "_q"]))
+@given(body=bodies(rounds=True), salt=st.sampled_from(["z", "имя", "_q"]))
 def test_renaming_local_names_changes_no_byte(body: Body, salt: str, known: Registry) -> None:
-    body = _settled(body)
+    body = settled(body)
     own = {name for each in walk(body) for name, _ in each.statements}
-    other = _changed(body, lambda name: f"{salt}_{name}" if name in own else name, lambda statements, _: statements)
+    other = changed(body, lambda name: f"{salt}_{name}" if name in own else name, lambda statements, _: statements)
     assert same(compiled(write(body, top=True), known), compiled(write(other, top=True), known))
 
 
 @QUICK
-@given(body=bodies(), data=st.data())
+@given(body=bodies(rounds=True), data=st.data())
 def test_moving_names_that_are_read_changes_no_byte(body: Body, data: st.DataObject, known: Registry) -> None:
-    body = _settled(body)
-    read = _read_in(body)
+    body = settled(body)
+    read = read_in(body)
 
     def moved(statements: list[tuple[str, Expression]], _: Body) -> list[tuple[str, Expression]]:
         shuffled = data.draw(st.permutations(statements))
         fixed = iter([each for each in statements if each[0] not in read])
         return [each if each[0] in read else next(fixed) for each in shuffled]
 
-    other = _changed(body, lambda name: name, moved)
+    other = changed(body, lambda name: name, moved)
     assert same(compiled(write(body, top=True), known), compiled(write(other, top=True), known))
 
 
 @QUICK
 @given(body=bodies(), data=st.data())
 def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Body, data: st.DataObject, known: Registry) -> None:
-    body = _settled(body)
+    body = settled(body)
     places = [(each, number) for each in walk(body) for number in range(len(each.statements))]
     chosen = [(each, number) for each, number in places if _read_directly(each, each.statements[number][0])]
     if not chosen:
@@ -224,17 +101,17 @@ def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Bo
     home, number = data.draw(st.sampled_from(chosen))
     name, value = home.statements[number]
     text = write(body, top=True)
-    written = f"const {name} = {_written(value)};"
-    assert written in text
-    other = text.replace(written, "", 1)
-    other = _substituted(other, name, _written(value))
+    line = f"const {name} = {written(value)};"
+    assert line in text
+    other = text.replace(line, "", 1)
+    other = _substituted(other, name, written(value))
     assert same(compiled(text, known), compiled(other, known))
 
 
 def _read_directly(body: Body, name: str) -> bool:
     """Tell whether an argument of a call of this very body reads a name, so that its expression stands there as well."""
     calls = [*(value for _, value in body.statements), body.value]
-    return any(isinstance(each, Call) and name in each.arguments for each in calls)
+    return any(isinstance(each, Call) and name in {text.partition(".")[0] for text in each.arguments} for each in calls)
 
 
 def _substituted(text: str, name: str, expression: str) -> str:

@@ -1,0 +1,155 @@
+"""Programs with blocks, drawn at random over the vocabulary of `meaning`, and written as source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from hypothesis import strategies as st
+
+from instrc.jsonvalue import Json
+
+CALLS = ("Ma", "Mb", "Mc", "Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")
+
+
+MEMBERS = {
+    "Ma": "a",
+    "Mb": "b",
+    "Mc": "c",
+    "Fetch_Activity": "slots",
+    "Log_Activity": "id",
+    "FindUser": "output",
+    "Confirm_User": "decision",
+}
+"""A member of what each call gives."""
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    arguments: tuple[str, ...]
+    """Names, `prompt` among them, and paths."""
+
+
+@dataclass(frozen=True)
+class Body:
+    statements: tuple[tuple[str, Expression], ...]
+    value: Expression
+
+
+@dataclass(frozen=True)
+class Block:
+    opening: str
+    """`when prompt is "a"`, `each x in prompt`, …"""
+    bodies: tuple[Body, ...]
+    closing: str = ""
+
+
+Expression: TypeAlias = Call | Block | str
+"""A string is a name."""
+
+
+@st.composite
+def bodies(draw: st.DrawFn, visible: tuple[str, ...] = (), depth: int = 2, at: str = "n", *, rounds: bool = False) -> Body:
+    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, too."""
+    statements: list[tuple[str, Expression]] = []
+    for number in range(draw(st.integers(0, 3))):
+        name = f"{at}{number}"
+        value = draw(expressions(visible, depth, name, rounds=rounds))
+        statements.append((name, value))
+        member = MEMBERS.get(value.name) if isinstance(value, Call) else None
+        visible = (*visible, name, *([f"{name}.{member}"] if member else []))
+    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds))
+    return Body(tuple(statements), value)
+
+
+@st.composite
+def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, *, rounds: bool) -> Expression:
+    if depth == 0 or draw(st.integers(0, 2)):
+        arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3))
+        return Call(draw(st.sampled_from(CALLS)), tuple(arguments))
+    kind = draw(st.sampled_from(["when", "when else", "each", "count", "repeat", "over", "try", "do"]))
+    inside = (*visible, f"{at}e") if kind in {"each", "over"} else visible
+    if rounds and kind in {"repeat", "over"}:
+        inside = (*inside, "round", "previous", "rounds")
+    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds))]
+    if kind in {"when else", "try"}:
+        beside = (*visible, "error") if rounds and kind == "try" else visible
+        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds)))
+    match kind:
+        case "when" | "when else":
+            return Block('when prompt is "a"', tuple(made))
+        case "each":
+            return Block(f"each {at}e in prompt", tuple(made))
+        case "count":
+            return Block(f"each {at}c in 2", tuple(made))
+        case "repeat":
+            return Block("repeat", tuple(made), " until round is 2 max 4")
+        case "over":
+            return Block(f"repeat {at}e in prompt", tuple(made))
+        case _:
+            return Block(kind, tuple(made))
+
+
+def write(body: Body, *, top: bool = False) -> str:
+    lines = [f"const {name} = {written(value)};" for name, value in body.statements]
+    whole = f"{' '.join(lines)} {written(body.value)}".strip()
+    return whole if top else f"{{ {whole} }}"
+
+
+def written(expression: Expression | tuple[str, ...]) -> str:
+    match expression:
+        case str():
+            return expression
+        case Call(name, arguments):
+            return f"{name}({', '.join(written(each) for each in arguments)})"
+        case Block(opening, inside, closing):
+            return f"{opening} {' else '.join(map(write, inside))}{closing}"
+    raise TypeError(expression)
+
+
+def walk(body: Body) -> Iterator[Body]:
+    yield body
+    for expression in (*(value for _, value in body.statements), body.value):
+        if isinstance(expression, Block):
+            for inner in expression.bodies:
+                yield from walk(inner)
+
+
+def changed(body: Body, name: Json, change: Json) -> Body:
+    """Return a body in which names are changed and the order of statements, everywhere."""
+    statements = [(name(key), change_in(value, name, change)) for key, value in body.statements]
+    return Body(tuple(change(statements, body)), change_in(body.value, name, change))
+
+
+def change_in(expression: Expression, name: Json, change: Json) -> Expression:
+    match expression:
+        case str():
+            return name(expression)
+        case Call(callee, arguments):
+            return Call(callee, tuple(name(head) + dot + rest for head, dot, rest in (each.partition(".") for each in arguments)))
+        case Block(_, inside, _):
+            return replace(expression, bodies=tuple(changed(each, name, change) for each in inside))
+    raise TypeError(expression)
+
+
+def read_in(body: Body) -> set[str]:
+    found: set[str] = set()
+    for each in walk(body):
+        for expression in (*(value for _, value in each.statements), each.value):
+            if isinstance(expression, Call):
+                found |= {each.partition(".")[0] for each in expression.arguments}
+    return found
+
+
+def used(body: Body) -> Body:
+    """Return a program whose own names are all read: what nothing reads at the top is not carried out."""
+    read = read_in(body)
+    return replace(body, statements=tuple((name, value) for name, value in body.statements if name in read))
+
+
+def settled(body: Body) -> Body:
+    while (less := used(body)) != body:
+        body = less
+    return body
