@@ -9,11 +9,11 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from instrc.jsontext import dumps
-from instrc.mcp.service import RefusedError, Service
+from instrc.mcp.offers import Offers, RefusedError
 from instrc.version import __version__
 
 
-def server_of(service: Service, name: str = "instrc") -> Server[Any]:
+def server_of(service: Offers, name: str = "instrc") -> Server[Any]:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
     async def list_tools(_context: Any, _params: Any) -> mcp_types.ListToolsResult:
@@ -32,7 +32,7 @@ def server_of(service: Service, name: str = "instrc") -> Server[Any]:
     return Server(name, version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def serve_stdio(service: Service) -> None:
+async def serve_stdio(service: Offers) -> None:
     """Serve one client over standard input and output, until it goes."""
     server = server_of(service)
     try:
@@ -42,7 +42,7 @@ async def serve_stdio(service: Service) -> None:
         await service.close()
 
 
-async def serve_http(service: Service, host: str, port: int) -> None:
+async def serve_http(service: Offers, host: str, port: int) -> None:
     """Serve many clients over streamable HTTP at `/mcp`, until interrupted."""
     import uvicorn  # comes with the protocol's library
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any
 
-from instrc import problems
 from instrc.flattening.split import split
 from instrc.ir.process import Process
 from instrc.jsonvalue import AnyJson as Json
@@ -15,15 +14,13 @@ from instrc.launching.equipping import how_of
 from instrc.launching.handlers import registered
 from instrc.launching.launcher import Launcher
 from instrc.launching.preparing import Prepared
-from instrc.lifting.lift import lift
-from instrc.lowering.lower import Lowering, lower
+from instrc.mcp.offers import AnyCall, Offers, RefusedError
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Engine, Report
 
 GRACE = 2.0
 """Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
-TARGET: Final = "mcp"
 
 _RUN: dict[str, Json] = {"run": {"type": "string", "description": "The id that starting the process gave."}}
 _OWN: dict[str, dict[str, Json]] = {
@@ -62,58 +59,13 @@ _OWN: dict[str, dict[str, Json]] = {
 }
 """The tools about runs, offered where there is a process."""
 
-_Call: TypeAlias = Callable[[dict[str, Json]], Awaitable[Json]]
-
-
-class RefusedError(Exception):
-    """A call cannot be carried out; the text says why, in words for whoever has called."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """One tool of the server."""
-
-    lowering: Lowering
-    call: _Call
-    schema: dict[str, Json]
-
-    @property
-    def name(self) -> str:
-        """Its name in the protocol."""
-        return str(self.lowering.payload["name"])
-
 
 @dataclass(slots=True)
-class Service:
+class Service(Offers):
     """All tools of one server, and the runs that it has started."""
 
-    engine: Engine
-    offers: dict[str, Offer] = field(default_factory=dict)
+    engine: Engine = field(kw_only=True)
     _under_way: dict[str, asyncio.Task[Report]] = field(default_factory=dict)
-
-    def offer(self, name: str, schema: dict[str, Json], call: _Call) -> None:
-        """Add a tool; one of the same name is a problem."""
-        made = Offer(lower(schema, target=TARGET, name=name), call, schema)
-        if made.name in self.offers:
-            reason = "two programs would be one tool: give one another name"
-            raise CompileError([problems.launches.UnusableSetting(what="tool", word=made.name, reason=reason)])
-        self.offers[made.name] = made
-
-    async def call(self, name: str, arguments: Json) -> Json:
-        """Call a tool by its name in the protocol; `RefusedError` says why it cannot be."""
-        offer = self.offers.get(name)
-        if offer is None:
-            known = ", ".join(self.offers)
-            message = f"no tool is called `{name}`; there are {known}"
-            raise RefusedError(message)
-        lifted = lift({"name": name, "arguments": arguments}, offer.lowering.map)
-        if not lifted.ok:
-            told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
-            raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
-        try:
-            return await offer.call(lifted.value)
-        except CompileError as error:
-            raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
 
     async def close(self) -> None:
         """Leave what runs: its engine keeps it."""
@@ -185,7 +137,7 @@ class Service:
 
 def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | None = None, rehearse: bool = False) -> Service:
     """Return the service of some programs: a tool is filled in by who calls it, anything else is started."""
-    service = Service(engine)
+    service = Service(engine=engine)
     processes = False
     for prepared in programs:
         if Process.describes(prepared.document) or "activity" in prepared.document:
@@ -194,7 +146,7 @@ def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | Non
         else:
             _offer_tool(service, prepared)
     if processes:
-        calls: dict[str, _Call] = {
+        calls: dict[str, AnyCall] = {
             "run_status": service.status,
             "open_questions": service.questions,
             "answer": service.answer,

@@ -1,0 +1,68 @@
+"""Serve functions of Python over MCP: an annotated function is a tool, or a function beside the schema that it is called with."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from instrc.jsonvalue import AnyJson as Json
+from instrc.lowering.given import ToolLike
+from instrc.mcp.offers import AnyCall, Offers
+from instrc.python_types import as_json
+
+Served: TypeAlias = Callable[..., Any] | tuple[ToolLike, Callable[[Any], Any]]
+"""An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
+
+
+def offers_of(*functions: Served) -> Offers:
+    """Return the tools that functions are, by their names.
+
+    A value is checked before its function is called; a model of pydantic, dataclass or `TypedDict` is called with an instance.
+    """
+    offers = Offers()
+    for each in functions:
+        if isinstance(each, tuple):
+            schema, function = each
+            offers.offer(None if isinstance(schema, type) else function.__name__, schema, _with_value(schema, function))
+        else:
+            offers.offer(None, each, _with_arguments(each))
+    return offers
+
+
+def serve(*functions: Served) -> None:
+    """Serve functions to one client over standard input and output, until it goes.
+
+    serve(look_up, (Reply, send))
+    """
+    from instrc.mcp.server import serve_stdio  # the library of the protocol is an extra
+
+    asyncio.run(serve_stdio(offers_of(*functions)))
+
+
+def _with_arguments(function: Callable[..., Any]) -> AnyCall:
+    from pydantic import validate_call  # it has described the function
+
+    checked = validate_call(function)
+
+    async def call(value: dict[str, Json]) -> Json:
+        return as_json(await _awaited(checked(**value)))
+
+    return call
+
+
+def _with_value(schema: ToolLike, function: Callable[[Any], Any]) -> AnyCall:
+    async def call(value: dict[str, Json]) -> Json:
+        given: Any = value
+        if isinstance(schema, type):
+            from instrc.lifting.models import instance  # pydantic is an extra
+
+            given = instance(value, value, (), schema)
+        return as_json(await _awaited(function(given)))
+
+    return call
+
+
+async def _awaited(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
