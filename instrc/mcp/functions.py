@@ -42,11 +42,10 @@ def serve(*functions: Served) -> None:
 
 
 def _with_arguments(function: Callable[..., Any]) -> AnyCall:
-    from pydantic import validate_call  # it has described the function
-
-    checked = validate_call(function)
-
     async def call(value: dict[str, Json]) -> Json:
+        from pydantic import validate_call  # it has described the function
+
+        checked = validate_call(function)
         return as_json(await _awaited(checked(**value)))
 
     return call
