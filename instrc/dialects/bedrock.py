@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from instrc.dialects.anthropic import anthropic, anthropic_strict
+from instrc.dialects.anthropic import anthropic, anthropic_output, anthropic_strict
 from instrc.ir.dialect import Dialect, Fact
 from instrc.jsonvalue import AnyJson as Json
 
@@ -25,6 +25,26 @@ def bedrock() -> Dialect:
         example=None,
         where=("toolSpec", "inputSchema", "json"),
         facts=(*_FACTS, *anthropic().facts),
+    )
+
+
+def bedrock_output() -> Dialect:
+    """Return what is known of: Amazon Bedrock Converse structured output (outputConfig)."""
+    asked: Json = {"name": "@name", "description": "@description", "schema": "@schema-text"}
+    return replace(
+        anthropic_output(),
+        name="bedrock-output",
+        title="Amazon Bedrock Converse structured output (outputConfig)",
+        envelope={"textFormat": {"type": "json_schema", "structure": {"jsonSchema": asked}}},
+        where=("textFormat", "structure", "jsonSchema", "schema"),
+        facts=(
+            Fact(
+                "the schema of an output is a text",
+                "botocore 1.44.5, bedrock-runtime, JsonSchemaDefinition",
+                "2026-11-22",
+            ),
+            *anthropic_output().facts,
+        ),
     )
 
 

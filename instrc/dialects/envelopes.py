@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc.ir.dialect import Dialect
+from instrc.jsontext import loads
+from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import at, pointer
 
 
 def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
@@ -25,6 +28,12 @@ def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
         example=outer.example,
         empty_schema=outer.empty_schema,
     )
+
+
+def schema_in(payload: Json, aimed: Dialect) -> Json:
+    """Return the schema that a payload carries; `LookupError` or `ValueError` if there is none."""
+    found = at(payload, pointer(aimed.where))
+    return loads(found) if isinstance(found, str) and aimed.where else found
 
 
 def relaxed(aimed: Dialect) -> Dialect:

@@ -81,7 +81,7 @@ class Dialect:
     name: str
     title: str
     envelope: Json
-    """The payload with the words `@name`, `@description`, `@schema`, `@map` in the places of what is filled in."""
+    """The payload with the words `@name`, `@description`, `@schema` or `@schema-text`, `@map` where they go."""
     plain: Json = None
     """The envelope without strictness, taken when a budget of the strict one is exceeded; `None` if there is none."""
     example: Json = None

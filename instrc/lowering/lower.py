@@ -13,6 +13,7 @@ from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Example, Tool
+from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at
 from instrc.lowering import budgets
@@ -200,6 +201,8 @@ def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: To
     examples, more = shown(tool, record, aimed)
     losses += more
     words = {"@name": sent_name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
+    if "@schema-text" in str(aimed.envelope):
+        words["@schema-text"] = dumps(sent, indent=False)
     return Lowering(filled(aimed.envelope, words), record, tuple(losses), (), schema)
 
 

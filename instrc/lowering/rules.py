@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from instrc.dialects.catalogue import dialect
+from instrc.dialects.envelopes import schema_in
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, freeze, kind_of, pointer
+from instrc.jsonvalue import freeze, kind_of, pointer
 from instrc.lowering import budgets
 from instrc.lowering.rewrites.patterns import taken
 
@@ -71,8 +72,11 @@ class _Judge:
             template = self.aimed.plain
         yield from self._envelope(template, self.payload, ())
         try:
-            schema = at(self.payload, pointer(self.aimed.where))
+            schema = schema_in(self.payload, self.aimed)
         except LookupError:
+            return
+        except ValueError:
+            yield Breach("schema", pointer(self.aimed.where), "the text is no JSON")
             return
         if self.aimed.spelling == "smolagents":
             yield from self._inputs(schema)
@@ -97,7 +101,7 @@ class _Judge:
             most = self.aimed.limits.description
             if not isinstance(value, str) or (most is not None and len(value) > most):
                 yield Breach("description", here, "the description is no text or too long")
-        elif template in ("@schema", "@map", "@examples"):
+        elif template in ("@schema", "@schema-text", "@map", "@examples"):
             return
         elif isinstance(template, dict):
             if not isinstance(value, dict):

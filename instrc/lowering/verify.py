@@ -20,10 +20,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from instrc.codecs.judge import accepts
 from instrc.dialects.catalogue import dialect
+from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, is_deeper, pointer
+from instrc.jsonvalue import is_deeper
 from instrc.limits import LOWERED_LEVELS
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
@@ -104,9 +105,9 @@ def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     try:
-        schema = at(payload, pointer(aimed.where))
+        schema = schema_in(payload, aimed)
         broken = breaches(payload, aimed)
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         if not aimed.empty_schema and not breaches(payload, aimed):
             return Verification(aimed.name, (), ())  # a tool without parameters, whose schema is left out
         schema = payload
@@ -121,7 +122,8 @@ def _wrapped(schema: Json, aimed: Dialect) -> Json:
     """Put a schema alone into the envelope of a target."""
     from instrc.lowering.envelopes import filled
 
-    return filled(aimed.envelope, {"@name": "tool", "@description": None, "@schema": schema, "@map": None})
+    words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
+    return filled(aimed.envelope, words)
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:

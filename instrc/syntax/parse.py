@@ -29,7 +29,7 @@ def parse(source: Source, report: Report) -> Program:
     if not _recognise(source, automaton, builder):
         from instrc.syntax.recovery import recover  # wrong programs only
 
-        recover(source, automaton, builder)
+        recover(source, automaton, builder, _recognise)
     program = builder.program()
     if deep := too_deep(program):
         builder.problems[:] = [deep]
@@ -73,8 +73,8 @@ def fits(automaton: Tables, states: list[int], kind: str) -> bool:
         above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
 
 
-def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
-    """Build the whole source, or tell that it is no program."""
+def _recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
+    """Build the source from the beginning of a statement on, or tell that it is no program."""
     text = source.text
     only_ascii = text.isascii()
     match = automaton.lexer.match
@@ -86,7 +86,8 @@ def _recognise(source: Source, automaton: Tables, builder: Builder) -> bool:
     states = [0]
     values: list[Any] = []
     starts: list[int] = []  # where the text of each value begins
-    end = position = depth = 0
+    end = position
+    depth = 0
     while True:
         found = match(text, position)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group

@@ -8,7 +8,8 @@ Two mistakes in one place are one: the second is mended or passed over without a
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
@@ -28,18 +29,27 @@ _CLEAR = 2
 """Tokens that must be read between two mistakes for the second to be one of its own."""
 
 
+_NEAR = 200
+"""Characters before a word in which the line must have begun."""
+_BEGINNINGS = frozenset({"CONST", "LET", "TOOL", "INPUT"})
 _BORDER = re.compile(r"\s*(?:;|\n\s*(?=(?:const|let|tool|input)\s))")
 
 
-def recover(source: Source, automaton: Tables, builder: Builder) -> None:
+Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
+"""The fast pass: build what follows an offset, or tell that there is a mistake in it."""
+
+
+def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
     """Build what can be built of a source, and take down its mistakes.
 
     `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
+    Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
     """
-    scanner = Scanner(source, automaton, _rewind(source, builder))
-    machine = Machine(automaton, builder, scanner)
+    scanner = Scanner(source, automaton, _rewind(builder, Kept()))
+    machine = Machine(automaton, builder, scanner, recognise)
     machine.run()
     builder.comments.extend(scanner.comments)
+    builder.comments.sort(key=lambda span: span.start)
     builder.problems.extend(scanner.problems)
     if not builder.problems:  # no mistake goes unnamed
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
@@ -47,26 +57,35 @@ def recover(source: Source, automaton: Tables, builder: Builder) -> None:
     builder.hopeless = machine.repairs >= MOST_MENDED
 
 
-def _rewind(source: Source, builder: Builder) -> int:
-    """Take back all behind the last statement with a clear end; return where that is."""
-    while builder.statements:
-        border = _BORDER.match(source.text, builder.statements[-1].span.end)
+class Kept(NamedTuple):
+    """What of a builder was there before the fast pass began, and where it began."""
+
+    statements: int = 0
+    comments: int = 0
+    problems: int = 0
+    place: int = 0
+
+
+def _rewind(builder: Builder, kept: Kept) -> int:
+    """Take back all that the fast pass has read behind the last statement with a clear end; return where that is."""
+    place = kept.place
+    while len(builder.statements) > kept.statements:
+        border = _BORDER.match(builder.source.text, builder.statements[-1].span.end)
         if border:
+            place = border.end()
             break
         builder.statements.pop()
-    else:
-        border = None
-    place = border.end() if border else 0
-    builder.comments[:] = [span for span in builder.comments if span.end <= place]
-    builder.problems[:] = [problem for problem in builder.problems if problem.at and problem.at.end <= place]
+    builder.comments[kept.comments :] = [span for span in builder.comments[kept.comments :] if span.end <= place]
+    builder.problems[kept.problems :] = [each for each in builder.problems[kept.problems :] if each.at and each.at.end <= place]
     return place
 
 
 class Machine:
     """The automaton over a list of tokens that is mended while it is read."""
 
-    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner) -> None:
+    def __init__(self, automaton: Tables, builder: Builder, scanner: Scanner, recognise: Recognise | None = None) -> None:
         self.automaton = automaton
+        self.recognise = recognise
         self.builder = builder
         self.scanner = scanner
         self.source = scanner.source
@@ -91,6 +110,8 @@ class Machine:
         self.last: type | None = None
         self.mended_at = -1
         self.repairs = 0
+        self.handed_over = 0
+        """Mistakes that were met before the fast pass was tried last."""
 
     def run(self) -> None:
         """Read all tokens."""
@@ -109,6 +130,10 @@ class Machine:
                 token = self.tokens[self.index] = token._replace(kind="NAME")
             if token.kind == END and self._finished():
                 return
+            if token.kind in _BEGINNINGS and self._hand_over(token):
+                if self.scanner.done:
+                    return
+                continue
             if self._feed(token):
                 if len(self.open) > MAX_DEPTH:
                     self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
@@ -189,6 +214,48 @@ class Machine:
         self.read.append(token)
         return True
 
+    # ---- the fast pass
+
+    def _hand_over(self, token: Token) -> bool:
+        """Let the fast pass read on from a token that begins a statement; tell whether it has been tried.
+
+        It is tried once behind each mistake, where nothing that was mended can reach what follows.
+        """
+        place = token.start
+        if self.recognise is None:
+            return False
+        met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
+        if met == self.handed_over or self.open or self.debt or self.since < _CLEAR or not self._begins_line(place):
+            return False
+        if any(end > place for _, end in self.scanner.spoilt) or not self._finished():
+            return False
+        self.handed_over = met
+        self._begin_anew()
+        self.scanner.back_to(self.index, place)
+        builder = self.builder
+        kept = Kept(len(builder.statements), len(builder.comments), len(builder.problems), place)
+        if self.recognise(self.source, self.automaton, builder, place):
+            self.scanner.done = True
+        else:
+            self.scanner.position = _rewind(builder, kept)
+        return True
+
+    def _begins_line(self, place: int) -> bool:
+        """Tell whether a place is the first of its line, or behind a `;`."""
+        before = (
+            self.source.text[:place].rstrip(" \t") if place < _NEAR else self.source.text[place - _NEAR : place].rstrip(" \t")
+        )
+        return before.endswith(("\n", ";"))
+
+    def _begin_anew(self) -> None:
+        """Be between statements."""
+        self.states = [0]
+        self.values.clear()
+        self.starts.clear()
+        self.read.clear()
+        self.open.clear()
+        self.since = _CLEAR
+
     # ---- mistakes
 
     def _split_uri(self, token: Token) -> bool:
@@ -256,12 +323,7 @@ class Machine:
             elif token.kind == "SEMICOLON" and (level <= 0 or self._ends_line(token)):
                 break
         self.debt = max(0, level)
-        self.states = [0]
-        self.values.clear()
-        self.starts.clear()
-        self.read.clear()
-        self.open.clear()
-        self.since = _CLEAR
+        self._begin_anew()
 
     def _ends_line(self, token: Token) -> bool:
         following = self.tokens[self.index]

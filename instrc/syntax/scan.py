@@ -70,6 +70,15 @@ class Scanner:
             else:
                 self.position = self._next(self.position, self.stop)
 
+    def back_to(self, index: int, place: int) -> None:
+        """Forget what was read ahead: tokens from an index on, and all that stands from a place on."""
+        del self.tokens[index:]
+        self.comments[:] = [span for span in self.comments if span.start < place]
+        self.problems[:] = [problem for problem in self.problems if problem.at is not None and problem.at.start < place]
+        self.spoilt[:] = [(start, end) for start, end in self.spoilt if end > place]
+        self.position = place
+        self.done = False
+
     def finish(self, index: int) -> None:
         """Take the source to end before a token."""
         del self.tokens[index:]

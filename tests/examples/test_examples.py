@@ -19,6 +19,7 @@ from instrc.cli import main
 
 ROOT = Path(__file__).parents[2] / "examples"
 PAGES = sorted([*ROOT.glob("*/README.md"), *ROOT.glob("agents/*/README.md")])
+PAGES.remove(ROOT / "frameworks" / "README.md")  # a page of Python: `tests/frameworks` runs it
 COMMAND = re.compile(r"^\$ instrc (.+)$", re.MULTILINE)
 
 

@@ -16,7 +16,7 @@ TOOLS = sorted(set(targets()) - {"jsonschema"})
 
 def described(payload: Any) -> Any:
     """Return the description of the tool itself."""
-    for member in ("function", "json_schema", "toolSpec", "structured_outputs"):
+    for member in ("function", "json_schema", "toolSpec", "structured_outputs", "textFormat", "structure", "jsonSchema"):
         payload = payload.get(member, payload)
     for member in ("json", "schema", "responseJsonSchema"):  # where the envelope has no member for it
         payload = payload if "description" in payload else payload.get(member, payload)
