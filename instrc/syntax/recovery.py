@@ -225,7 +225,7 @@ class Machine:
         if self.recognise is None:
             return False
         met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
-        if met == self.handed_over or self.open or self.debt or self.since < _CLEAR or not self._begins_line(place):
+        if met == self.handed_over or self.open or self.since < _CLEAR or not self._begins_line(place):
             return False
         if any(end > place for _, end in self.scanner.spoilt) or not self._finished():
             return False
