@@ -28,8 +28,8 @@ Sink: TypeAlias = Callable[[Event], None]
 """Is given what happens, as it happens: plain JSON, without secrets."""
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
-Child: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result]]
-"""Runs a process as a child: its run id, its JSON, and the command that it serves."""
+Child: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
+"""Runs a process as a child: its run id, its JSON, and the command that it serves; `None` if it waits for somebody."""
 
 
 @dataclass(slots=True)
@@ -175,13 +175,16 @@ class Effects:
         self.tell("returned", command["id"], output=value, seconds=monotonic() - began, attempt=attempt)
         return {"ok": value}
 
-    async def _child(self, process: Json, command: ActivityCommand) -> Result:
+    async def _child(self, process: Json, command: ActivityCommand) -> Result | None:
         began = monotonic()
         if self.child is None or process is None:
             return self._failed(command["id"], f"the process `{command['process']}` is not known", "unknown-process", 1, began)
         run = f"{self.run}/{command['id']}"
         self.tell("launched", command["id"], child=run, input=command["input"])
         result = await self.child(run, process, command)
+        if result is None:
+            self.tell("pending", command["id"], child=run)
+            return None
         facts: dict[str, Any] = {"error": result["error"]} if "error" in result else {"output": result.get("ok")}
         self.tell("returned", command["id"], child=run, seconds=monotonic() - began, **facts)
         return result

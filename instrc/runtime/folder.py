@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import time
-from typing import Literal
+from typing import Literal, cast
 
 from instrc import problems
 from instrc.jsontext import dumps, loads
@@ -22,7 +22,7 @@ from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, Status, chosen
-from instrc.runtime.run import LiveRun
+from instrc.runtime.run import Kept, LiveRun, questions_of
 from instrc.runtime.traces import read_trace, written_to
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
@@ -71,6 +71,7 @@ class FolderEngine:
             "state": versions.begin(launch.plan, launch.inputs),
             "due": {},
             "later": [],
+            "children": {},
             "cancelled": False,
         }
         return await self._proceed(kept)
@@ -118,7 +119,7 @@ class FolderEngine:
         if versions.outcome(kept["plan"], kept["state"]) is not None:
             return _report(kept)
         live = LiveRun(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
-        live.due, live.later = kept["due"], set(kept["later"])
+        live.restore(_as_kept(kept))
         if first is not None:
             first(live)
         self._keep(kept, live)
@@ -136,7 +137,7 @@ class FolderEngine:
         return _report(kept)
 
     def _keep(self, kept: dict[str, Json], live: LiveRun) -> None:
-        kept["state"], kept["due"], kept["later"] = live.state, live.due, sorted(live.later)
+        kept |= live.kept()
         if live.outcome is not None and kept["ended"] is None:
             kept["ended"] = time()
         self._save(kept)
@@ -185,15 +186,14 @@ def _read(file: Path) -> dict[str, Json] | None:
     return kept if isinstance(kept, dict) and "plan" in kept and "state" in kept else None
 
 
-def _report(kept: dict[str, Json]) -> Report:
-    from instrc.runtime.interpreter.commands import Command  # for the type alone
-    from instrc.runtime.questions import question_of
+def _as_kept(kept: dict[str, Json]) -> Kept:
+    return cast("Kept", kept)
 
+
+def _report(kept: dict[str, Json]) -> Report:
     plan, state = kept["plan"], kept["state"]
     outcome = versions.outcome(plan, state)
-    open_: list[Command] = [] if outcome is not None or kept["cancelled"] else versions.pending(plan, state)
-    later = set(kept["later"])
-    questions = tuple(question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in later)
+    questions = () if outcome is not None or kept["cancelled"] else tuple(questions_of(_as_kept(kept)))
     status: Status = (
         outcome["status"] if outcome is not None else "cancelled" if kept["cancelled"] else "waiting" if questions else "running"
     )

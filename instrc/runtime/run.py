@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 from instrc import problems
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
@@ -13,6 +15,18 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.plan import plan_of
 from instrc.runtime.questions import People, Question, Status, chosen, question_of
+
+
+class Kept(TypedDict):
+    """What is kept of a run that waits: plain JSON."""
+
+    plan: Json
+    state: Json
+    due: dict[str, float]
+    """When timers end."""
+    later: list[str]
+    """Commands that were begun and that somebody answers later."""
+    children: dict[str, Kept]
 
 
 class LiveRun(Run):
@@ -27,6 +41,8 @@ class LiveRun(Run):
         self.due: dict[str, float] = {}
         self.later: set[str] = set()
         """Commands that were begun and that somebody answers later."""
+        self.children: dict[str, LiveRun] = {}
+        """Processes that serve activities and wait for people, by their commands."""
         self.cancelled = False
         self._sink = effects.sink
         effects.sink = self._note
@@ -71,8 +87,7 @@ class LiveRun(Run):
         """What the run waits for."""
         if self.outcome is not None or self.cancelled:
             return []
-        open_ = versions.pending(self.plan, self.state)
-        return [question_of(command) for command in open_ if command["kind"] == "user" or command["id"] in self.later]
+        return questions_of(self.kept())
 
     async def answer_async(self, step: str, data: Json) -> LiveRun:
         """Do what `answer` does, from code that is asynchronous."""
@@ -82,11 +97,24 @@ class LiveRun(Run):
     async def resume_async(self) -> LiveRun:
         """Do what `resume` does, from code that is asynchronous."""
         if self.outcome is None and not self.cancelled:
+            await self._resume_children()
             port = MemoryPort(self.effects, self.people, due=self.due, later=self.later)
             if await drive(self.plan, self.state, port) is not None:
                 self.effects.tell("ended", outcome=self.outcome)
             await port.drain()
         return self
+
+    async def _resume_children(self) -> None:
+        """Go on with the processes that serve activities and wait for people; take in those that end."""
+        commands = {command["id"]: command for command in versions.pending(self.plan, self.state)}
+        for name, child in list(self.children.items()):
+            command = commands.get(name)
+            if command is None or command["kind"] != "activity":
+                del self.children[name]  # nobody waits for it any more
+            elif (await child.resume_async()).outcome is not None:
+                del self.children[name]
+                self.later.discard(name)
+                versions.apply(self.plan, self.state, name, child_result(child.outcome, command))
 
     async def cancel_async(self) -> LiveRun:
         """Do what `cancel` does, from code that is asynchronous."""
@@ -96,6 +124,10 @@ class LiveRun(Run):
     def accept(self, step: str, data: Json) -> None:
         """Take an answer in, without going on."""
         question = chosen(self.questions, step, self.id)
+        below, slash, asked = question.id.partition("/")
+        if slash:
+            self.children[below].accept(asked, data)
+            return
         wrong = versions.faults(self.plan, self.state, question.id, data)
         if wrong is None or wrong:
             at = wrong[0]["pointer"] if wrong else ""
@@ -105,14 +137,43 @@ class LiveRun(Run):
         self.later.discard(question.id)
         versions.apply(self.plan, self.state, question.id, {"ok": data})
 
-    async def _child(self, run: str, process: Json, command: ActivityCommand) -> Result:
-        """Run a process that serves an activity, in this process, to its end."""
-        effects = self.effects
-        inner = Effects(run, effects.model, effects.activities, effects.sink, effects.checks, effects.processes)
-        inner.child, inner.model_retry, inner.others = self._child, effects.model_retry, effects.others
-        plan = plan_of(process, activities=effects.activities.names())
-        state = versions.begin(plan, child_inputs(command, process))
-        port = MemoryPort(inner, self.people, patient=True)
-        outcome = await drive(plan, state, port)
-        await port.drain()
-        return child_result(outcome, command)
+    async def _child(self, run: str, process: Json, command: ActivityCommand) -> Result | None:
+        """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""
+        plan = plan_of(process, activities=self.effects.activities.names())
+        child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
+        if (await child.resume_async()).outcome is not None:
+            return child_result(child.outcome, command)
+        self.children[command["id"]] = child
+        return None
+
+    def _below(self, run: str, plan: Json, state: Json) -> LiveRun:
+        above = self.effects
+        effects = Effects(run, above.model, above.activities, above.sink, above.checks, above.processes)
+        effects.model_retry, effects.others = above.model_retry, above.others
+        return LiveRun(plan, state, effects, self.people)
+
+    def kept(self) -> Kept:
+        """Return what the run needs to go on later: plain JSON."""
+        children = {name: child.kept() for name, child in self.children.items()}
+        return {"plan": self.plan, "state": self.state, "due": self.due, "later": sorted(self.later), "children": children}
+
+    def restore(self, kept: Kept) -> None:
+        """Take in what was kept of the run."""
+        self.due, self.later = kept["due"], set(kept["later"])
+        for name, child in kept.get("children", {}).items():
+            self.children[name] = self._below(f"{self.id}/{name}", child["plan"], child["state"])
+            self.children[name].restore(child)
+
+
+def questions_of(kept: Kept) -> list[Question]:
+    """Return what a run waits for, with the processes that serve its activities."""
+    children, later = kept.get("children", {}), set(kept["later"])
+    found: list[Question] = []
+    for command in versions.pending(kept["plan"], kept["state"]):
+        name = command["id"]
+        if name in children:
+            below = questions_of(children[name])
+            found += [Question(f"{name}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
+        elif command["kind"] == "user" or name in later:
+            found.append(question_of(command))
+    return found

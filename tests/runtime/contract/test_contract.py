@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from written import DECISION, TEXT, attempt, call, chunk, each, is_, process, repeat, step, when
+from written import DECISION, TEXT, attempt, call, chunk, each, is_, otherwise, process, repeat, step, when
 
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import PENDING, ActivityError
@@ -406,5 +406,146 @@ def test_what_goes_wrong_never_shows_a_secret(stage: Any, monkeypatch: pytest.Mo
         assert "***" in report.outcome["error"]["message"]
         for file in tmp_path.rglob("*"):
             assert not file.is_file() or b"sk-very-secret" not in file.read_bytes()
+
+    go(body())
+
+
+LOOP = {
+    "type": "object",
+    "properties": {
+        "_iteration": {"type": "integer", "maximum": 3},
+        "text": {"type": "string"},
+        "_continue": {"type": "boolean"},
+    },
+    "required": ["_iteration", "text", "_continue"],
+}
+CHILD = process(
+    userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "step1_ask.decision"))
+)
+
+
+def test_a_loop_in_a_chunk_goes_round_and_sees_its_last_answer(stage: Any) -> None:
+    seen: list[str] = []
+
+    def answer(request: Request) -> Any:
+        seen.append(request.message)
+        return {"step1_think": {"_iteration": len(seen), "text": f"t{len(seen)}", "_continue": len(seen) < 2}}
+
+    async def body() -> None:
+        stage.model = answer
+        report = await stage.start(process(llmContext1=chunk(step1_think=step(LOOP, "prompt"))))
+        assert report.outcome["value"]["text"] == "t2"
+        assert ["t1" in message for message in seen] == [False, True]
+
+    go(body())
+
+
+def test_a_process_that_serves_an_activity_may_ask_a_person(stage: Any) -> None:
+    document = process(
+        serverContext1=chunk(step1_trip=call("Trip", "prompt"), step2_other=call("Send", "prompt")),
+        serverContext2=chunk(step3_end=call("Send", "step1_trip.text")),
+    )
+
+    async def body() -> None:
+        stage.handlers = {"Trip": CHILD, "Send": lambda given: {"text": f"sent {given}"}}
+        report = await stage.start(document)
+        assert report.status == "waiting"
+        [question] = report.questions
+        assert question.id == "serverContext1.step1_trip/userContext1"
+        with pytest.raises(CompileError) as raised:
+            await stage.answer("ask", {"decision": "Perhaps"})
+        assert raised.value.problems[0].name == "rejected-answer"
+        report = await stage.answer("ask", {"decision": "Approve"})
+        assert report.outcome["value"] == {"text": "sent sent Approve"}
+        assert sorted(given for _, _, given in stage.calls) == ["Approve", "go", "sent Approve"]
+
+    go(body())
+
+
+def test_a_task_of_a_plan_may_be_a_process_that_asks_a_person(stage: Any) -> None:
+    tools = {"Trip": {"activity": "Trip", "arguments": {}, "output": {}}}
+    document = process(
+        serverContext1=chunk(step1_run_plan=call("RunPlan_Activity", "prompt", {"type": "array"}, plan={"tools": tools}))
+    )
+    plan = [{"tool": "Trip", "id": name, "arguments": {}} for name in ("a", "b")]
+
+    async def body() -> None:
+        stage.handlers = {"Trip": CHILD, "Send": lambda given: {"text": f"sent {given}"}}
+        report = await stage.start(document, {"prompt": plan})
+        for question in report.questions:
+            report = await stage.answer(question.id, {"decision": "Approve"})
+        assert [task["output"] for task in report.outcome["value"]] == [{"text": "sent Approve"}] * 2
+
+    go(body())
+
+
+def test_a_refusal_in_a_process_that_serves_an_activity_fails_that_activity(stage: Any) -> None:
+    document = process(
+        tryContext1=attempt(
+            process(serverContext1=chunk(step1_trip=call("Trip", "prompt"))),
+            process(serverContext2=chunk(step2_note=call("Send", "error.code"))),
+            ("step1_trip", "step2_note"),
+            key="step3_try",
+        )
+    )
+    ask = process(userContext1=chunk(step1_ask=step(DECISION, "prompt")), serverContext1=chunk(step2_send=call("Send", "prompt")))
+
+    async def body() -> None:
+        stage.handlers = {"Trip": ask, "Send": lambda given: {"text": f"sent {given}"}}
+        await stage.start(document)
+        report = await stage.answer("ask", {"decision": "Reject"})
+        assert report.outcome["value"] == {"text": "sent stopped"}
+
+    go(body())
+
+
+def test_a_deadline_ends_a_process_that_serves_an_activity(stage: Any) -> None:
+    document = process(
+        tryContext1=attempt(
+            process(serverContext1=chunk(step1_trip=call("Trip", "prompt"))),
+            process(serverContext2=chunk(step2_note=call("Send", "error.kind"))),
+            ("step1_trip", "step2_note"),
+            key="step3_try",
+            within="PT0.3S",
+        )
+    )
+    asked: list[str] = []
+
+    async def slow(_given: Any) -> Any:
+        asked.append("slow")
+        await asyncio.sleep(30)
+
+    child = process(serverContext1=chunk(step1_slow=call("Slow", "prompt")))
+
+    async def body() -> None:
+        stage.handlers = {"Trip": child, "Slow": slow, "Send": lambda given: {"text": f"sent {given}"}}
+        report = await stage.start(document)
+        assert report.outcome["value"] == {"text": "sent timeout"}
+        assert asked == ["slow"]
+
+    go(body())
+
+
+def test_the_else_of_a_repeat_runs_when_it_has_ended_in_vain(stage: Any) -> None:
+    document = process(
+        repeatContext1=repeat(
+            process(serverContext1=chunk(step1_turn=call("Turn", "round"))),
+            until=is_("step1_turn.text", "never"),
+            most=2,
+            hands=["step1_turn"],
+            value="step1_turn",
+            key="step2_repeat",
+        ),
+        elseContext1=otherwise(process(serverContext2=chunk(step3_sum=call("Sum", "rounds"))), value="step3_sum"),
+    )
+
+    async def body() -> None:
+        stage.handlers = {
+            "Turn": lambda given: {"text": str(given)},
+            "Sum": lambda given: {"text": "+".join(round_["step1_turn"]["text"] for round_ in given)},
+        }
+        report = await stage.start(document)
+        assert report.outcome["output"]["step2_repeat"] == {"text": "1+2"}
+        Draft202012Validator(document).validate(report.record)
 
     go(body())

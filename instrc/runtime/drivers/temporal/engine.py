@@ -277,7 +277,10 @@ class TemporalEngine:
         if found["due"] is not None and found["due"] <= time():
             idle = False  # the server is about to end a timer
         for child in found["children"]:
-            below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+            try:
+                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
+            except RPCError:
+                return questions, False  # the server is about to begin it, or has ended it just now
             questions += [Question(f"{child}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
             idle = idle and waits
         return questions, idle
