@@ -43,6 +43,7 @@ class Inference(ThreadingHTTPServer):
     """The service, with a folder for the files it makes."""
 
     daemon_threads = True
+    request_queue_size = 256
 
     def __init__(self, folder: Path, port: int = 0, models: Path = MODELS) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
