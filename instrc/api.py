@@ -38,6 +38,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
+    locked: bool = False,
     report: Report | None = None,
 ) -> list[Json]:
     """Return one JSON document for each export of a program, in order.
@@ -46,10 +47,20 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
     `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s.
     `roots` and `shared` are registry folders beside those of the project; `naming` is that of the project unless given.
+    With `locked`, references mean what the project's `aug.lock` says, or are a problem.
     `CompileError` carries all problems; warnings of a program that compiles go to the `report`, if one is given.
     """
     compiled = artefacts(
-        program, vibes=vibes, roots=roots, shared=shared, naming=naming, hints=hints, batch=batch, sketch=sketch, report=report
+        program,
+        vibes=vibes,
+        roots=roots,
+        shared=shared,
+        naming=naming,
+        hints=hints,
+        batch=batch,
+        sketch=sketch,
+        locked=locked,
+        report=report,
     )
     found = Report()
     documents = []
@@ -74,6 +85,7 @@ def artefacts(
     hints: bool = True,
     batch: int = 1,
     sketch: bool = False,
+    locked: bool = False,
     report: Report | None = None,
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
@@ -81,7 +93,7 @@ def artefacts(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    compiled = _workspace(roots, shared, vibes).compile(_named(program), wishes, found)
+    compiled = _workspace(roots, shared, vibes, locked=locked).compile(_named(program), wishes, found)
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()
@@ -110,6 +122,7 @@ def types(
     shared: Iterable[AnyPath] = (),
     naming: Literal["step", "camel"] | None = None,
     batch: int = 1,
+    locked: bool = False,
 ) -> str:
     """Return a Python module with typed classes: what a model fills in, its steps, and the result of each export.
 
@@ -118,19 +131,21 @@ def types(
     The classes are models of pydantic; `lift(...).as_model(AnswerALetter)` makes an instance of one.
     The arguments are those of `compile`.  The generator comes with the extra `types`.
     """
-    compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch)
+    compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked)
     from instrc.classes.programs import module_of  # the generator is an extra
 
     named = _named(program)
     return module_of(compiled, named.name if isinstance(named, Source) else os.path.basename(named))  # noqa: PTH119
 
 
-def check(*paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> tuple[Problem, ...]:
+def check(
+    *paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = (), locked: bool = False
+) -> tuple[Problem, ...]:
     """Return what is wrong with programs, vibes and folders of both, by file and place; no error is raised for it."""
     report = Report()
     places = arguments.paths("paths", paths)
     try:
-        workspace = _workspace(roots, shared)
+        workspace = _workspace(roots, shared, locked=locked)
     except CompileError as error:
         return error.problems
     for path in find(places, report):
@@ -150,8 +165,10 @@ def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iter
     return _workspace(roots, shared).registry(inside).reference_registry()
 
 
-def _workspace(roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None) -> Workspace:
-    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=_schemas(vibes))
+def _workspace(
+    roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None, *, locked: bool = False
+) -> Workspace:
+    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=_schemas(vibes), locked=locked)
 
 
 def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:

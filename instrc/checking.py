@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 from instrc.files import STDIN
 from instrc.problems.problem import CompileError, Problem
@@ -43,13 +44,14 @@ def check_files(
     roots: Sequence[str],
     shared: Sequence[str],
     *,
+    locked: bool = False,
     cached: bool = True,
     watch: Callable[[Sequence[str]], Iterable[str]] = iter,
     workers: int | None = None,
 ) -> list[Problem]:
     """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
-    workspace = Workspace(roots, shared)
-    keep = cached and len(files) >= WORTH_KEEPING
+    workspace = Workspace(roots, shared, locked=locked)
+    keep = cached and not locked and len(files) >= WORTH_KEEPING
     known = Known(Path(FOLDER) / "checked") if keep else None
     keys = dict(_Digests(workspace, roots, shared).keys(files)) if known is not None else {}
     unknown = [file for file in files if known is None or keys.get(file) not in known.digests]
@@ -57,7 +59,9 @@ def check_files(
     problems: list[Problem] = []
     clean: list[str] = []
     results = (
-        _side_by_side(unknown, roots, shared, count) if _worth_sharing(unknown, count) else _one_by_one(unknown, workspace, watch)
+        _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
+        if _worth_sharing(unknown, count)
+        else _one_by_one(unknown, workspace, watch)
     )
     for file, found in results:
         problems += found
@@ -81,9 +85,7 @@ def _worth_sharing(files: Sequence[str], workers: int) -> bool:
     return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
 
 
-def _side_by_side(
-    files: Sequence[str], roots: Sequence[str], shared: Sequence[str], workers: int
-) -> Iterator[tuple[str, list[Problem]]]:
+def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> Iterator[tuple[str, list[Problem]]]:
     """Check files in several processes; neighbours stay together, since they are likely to look at the same vibes."""
     import threading  # a pool of processes takes long to load, and few runs need one
     from concurrent.futures import ProcessPoolExecutor
@@ -93,19 +95,21 @@ def _side_by_side(
     size = -(-len(files) // (workers * 4))
     parts = [list(files[start : start + size]) for start in range(0, len(files), size)]
     with ProcessPoolExecutor(workers, get_context("fork" if forks else "spawn")) as pool:
-        for done in pool.map(_check_part, parts, [list(roots)] * len(parts), [list(shared)] * len(parts)):
+        for done in pool.map(_check_part, parts, [settings] * len(parts)):
             yield from done
 
 
-_workspaces: dict[tuple[tuple[str, ...], tuple[str, ...]], Workspace] = {}
+_Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
+"""Roots, shared roots, and whether the lock decides."""
+_workspaces: dict[_Settings, Workspace] = {}
 """Of this worker process: what it has read stays read."""
 
 
-def _check_part(files: list[str], roots: list[str], shared: list[str]) -> list[tuple[str, list[Problem]]]:
-    key = tuple(roots), tuple(shared)
-    if key not in _workspaces:
-        _workspaces[key] = Workspace(roots, shared)
-    return list(_one_by_one(files, _workspaces[key], iter))
+def _check_part(files: list[str], settings: _Settings) -> list[tuple[str, list[Problem]]]:
+    if settings not in _workspaces:
+        roots, shared, locked = settings
+        _workspaces[settings] = Workspace(roots, shared, locked=locked)
+    return list(_one_by_one(files, _workspaces[settings], iter))
 
 
 class Known:

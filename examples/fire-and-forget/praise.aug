@@ -1,2 +1,2 @@
 // The model writes, the server posts, nobody waits.
-"Praise a colleague" | PickColleague | WritePraise | PostMessage_Activity(channel: "kudos")
+"Praise a colleague" | PickColleague | WritePraise | PostMessage_Activity(channel: "kudos");

@@ -1,4 +1,2 @@
 // Read a letter, think, answer it: one tool, filled in from top to bottom.
-"Answer a letter"
-  | ReadLetter
-  | Introspect_Mixin(WriteReply)
+"Answer a letter" | ReadLetter | Introspect_Mixin(WriteReply);

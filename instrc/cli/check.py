@@ -9,7 +9,7 @@ import typer
 
 from instrc import problems
 from instrc.checking import check_files
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell
@@ -26,6 +26,7 @@ def command(
         typer.Argument(metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program."),
     ] = None,
     shape: ProblemFormat = Format.TEXT,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     strict: Strict = False,
@@ -55,7 +56,12 @@ def command(
         report.problems += found.problems
         try:
             report.problems += check_files(
-                files, root or (), shared or (), cached=not no_cache and not fix, watch=lambda paths: watched(paths, "Checking")
+                files,
+                root or (),
+                shared or (),
+                locked=locked,
+                cached=not no_cache and not fix,
+                watch=lambda paths: watched(paths, "Checking"),
             )
         except CompileError as error:
             report.take(error)

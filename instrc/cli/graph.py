@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import reason
@@ -38,6 +38,7 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
     sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
@@ -49,7 +50,7 @@ def command(
     report = Report()
     text = ""
     try:
-        compiled = Workspace(root or (), shared or ()).compile(file, Wishes(sketch=sketch), report)
+        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, Wishes(sketch=sketch), report)
         if not report.failed:
             text = _written([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
     except CompileError as error:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell
@@ -24,6 +24,7 @@ def command(
     engine_name: EngineName = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
     store: Store = None,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
@@ -38,7 +39,7 @@ def command(
         except ModuleNotFoundError as error:
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.installed.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
-        programs = [prepare(file, roots=root or (), shared=shared or ()) for file in files]
+        programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
     except CompileError as error:
         raise told(error, shape) from None

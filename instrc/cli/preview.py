@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import ProblemFormat, Roots, Shared
+from instrc.cli.options import Locked, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.jsontext import dumps
@@ -38,6 +38,7 @@ def command(
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
     sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
@@ -52,7 +53,7 @@ def command(
         text = ""
         try:
             count, by = _counter(tokenizer)
-            workspace = Workspace(root or (), shared or ())
+            workspace = Workspace(root or (), shared or (), locked=locked)
             compiled = workspace.compile(file, Wishes(sketch=sketch), report)
             text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
         except CompileError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.running import EngineName, Output, ProblemShape, Store, carried_out, deliver, engine, told, value_of
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
@@ -51,6 +51,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
     output: Output = None,
     store: Store = None,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
@@ -65,7 +66,7 @@ def command(
 
     try:
         prompt = None if given is None else value_of(given)
-        prepared = prepare(file, export=export, roots=root or (), shared=shared or ())
+        prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)
         if items is not None:

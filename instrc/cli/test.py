@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
@@ -29,6 +29,7 @@ def command(
     ] = None,
     chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file has this in it.")] = "",
     update: Annotated[bool, typer.Option("--update", help="Write what comes out into the cases.")] = False,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
 ) -> None:
@@ -41,7 +42,7 @@ def command(
     passed = failed = 0
     changed: dict[Path, str] = {}
     try:
-        workspace = Workspace(root or (), shared or ())
+        workspace = Workspace(root or (), shared or (), locked=locked)
     except CompileError as error:
         show(error.problems, Format.TEXT)
         raise typer.Exit(PROBLEMS) from None

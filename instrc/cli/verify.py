@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.documents import Emit, exports
-from instrc.cli.options import ProblemFormat, Roots, Shared, Strict, one_stdin
+from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.targeting import Fitted, one_by_one
 from instrc.cli.terminal import write
@@ -29,6 +29,7 @@ def command(
     target: Annotated[list[str], typer.Option("--target", metavar="NAME", help="See `instrc targets`. Repeatable.")],
     flat: Annotated[bool, typer.Option("--flat", help="Verify the flat view of a process instead of its tool.")] = False,
     strict: Strict = False,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
@@ -38,7 +39,7 @@ def command(
     report = Report()
     results: list[Json] = []
     try:
-        compiled = Workspace(root or (), shared or ()).compile(file, Wishes(), report)
+        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, Wishes(), report)
     except CompileError as error:
         report.take(error)
         compiled = ()

@@ -34,7 +34,12 @@ class Prepared:
 
 
 def prepare(
-    program: str | Source | Json, *, export: str | None = None, roots: Iterable[str] = (), shared: Iterable[str] = ()
+    program: str | Source | Json,
+    *,
+    export: str | None = None,
+    roots: Iterable[str] = (),
+    shared: Iterable[str] = (),
+    locked: bool = False,
 ) -> Prepared:
     """Compile a program, or read a compiled document; `CompileError` says why it cannot be run.
 
@@ -46,7 +51,7 @@ def prepare(
     place = Path() if name == "-" else Path(name)
     settings = read_settings(place.parent)
     folder = settings.file.parent if settings.file is not None else place.parent
-    workspace = Workspace(roots, shared)
+    workspace = Workspace(roots, shared, locked=locked)
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from conftest import Instrc, Run
 
+import instrc as library
+
 DRAFT = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 
 
@@ -86,3 +88,40 @@ def test_a_project_with_mistakes_is_not_locked(instrc: Instrc, folder: Path) -> 
     done = instrc("lock")
     assert done.code == 1
     assert not (folder / "aug.lock").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", "it.aug"),
+        ("graph", "it.aug"),
+        ("preview", "it.aug"),
+        ("verify", "it.aug", "--target", "openai"),
+        ("types", "it.aug"),
+        ("run", "it.aug", "--model", "sample", "--input", "x", "--engine", "memory"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_every_command_that_compiles_takes_the_lock(instrc: Instrc, folder: Path, words: tuple[str, ...]) -> None:
+    instrc("lock")
+    before = instrc(*words, "--locked")
+    assert before.code == 0
+    vibe(folder, "draft@2", {**DRAFT, "properties": {"a": {"type": "integer"}}})
+    after = instrc(*words, "--locked")
+    assert after.code == 0
+    if words[0] not in {"run", "verify"}:
+        assert after == before
+    (folder / "aug.lock").unlink()
+    assert instrc(*words, "--locked").code == 1
+
+
+def test_the_functions_take_the_lock_as_well(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    before = library.compile("it.aug", locked=True)
+    vibe(folder, "draft@2", {**DRAFT, "title": "New"})
+    assert library.compile("it.aug", locked=True) == before != library.compile("it.aug")
+    assert library.check("it.aug", locked=True) == ()
+    (folder / "aug.lock").unlink()
+    assert library.check("it.aug", locked=True)
+    with pytest.raises(library.CompileError):
+        library.types("it.aug", locked=True)
