@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, assert_never
 
 from instrc.arguments import text_or_none
 from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.maps import record_of, records_in
 from instrc.codecs.planned import to_uniform
-from instrc.codecs.reverse import Codec, wrapped
+from instrc.ir.codec import (
+    ArrayCodec,
+    BoxCodec,
+    ChoiceCodec,
+    Codec,
+    Member,
+    NamesCodec,
+    ObjectCodec,
+    PairsCodec,
+    PlanCodec,
+    RefCodec,
+    TextCodec,
+    TupleCodec,
+    UnionCodec,
+    ValuesCodec,
+    wrapped,
+)
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal, freeze
@@ -28,11 +44,15 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
 class Interpreter(Decoder):
     """The codecs of one map, both ways."""
 
-    def __init__(self, record: Json, *, fold: bool = True, texts: bool = False) -> None:
+    def __init__(self, record: dict[str, Any], *, fold: bool = True, texts: bool = False) -> None:
         """Take a map, as a `Decoder` does."""
         super().__init__(record, fold=fold, texts=texts)
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}
         """Objects and lists that were written as unions, with the words for them, if any."""
+
+    def write(self, value: Json) -> Json:
+        """Return what stands for a whole value; `Inexpressible` if nothing does."""
+        return self.encode(self.codec, value)
 
     def normal(self, codec: Codec, value: Json, level: int) -> Json:
         """Return a value as it would be sent if nothing but the case of words were wrong with it."""
@@ -44,56 +64,63 @@ class Interpreter(Decoder):
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
         codec = self._seen_through(codec, value)
-        if codec is None or level > DEEPEST or (value is None and codec.get("null")):
+        if codec is None or level > DEEPEST or (value is None and isinstance(codec, TextCodec) and codec.null):
             return value
-        match codec["as"]:
-            case "object" if isinstance(value, dict):
-                return self._object_out(codec, value, level)
-            case "array" if isinstance(value, list):
-                prefix = codec.get("prefix", [])
-                return [
-                    self.encode(prefix[index] if index < len(prefix) else codec.get("items"), item, level + 1)
-                    for index, item in enumerate(value)
-                ]
-            case "pairs" if isinstance(value, dict):
-                pairs = ({"key": key, "value": item} for key, item in value.items())
-                return [self.encode(entry_codec(codec, pair), pair, level + 1) for pair in pairs]
-            case "tuple" if isinstance(value, list):
-                keys = codec["keys"]
-                found: dict[str, Json] = dict(zip(keys, value, strict=False))
-                if len(value) > len(keys):
-                    if "more" not in codec:
-                        message = "the array has more places than the target was told of"
-                        raise Inexpressible(message)
-                    found[codec["more"]] = value[len(keys) :]
-                return self.encode(codec.get("item"), found, level + 1)
-            case "text":
+        match codec:
+            case ObjectCodec():
+                return self._object_out(codec, value, level) if isinstance(value, dict) else value
+            case ArrayCodec():
+                return self._array_out(codec, value, level) if isinstance(value, list) else value
+            case PairsCodec():
+                return self._pairs_out(codec, value, level) if isinstance(value, dict) else value
+            case TupleCodec():
+                return self._tuple_out(codec, value, level) if isinstance(value, list) else value
+            case TextCodec():
                 return _to_text(codec, value)
-            case "values":
+            case ValuesCodec():
                 sought = freeze(value)
-                for sent, meant in codec["values"]:
-                    if freeze(meant) == sought:
-                        return sent
-                return value
-            case "union" | "choice":
+                return next((sent for sent, meant in codec.values if freeze(meant) == sought), value)
+            case UnionCodec() | ChoiceCodec():
                 return self._alternative(codec, value, level)
-            case "box":
-                tag = codec.get("tag")
-                head = {} if tag is None else {tag["key"]: tag["value"]}
-                return {**head, codec["key"]: self.encode(codec.get("codec"), value, level + 1)}
-            case "plan":
-                return self.encode(codec.get("codec"), to_uniform(value, codec["raw"]), level)
-            case "names":
-                names = {ours: sent for sent, ours in (codec.get("keys") or {}).items()}
+            case BoxCodec(key, held, tag):
+                head = {} if tag is None else {tag.key: tag.value}
+                return {**head, key: self.encode(held, value, level + 1)}
+            case PlanCodec():
+                return self.encode(codec.codec, to_uniform(value, codec.raw), level)
+            case NamesCodec():
+                names = {ours: sent for sent, ours in codec.keys.items()}
                 return Carrier(self._schema, lambda name: names.get(name, name)).carry(value, [self._schema])
+            case RefCodec():
+                return value  # it leads to itself
             case _:
-                return value
+                assert_never(codec)
 
-    def _alternative(self, codec: dict[str, Any], value: Json, level: int) -> Json:
+    def _array_out(self, codec: ArrayCodec, value: list[Json], level: int) -> Json:
+        known = len(codec.prefix)
+        return [
+            self.encode(codec.prefix[index] if index < known else codec.items, item, level + 1)
+            for index, item in enumerate(value)
+        ]
+
+    def _pairs_out(self, codec: PairsCodec, value: dict[str, Json], level: int) -> Json:
+        pairs = ({"key": key, "value": item} for key, item in value.items())
+        return [self.encode(entry_codec(codec, pair), pair, level + 1) for pair in pairs]
+
+    def _tuple_out(self, codec: TupleCodec, value: list[Json], level: int) -> Json:
+        found: dict[str, Json] = dict(zip(codec.keys, value, strict=False))
+        if len(value) > len(codec.keys):
+            if codec.more is None:
+                message = "the array has more places than the target was told of"
+                raise Inexpressible(message)
+            found[codec.more] = value[len(codec.keys) :]
+        return self.encode(codec.item, found, level + 1)
+
+    def _alternative(self, codec: UnionCodec | ChoiceCodec, value: Json, level: int) -> Json:
         """Write a value as the first alternative that has words for it; objects and lists once each, failures as well."""
         known = self._written.get((id(codec), id(value)))
         if known is None:
-            known = codec, value, list(islice(self._alternatives(codec, value, level), 1))
+            found = self._of_union(codec, value, level) if isinstance(codec, UnionCodec) else self._of_choice(codec, value, level)
+            known = codec, value, list(islice(found, 1))
             if isinstance(value, dict | list):
                 self._written[id(codec), id(value)] = known
         if not known[2]:
@@ -101,62 +128,72 @@ class Interpreter(Decoder):
             raise Inexpressible(message)
         return known[2][0]
 
-    def _alternatives(self, codec: dict[str, Any], value: Json, level: int) -> Iterator[Json]:
+    def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
         """Yield what a value is written as, for each alternative by which it comes back."""
-        named = codec["as"] == "choice"
-        for label, entry in codec["of"].items() if named else enumerate(codec["of"]):
-            if entry.get("null"):
+        for each in codec.of:
+            for sent in self._tried(each.codec, each.when, value, level):
+                if equal(self.decode(codec, sent, level), value):
+                    yield sent
+
+    def _of_choice(self, codec: ChoiceCodec, value: Json, level: int) -> Iterator[Json]:
+        for label, each in codec.of.items():
+            if each.key is None:
                 if value is None:
                     yield {"choice": label}
                 continue
-            try:
-                sent = self.encode(entry.get("codec"), value, level + 1)
-            except Inexpressible:
-                continue
-            if not self._judge.accepts(entry["when"], sent):
-                continue
-            if equal(self.decode(entry.get("codec") if named else codec, sent, level), value):
-                yield {"choice": label, entry["key"]: sent} if named else sent
+            for sent in self._tried(each.codec, each.when, value, level):
+                if equal(self.decode(each.codec, sent, level), value):
+                    yield {"choice": label, each.key: sent}
 
-    def _object_out(self, codec: dict[str, Any], value: dict[str, Json], level: int) -> Json:
-        keys, more, tag = codec.get("keys") or {}, codec.get("more"), codec.get("tag")
-        sent_as = {entry.get("key", sent): sent for sent, entry in keys.items()}
-        result: dict[str, Json] = {} if tag is None else {tag["key"]: tag["value"]}
+    def _tried(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
+        """Yield what a value is written as by one alternative, if that has words for it and accepts them."""
+        try:
+            sent = self.encode(codec, value, level + 1)
+        except Inexpressible:
+            return
+        if self._judge.accepts(when, sent):
+            yield sent
+
+    def _object_out(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:
+        members, more, tag = codec.members, codec.more, codec.tag
+        sent_as = {sent if member.key is None else member.key: sent for sent, member in members.items()}
+        result: dict[str, Json] = {} if tag is None else {tag.key: tag.value}
         extra: dict[str, Json] = {}
         for ours, item in value.items():
-            if more is not None and ours not in more["declared"]:
-                extra[ours] = item
-                continue
             sent = sent_as.get(ours)
-            if sent is None:
-                escaped = "key" in keys.get(ours.rstrip("_"), ())  # the name stands for another key
+            if more is not None and ours not in more.declared:
+                extra[ours] = item
+            elif sent is None:
+                stands_for = members.get(ours.rstrip("_"))
+                escaped = stands_for is not None and stands_for.key is not None  # the name stands for another key
                 result[f"{ours}_" if escaped else ours] = self.encode(other_codec(codec, ours), item, level + 1)
-                continue
-            entry = keys[sent]
-            word = entry.get("null")
-            if item is None and entry.get("missing"):
-                continue
-            if item is None and entry.get("unsaid"):
-                message = f"null at {ours!r} cannot be told from leaving it out"
-                raise Inexpressible(message)
-            if item is None and word is not None:
-                result[sent] = word
-            elif word is not None and isinstance(item, str) and wrapped(item, word) is not None:
-                result[sent] = f"<{item}>"
-            else:
-                result[sent] = self.encode(entry.get("codec"), item, level + 1)
-                if result[sent] is None and entry.get("absent"):
-                    message = f"null at {ours!r} means that it is left out"
-                    raise Inexpressible(message)
-        for sent, entry in keys.items():
-            if entry.get("absent") is True and sent not in result:
+            elif item is not None or not members[sent].missing:
+                result[sent] = self._member_out(ours, members[sent], item, level)
+        for sent, member in members.items():
+            if member.absent is True and sent not in result:
                 result[sent] = None
-        if more is not None and (extra or more.get("asked")):
-            result[more["at"]] = self.encode(more.get("codec"), extra, level + 1)
+        if more is not None and (extra or more.asked):
+            result[more.at] = self.encode(more.codec, extra, level + 1)
         return result
 
+    def _member_out(self, ours: str, member: Member, item: Json, level: int) -> Json:
+        """Return what stands for the value of a declared property."""
+        if item is None and member.unsaid:
+            message = f"null at {ours!r} cannot be told from leaving it out"
+            raise Inexpressible(message)
+        word = member.null
+        if item is None and word is not None:
+            return word
+        if word is not None and isinstance(item, str) and wrapped(item, word) is not None:
+            return f"<{item}>"
+        sent = self.encode(member.codec, item, level + 1)
+        if sent is None and member.absent:
+            message = f"null at {ours!r} means that it is left out"
+            raise Inexpressible(message)
+        return sent
 
-def _to_text(codec: dict[str, Any], value: Json) -> str:
+
+def _to_text(codec: TextCodec, value: Json) -> str:
     """Write a value so that reading it gives it back: a string as it is if that is unmistakable."""
     if isinstance(value, str) and (read := from_text(codec, value)).__class__ is str and read == value:
         return value
@@ -181,4 +218,4 @@ def encode(value: Json, map: Json, name: str | None = None, *, check: bool = Tru
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     if check and (wrong := validate(value, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-    return Interpreter(record).encode(record.get("codec"), value)
+    return Interpreter(record).write(value)

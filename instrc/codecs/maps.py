@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
-from instrc.codecs.reverse import VERSION
-from instrc.jsonvalue import AnyJson as Json
+from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import doubtful, problems_of
 
+VERSION = 1
+"""Of maps."""
 META_KEY = "dev.instrc/map"
 """Where a tool for MCP carries its map, below `_meta`."""
 
-_Kinds: TypeAlias = type | tuple[type, ...]
-
-_MEMBERS: dict[str, dict[str, _Kinds]] = {
-    "object": {"keys": dict, "tag": dict, "more": dict, "by": list, "other": dict, "declared": list},
-    "array": {"prefix": list, "items": dict},
-    "pairs": {"item": dict, "by": list},
-    "tuple": {"item": dict, "keys": list, "more": str},
-    "text": {"kinds": list, "codec": dict},
-    "values": {"values": list},
-    "union": {"of": list},
-    "choice": {"of": dict},
-    "box": {"key": str, "codec": dict},
-    "plan": {"raw": dict, "codec": dict},
-    "ref": {"name": str},
-    "names": {"keys": dict},
-}
-"""What each codec may hold, by the word that says which it is."""
-_NEEDED: dict[str, tuple[str, ...]] = {
-    "values": ("values",),
-    "union": ("of",),
-    "choice": ("of",),
-    "box": ("key",),
-    "plan": ("raw",),
-    "ref": ("name",),
-    "tuple": ("keys",),
-}
-_ENTRIES: dict[str, dict[str, _Kinds]] = {
-    "keys": {"key": str, "codec": dict, "null": str},
-    "more": {"at": str, "codec": dict, "declared": list},
-    "tag": {"key": str},
-    "by": {"pattern": str, "codec": dict},
-    "of": {"when": (dict, bool), "codec": dict, "key": str},
-}
-_NEEDED_IN_ENTRIES: dict[str, tuple[str, ...]] = {"more": ("at",), "tag": ("key",), "union": ("when",)}
-_OF_A_RECORD: dict[str, type | tuple[type, ...]] = {
+_OF_A_RECORD: dict[str, Kinds] = {
     "target": str,
     "codec": dict,
     "codecs": dict,
@@ -134,72 +101,18 @@ def _damage(record: dict[str, Any]) -> str | None:
     """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
     if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
         return "its `schema` is no schema"
-    if (wrong := _wrong_member(record, _OF_A_RECORD)) is not None:
+    if (wrong := wrong_member(record, _OF_A_RECORD)) is not None:
         return f"its `{wrong}` is damaged"
     if not all(isinstance(key, str) for key in record.get("keys") or ()):
         return "its `keys` is damaged"
     tool = record.get("tool")
     if tool is not None and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):
         return "its `tool` is damaged"
-    codecs = record.get("codecs") or {}
-    stack: list[Json] = [record.get("codec"), *codecs.values()]
-    seen: set[int] = set()
-    while stack:
-        codec = stack.pop()
-        if codec is None or id(codec) in seen:
-            continue
-        seen.add(id(codec))
-        found = _inside(codec, codecs)
-        if isinstance(found, str):
-            return f"a codec in it is damaged: {found}"
-        stack += found
+    try:
+        codecs_of(record)
+    except Damaged as damage:
+        return f"a codec in it is damaged: {damage}"
     return None
-
-
-def _wrong_member(holder: dict[str, Any], members: dict[str, _Kinds]) -> str | None:
-    """Return the first member that is of another type than it may be; what is null is as if it were not there."""
-    return next(
-        (name for name, kind in members.items() if holder.get(name) is not None and not isinstance(holder[name], kind)), None
-    )
-
-
-def _inside(codec: Json, codecs: dict[str, Any]) -> list[Json] | str:
-    """Return the codecs directly inside of one, or what is wrong with it."""
-    kind = codec.get("as") if isinstance(codec, dict) else None
-    if not isinstance(kind, str) or kind not in _MEMBERS:
-        return "it says no known `as`"
-    if (wrong := _wrong_member(codec, _MEMBERS[kind])) is not None:
-        return f"the `{wrong}` of `{kind}`"
-    if any(codec.get(name) is None for name in _NEEDED.get(kind, ())):
-        return f"`{kind}` is not whole"
-    if kind == "ref" and codec["name"] not in codecs:
-        return f"`{codec['name']}` is not defined"
-    if kind == "values" and not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in codec["values"]):
-        return "the `values` of `values`"
-    if kind == "plan" and not all(isinstance(names, list) for names in codec["raw"].values()):
-        return "the `raw` of `plan`"
-    if kind == "names" and not all(isinstance(key, str) for key in (codec.get("keys") or {}).values()):
-        return "the `keys` of `names`"
-    if kind == "tuple" and not all(isinstance(key, str) for key in codec["keys"]):
-        return "the `keys` of `tuple`"
-    inside = [codec[name] for name in ("other", "items", "item", "codec") if name in codec]
-    inside += codec.get("prefix") or ()
-    for part in ("keys", "more", "tag", "by", "of"):
-        if kind in {"tuple", "names"} or codec.get(part) is None:
-            continue
-        entries = _entries(codec[part], part)
-        for entry in entries:
-            needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
-            if not isinstance(entry, dict) or _wrong_member(entry, _ENTRIES[part]) or any(name not in entry for name in needed):
-                return f"an entry in the `{part}` of `{kind}`"
-            inside.append(entry.get("codec"))
-    return inside
-
-
-def _entries(held: Json, part: str) -> list[Json]:
-    if part in {"more", "tag"}:
-        return [held]
-    return list(held.values()) if isinstance(held, dict) else list(held)
 
 
 def record_of(name: str | None, records: dict[str, Any]) -> Any:

@@ -6,13 +6,13 @@ are an object.  `raw` lists, by tool, the arguments that are texts whatever is i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from instrc.ir.tasks import argument_text, argument_value
 from instrc.jsonvalue import AnyJson as Json
 
-Raw = Mapping[str, list[str]]
+Raw = Mapping[str, Sequence[str]]
 _PARTS = ("name", "is", "text")
 _REFERENCES = ("from", "each")
 
@@ -35,12 +35,12 @@ def _with_arguments(task: Json, kind: type, change: Any, raw: Raw) -> Json:
     if not isinstance(task, dict) or not isinstance(task.get("arguments"), kind):
         return task
     tool = task.get("tool")
-    texts = raw.get(tool, []) if isinstance(tool, str) else []
+    texts = raw.get(tool, ()) if isinstance(tool, str) else ()
     made = change(task["arguments"], texts)
     return task if made is None else {**task, "arguments": made}
 
 
-def _typed(entries: list[Json], texts: list[str]) -> dict[str, Json] | None:
+def _typed(entries: list[Json], texts: Sequence[str]) -> dict[str, Json] | None:
     """Return the arguments as an object; `None` where they are not well written, which is found when the plan is validated."""
     found: dict[str, Json] = {}
     for entry in entries:
@@ -53,7 +53,7 @@ def _typed(entries: list[Json], texts: list[str]) -> dict[str, Json] | None:
     return found
 
 
-def _uniform(arguments: dict[str, Json], texts: list[str]) -> list[Json]:
+def _uniform(arguments: dict[str, Json], texts: Sequence[str]) -> list[Json]:
     return [_entry(name, value, raw=name in texts) for name, value in arguments.items()]
 
 

@@ -11,12 +11,13 @@ What was repaired is told, with its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from instrc.codecs.encode import Interpreter
+from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal, pointer
@@ -72,31 +73,32 @@ def repair(record: dict[str, Any], arguments: Json) -> Repaired:
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
     schema = record["schema"]
-    value = Interpreter(record, fold=False).decode(record.get("codec"), arguments)
+    interpreter = Interpreter(record, fold=False)
+    value = interpreter.read(arguments)
     broken = violations(schema, value)
     if not broken or broken[0].keyword == "schema":
         return Repaired(value, broken)
     state = _State(value, error_cost(schema, value))
     state = _read_otherwise(record, arguments, state)
-    if state.wrongness.cost and (names := _names(record.get("codec"))):
-        state = _unpacked(record, arguments, names.get("keys") or {}, state)
+    if state.wrongness.cost and (names := _names(interpreter.codec)) is not None:
+        state = _unpacked(record, arguments, names.keys, state)
     state = _in_places(schema, state)
     return Repaired(state.value, violations(schema, state.value), state.repairs)
 
 
 def _read_otherwise(record: dict[str, Any], arguments: Json, state: _State) -> _State:
     """Read the whole in other ways: with texts read where containers should stand, with the case of words repaired."""
-    codec, schema = record.get("codec"), record["schema"]
-    if codec is None:
+    schema = record["schema"]
+    if record.get("codec") is None:
         return state
     held = _held(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
     texts = False
-    other = Interpreter(record, fold=False, texts=True).decode(codec, held)
+    other = Interpreter(record, fold=False, texts=True).read(held)
     wrongness = error_cost(schema, other)
     if wrongness.cost < state.wrongness.cost:
         arguments, texts = held, True
         state = _State(other, wrongness, (*state.repairs, Repair("", "text-read")))
-    other = Interpreter(record, texts=texts).decode(codec, arguments)
+    other = Interpreter(record, texts=texts).read(arguments)
     wrongness = error_cost(schema, other)
     if wrongness.cost < state.wrongness.cost:
         repairs = (Repair(place, "case") for place in _differences(state.value, other))
@@ -122,12 +124,12 @@ def _differences(before: Json, after: Json) -> list[str]:
     return found[:_MOST_DIFFERENCES] or [""]
 
 
-def _unpacked(record: dict[str, Any], arguments: Json, back: dict[str, Any], state: _State) -> _State:
+def _unpacked(record: dict[str, Any], arguments: Json, back: Mapping[str, str], state: _State) -> _State:
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
     interpreter = Interpreter(record)
     for path in islice(_packed(arguments), _MOST_PACKED):
         trial = _replaced(arguments, path, _held)
-        other = interpreter.decode(record.get("codec"), trial)
+        other = interpreter.read(trial)
         wrongness = error_cost(record["schema"], other)
         if wrongness.cost < state.wrongness.cost:
             arguments = trial
@@ -149,11 +151,11 @@ def _packed(arguments: Json) -> Iterator[Path]:
             yield path
 
 
-def _names(codec: Any) -> Any:
+def _names(codec: Codec) -> NamesCodec | None:
     """Return the codec of names, which may mend the case of words too; `None` if a lowering rebuilt more than names."""
-    while codec is not None and codec["as"] == "box":
-        codec = codec.get("codec")
-    return codec if codec is not None and codec["as"] == "names" else None
+    while isinstance(codec, BoxCodec):
+        codec = codec.codec
+    return codec if isinstance(codec, NamesCodec) else None
 
 
 def _held(text: Json) -> Json:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from instrc import arguments
 from instrc.codecs.encode import encode
-from instrc.codecs.reverse import VERSION
+from instrc.codecs.maps import VERSION
 from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect

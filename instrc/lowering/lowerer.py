@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.reverse import Codec
 from instrc.dialects.words import DEFINITION_NAME
+from instrc.ir.codec import Codec, RefCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
@@ -168,7 +168,7 @@ class SchemaLowerer(Ledger):
             if body is None:  # too late to say that there is no such value: the reference may be in use
                 body, self.codecs[name] = self.combine(target, [anything.written(self, target, "cannot be satisfied")])
             self.definitions[name] = body
-        return Variant("ref", {"$ref": f"#/$defs/{name}"}, {"as": "ref", "name": name}, node=target)
+        return Variant("ref", {"$ref": f"#/$defs/{name}"}, RefCodec(name), node=target)
 
     def share(self, form: Variant) -> None:
         """Refer to the copy of a definition from where it stands, once too much has been copied.
@@ -189,17 +189,17 @@ class SchemaLowerer(Ledger):
         form.kind, form.body, form.codec = (
             "ref",
             {"$ref": f"#/$defs/{self._variants[key]}"},
-            {"as": "ref", "name": self._variants[key]},
+            RefCodec(self._variants[key]),
         )
 
     def tag_later(self, form: Variant, tag: str, label: str) -> None:
         """Refer to a definition that is not finished as it will be with a key in front that names it."""
-        assert form.codec is not None
-        key = (form.codec["name"], tag, label)
+        assert isinstance(form.codec, RefCodec)
+        key = (form.codec.name, tag, label)
         if key not in self._later:
             self._later[key] = unique(f"{key[0]}_{label}"[: DEFINITION_NAME.most], self.definitions, DEFINITION_NAME.most)
             self.definitions[self._later[key]] = self.codecs[self._later[key]] = None
-        form.body, form.codec = {"$ref": f"#/$defs/{self._later[key]}"}, {"as": "ref", "name": self._later[key]}
+        form.body, form.codec = {"$ref": f"#/$defs/{self._later[key]}"}, RefCodec(self._later[key])
 
     def finish(self) -> None:
         """Make the definitions that were referred to before what they are made of was there."""
@@ -237,7 +237,7 @@ class SchemaLowerer(Ledger):
 
     def under_way(self, form: Variant) -> bool:
         """Say whether a reference leads to a definition that is not finished."""
-        return form.codec is not None and form.codec["as"] == "ref" and self.definitions.get(form.codec["name"]) is None
+        return isinstance(form.codec, RefCodec) and self.definitions.get(form.codec.name) is None
 
     def typed(self, node: Schema, level: int) -> list[Variant]:
         """Return the forms of a schema without combinators and without literals, one for each of its types."""

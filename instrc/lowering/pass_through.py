@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from instrc.codecs.writing import to_json
+from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import as_array, at
@@ -21,17 +23,15 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
     losses: list[Loss] = []
     keys = KeyNames(aimed.key, flat)
     schema = flat if aimed.comments else _without_comments(flat, losses)
-    record: dict[str, Json] = {"codec": None}
+    codec: Codec = None
     back = keys.renamed()
     if back:
         schema = renamed(schema, keys)
         losses += _of_names(flat)
     if back or (aimed.fold and _lists_words(flat)):
-        record["codec"] = {"as": "names", "keys": back}
-        if aimed.fold:
-            record["codec"]["fold"] = True
+        codec = NamesCodec(back, aimed.fold)
     if aimed.root == "any":
-        return Built(schema, record, losses, back)
+        return Built(schema, {"codec": to_json(codec)}, losses, back)
     if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
         schema = _opened(schema)
     if schema is True or schema == {} or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
@@ -45,7 +45,7 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
         schema = (
             {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if aimed.root == "plain" else schema
         )
-        return Built(schema, record, losses, back)
+        return Built(schema, {"codec": to_json(codec)}, losses, back)
     inner = (
         {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}} if isinstance(schema, dict) else schema
     )
@@ -57,8 +57,7 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
         "additionalProperties": False,
         **definitions,
     }
-    record["codec"] = {"as": "box", "key": "value", "codec": record["codec"]}
-    return Built(_moved(boxed), record, losses, back)
+    return Built(_moved(boxed), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
 
 
 def _without_comments(flat: Json, losses: list[Loss]) -> Json:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.codecs.reverse import prune
+from instrc.codecs.inside import prune
+from instrc.ir.codec import BoxCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.built import SAYING_NOTHING, Built
@@ -33,7 +34,7 @@ def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
             level = 2
             continue
         schema = _boxed(schema, aimed)
-        codec = {"as": "box", "key": "value", "codec": codec}
+        codec = BoxCodec("value", codec)
         break
     pruned, codecs = prune(codec, lowerer.codecs)
     record = shared(pruned, codecs, {name: lowerer.without_annotations(body) for name, body in lowerer.definitions.items()})

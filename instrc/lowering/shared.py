@@ -9,18 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from instrc.codecs.positions import MANY, NAMED, ONE, mapped, subschemas
-from instrc.codecs.reverse import Codec, changed, each, inside, with_inside
+from instrc.codecs.inside import changed, each, parts
+from instrc.codecs.writing import one_to_json, to_json
+from instrc.ir.codec import ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.names import unique
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import subschemas, with_parts
+
+Part = TypeVar("Part")
 
 _WORTH = 120
 """Characters of JSON from which on a part that stands in several places gets a name."""
 _BELOW = "#/$defs/"
-_APPLYING = ONE | MANY | NAMED
 
 
 def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
@@ -28,61 +33,90 @@ def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, 
 
     `definitions` are those of the payload, of which the ones that no codec asks for are left out.
     """
-    result, *others = changed([codec, *codecs.values()], lambda _, copy: copy)
-    schemas = _schemas_shared([result, *others], definitions)
-    pool: dict[str, dict[str, Any]] = {}
-    result, *others = changed([result, *others], lambda _, copy: pool.setdefault(_key(copy), copy))
-    known = dict(zip(codecs, others, strict=True))
-    names = _Names([result, *others], known, inside, "part", lambda name: {"as": "ref", "name": name})
+    if not codecs:
+        written = to_json(codec)
+        if written is None or (len(dumps(written, indent=False)) < 2 * _WORTH and not any(_asked([codec]))):
+            return {"codec": written}  # nothing in it can stand there twice and be worth a name
+    short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
+    pool: dict[str, Codec] = {}
+    result, *others = changed(short, lambda _, new: pool.setdefault(_key(new), new))
+    known: dict[str, Codec] = dict(zip(codecs, others, strict=True))
+    names = _Names[SomeCodec]([result, *others], known, parts, "part", RefCodec, to_json)
     result, *others = changed([result, *others], names)
-    record: dict[str, Json] = {"codec": result}
-    if all_codecs := {**dict(zip(codecs, others, strict=True)), **names.said}:
-        record["codecs"] = all_codecs
+    record: dict[str, Json] = {"codec": to_json(result)}
+    named = {**dict(zip(codecs, others, strict=True)), **names.said}
+    if named:
+        record["codecs"] = {name: to_json(each) for name, each in named.items()}
     if schemas:
         record["definitions"] = schemas
     return record
 
 
-def _key(codec: dict[str, Any]) -> str:
+def _key(codec: SomeCodec) -> str:
     """Return what is the same for codecs that say the same, if the codecs inside are one object wherever they are equal."""
-    return dumps(with_inside(codec, lambda inner: {"id": id(inner)}), indent=False)
+    return dumps(one_to_json(codec, lambda inner: None if inner is None else {"id": id(inner)}), indent=False)
 
 
-def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
-    """Shorten the schemas by which codecs tell alternatives apart, in place, and return what they refer to."""
-    asking = [entry for codec in each(codecs) for entry in _asking(codec)]
-    known = _reached([entry["when"] for entry in asking], definitions)
-    pool: dict[Any, dict[str, Any]] = {}
+def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
+    """Shorten the schemas by which codecs tell alternatives apart, and return the codecs and what they refer to."""
+    asked = list(_asked(codecs))
+    known = _reached(asked, definitions)
+    pool: dict[object, Json] = {}
 
-    def one_of_each(_: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-        own = {keyword: None if keyword in _APPLYING else value for keyword, value in schema.items()}
+    def one_of_each(_: Json, schema: Json) -> Json:
+        own = {keyword: None if keyword in HOLDERS else value for keyword, value in schema.items()}
         below = tuple((path, id(child) if isinstance(child, dict) else child) for path, child in subschemas(schema))
         return pool.setdefault((dumps(own, indent=False), below), schema)
 
-    roots = _all_mapped([*known.values(), *(entry["when"] for entry in asking)], one_of_each)
+    roots = _all_mapped([*known.values(), *asked], one_of_each)
     bodies = dict(zip(known, roots, strict=False))
-    names = _Names(roots, bodies, _inside_schema, "when", lambda name: {"$ref": f"{_BELOW}{name}"})
+    names = _Names[Json](roots, bodies, _inside_schema, "when", lambda name: {"$ref": f"{_BELOW}{name}"}, lambda part: part)
     short = _all_mapped(roots, names)
-    for entry, when in zip(asking, short[len(known) :], strict=True):
-        entry["when"] = when
-    return {**dict(zip(known, short, strict=False)), **names.said}
+    for_each = {id(when): new for when, new in zip(asked, short[len(known) :], strict=True)}
+    found = changed(codecs, lambda _, codec: _asking(codec, for_each))
+    return found, {**dict(zip(known, short, strict=False)), **names.said}
 
 
-def _asking(codec: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the alternatives of a codec that are chosen by a schema."""
-    if codec["as"] in {"union", "choice"}:
-        yield from (entry for entry in (codec["of"] if codec["as"] == "union" else codec["of"].values()) if "when" in entry)
+def _asked(codecs: Iterable[Codec]) -> Iterator[Json]:
+    """Yield the schemas by which alternatives are chosen."""
+    for codec in each(codecs):
+        if isinstance(codec, UnionCodec):
+            yield from (alternative.when for alternative in codec.of)
+        elif isinstance(codec, ChoiceCodec):
+            yield from (choice.when for choice in codec.of.values() if choice.key is not None)
 
 
-def _inside_schema(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _asking(codec: SomeCodec, whens: Mapping[int, Json]) -> SomeCodec:
+    """Return a codec that chooses by other schemas."""
+    if isinstance(codec, UnionCodec):
+        return UnionCodec(tuple(replace(one, when=whens[id(one.when)]) for one in codec.of))
+    if isinstance(codec, ChoiceCodec):
+        of = {label: one if one.key is None else replace(one, when=whens[id(one.when)]) for label, one in codec.of.items()}
+        return ChoiceCodec(of)
+    return codec
+
+
+def _inside_schema(schema: Json) -> Iterator[Json]:
     return (child for _, child in subschemas(schema) if isinstance(child, dict))
 
 
-def _all_mapped(schemas: list[Json], change: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]) -> list[Json]:
-    """Map several schemas as one, so that what they have in common stays one object."""
-    holder = {"anyOf": schemas}
-    result: list[Json] = mapped(holder, lambda node, fresh: fresh if node is holder else change(node, fresh))["anyOf"]
-    return result
+def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> list[Json]:
+    """Return schemas with each schema in them changed, from the inside out; what they have in common stays one object.
+
+    `change` is given a schema as it was, and with the schemas in it changed already.
+    """
+    done: dict[int, Json] = {}
+    stack: list[tuple[Json, bool]] = [(schema, False) for schema in schemas]
+    while stack:
+        node, entered = stack.pop()
+        if not isinstance(node, dict) or id(node) in done:
+            continue
+        if entered:
+            done[id(node)] = change(node, with_parts(node, done))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for _, child in subschemas(node))
+    return [done.get(id(schema), schema) for schema in schemas]
 
 
 def _reached(schemas: list[Json], definitions: Mapping[str, Json]) -> dict[str, Json]:
@@ -103,36 +137,38 @@ def _reached(schemas: list[Json], definitions: Mapping[str, Json]) -> dict[str, 
     return {name: schema for name, schema in definitions.items() if name in reached}
 
 
-class _Names:
+class _Names(Generic[Part]):
     """Names for what stands in several places, where parts that are equal are one object."""
 
     def __init__(
         self,
-        roots: Iterable[Json],
-        definitions: Mapping[str, Json],
-        below: Callable[[dict[str, Any]], Iterable[dict[str, Any]]],
+        roots: Iterable[Part | None],
+        definitions: Mapping[str, Part | None],
+        below: Callable[[Part], Iterable[Part | None]],
         word: str,
-        reference: Callable[[str], dict[str, Any]],
+        reference: Callable[[str], Part],
+        written: Callable[[Part], Json],
     ) -> None:
         """`definitions` have their names already, `below` yields the parts of a part, and new names begin with `word`."""
-        self.said: dict[str, Json] = {}
+        self.said: dict[str, Part] = {}
         """What got a name, or has had it and is referred to."""
         self._word = word
         self._reference = reference
+        self._written = written
         self._taken = set(definitions)
         self._own = {id(part): name for name, part in reversed(list(definitions.items()))}
         self._places: Counter[int] = Counter()
         stack = list(roots)
         while stack:
             part = stack.pop()
-            if isinstance(part, dict):
+            if part is not None and not isinstance(part, bool):
                 self._places[id(part)] += 1
                 if self._places[id(part)] == 1:
                     stack.extend(below(part))
 
-    def __call__(self, before: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, before: Part, part: Part) -> Part:
         """Return a part, or a reference to it if it has a name; what is inside of `part` has been seen to."""
-        if self._places[id(before)] < 2 or len(dumps(part, indent=False)) < _WORTH:
+        if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < _WORTH:
             return part
         name = self._own.get(id(before))
         if name is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from instrc import arguments
-from instrc.codecs.reverse import VERSION
+from instrc.codecs.maps import VERSION
 from instrc.dialects.catalogue import TargetName, dialect
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal, freeze
 
@@ -31,12 +31,12 @@ class Variant:
     @property
     def anything(self) -> bool:
         """Whether every JSON value can be written so."""
-        return self.kind == "any" or (self.codec is not None and self.codec["as"] == "text" and "kinds" not in self.codec)
+        return self.kind == "any" or (isinstance(self.codec, TextCodec) and self.codec.kinds is None)
 
     @property
     def written(self) -> bool:
         """Whether the value is JSON written into a string."""
-        return self.codec is not None and self.codec["as"] == "text"
+        return isinstance(self.codec, TextCodec)
 
     @property
     def bare(self) -> bool:
@@ -49,7 +49,7 @@ def distinct(forms: list[Variant]) -> list[Variant]:
     kept: list[Variant] = []
     for form in forms:
         if not any(
-            form.kind == other.kind and form.text == other.text and equal([form.body, form.codec], [other.body, other.codec])
+            form.kind == other.kind and form.text == other.text and form.codec == other.codec and equal(form.body, other.body)
             for other in kept
         ):
             kept.append(form)
@@ -71,7 +71,7 @@ def values_of(form: Variant) -> list[Json]:
     return list(form.body["enum"]) if "enum" in form.body else [form.body["const"]]
 
 
-def table(form: Variant) -> dict[Any, list[Json]]:
+def table(form: Variant) -> dict[Any, tuple[Json, Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
-    pairs = form.codec["values"] if form.codec else [[value, value] for value in values_of(form)]
-    return {freeze(sent): [sent, value] for sent, value in pairs}
+    values = form.codec.values if isinstance(form.codec, ValuesCodec) else [(value, value) for value in values_of(form)]
+    return {freeze(sent): (sent, value) for sent, value in values}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.losses import Kind

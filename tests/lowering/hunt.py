@@ -67,7 +67,7 @@ def _from_answers(schema: Any, result: Lowering, target: str, interpreter: Inter
     for answer in instances(result.schema, seed, 4):
         if renamed and _names(answer) & renamed:
             continue  # our own name for a renamed key is understood, so it is no undeclared one
-        value = interpreter.decode(result.map["codec"], answer)
+        value = interpreter.read(answer)
         errors = [(set(keywords(error)), tuple(error.absolute_path)) for error in judge.iter_errors(value)]
         for broken, path in errors:
             lower_down = any(words & reported and place[: len(path)] == path for words, place in errors)
@@ -86,12 +86,12 @@ def _from_values(schema: Any, result: Lowering, target: str, interpreter: Interp
     excuse = excused(result)
     for value in instances(schema, seed, 5):
         try:
-            answer = interpreter.encode(result.map["codec"], value)
+            answer = interpreter.write(value)
         except Inexpressible as error:
             if not excuse(value):
                 yield Find("sayable", target, f"{short(value)}: {error}")
             continue
-        back = interpreter.decode(result.map["codec"], answer)
+        back = interpreter.read(answer)
         if not (equal(back, value) and payload.is_valid(answer)) and not excuse(value):
             fits = "no answer" if equal(back, value) else f"back comes {short(back)}"
             yield Find("sayable", target, f"{short(value)} is {short(answer)}: {fits}")

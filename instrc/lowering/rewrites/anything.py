@@ -7,6 +7,7 @@ The same form says whatever else has no words in a target: what is nested too de
 
 from __future__ import annotations
 
+from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import kind_of
@@ -21,7 +22,7 @@ def anything(lowerer: Walk, node: Json) -> Variant:
     """Return the form of a value without constraints."""
     if lowerer.dialect.anything == "keep":
         return Variant("any", {}, node=node)
-    return Variant("string", {"type": "string"}, {"as": "text"}, ["Any JSON value, written as JSON text."], node=node)
+    return Variant("string", {"type": "string"}, TextCodec(), ["Any JSON value, written as JSON text."], node=node)
 
 
 def written(lowerer: Walk, node: Json, reason: str) -> Variant:
@@ -41,15 +42,15 @@ def texts(lowerer: Walk, forms: list[Variant]) -> Variant:
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
     for form in forms:
-        if form.written and form.codec is not None:
-            kinds.update(dict.fromkeys(form.codec.get("kinds", ())))
+        if isinstance(form.codec, TextCodec):
+            kinds.update(dict.fromkeys(form.codec.kinds or ()))
         else:
-            values = form.codec["values"] if form.codec is not None and form.codec["as"] == "values" else [["", ""]]
+            values = form.codec.values if isinstance(form.codec, ValuesCodec) else (("", ""),)
             kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
             if isinstance(form.node, dict):
                 lowerer.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
         notes.update(dict.fromkeys(form.notes))
-    codec = {"as": "text", "kinds": list(kinds)}
+    codec = TextCodec(tuple(kinds))
     words = " or ".join(kinds)
     return Variant(
         "string", {"type": "string"}, codec, [f"One of: {words}; what is not a string is written as JSON text.", *notes]

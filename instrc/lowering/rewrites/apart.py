@@ -7,10 +7,11 @@ That is done only where an answer could be meant either way: types, constants an
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import BoxCodec, Codec, ObjectCodec, PairsCodec, Tag, TupleCodec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.names import unique
 from instrc.lowering.rewrites.first_keys import leading, led_apart
@@ -30,7 +31,7 @@ def untangled(lowerer: Walk, forms: list[Variant]) -> None:
         mistakable = {id(form) for form in _mistakable(lowerer, lists)}
         taken = {name for form in forms if form.kind == "object" for name in form.body.get("properties", {})}
         for form in lists:
-            if form.codec is not None and (id(form) in mistakable or form.codec["as"] == "pairs"):
+            if form.codec is not None and (id(form) in mistakable or isinstance(form.codec, PairsCodec)):
                 _box(lowerer, form, taken)
     alike = led_apart(lowerer, forms) if lowerer.dialect.first_keys else []
     objects = [form for form in forms if form.kind == "object" and isinstance(form.body.get("properties"), dict)]
@@ -43,7 +44,7 @@ def untangled(lowerer: Walk, forms: list[Variant]) -> None:
 
 def _box(lowerer: Walk, form: Variant, taken: set[str]) -> None:
     """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
-    key = unique("entries" if form.codec is not None and form.codec["as"] == "pairs" else "items", taken, 60)
+    key = unique("entries" if isinstance(form.codec, PairsCodec) else "items", taken, 60)
     taken.add(key)
     box: dict[str, Any] = {"type": "object", "properties": {key: form.body}, "required": [key]}
     if lowerer.dialect.closed:
@@ -51,7 +52,7 @@ def _box(lowerer: Walk, form: Variant, taken: set[str]) -> None:
     if "propertyOrdering" in lowerer.dialect.keywords:
         box["propertyOrdering"] = [key]
     form.kind, form.body = "object", box
-    form.codec = {"as": "box", "key": key, "codec": form.codec}
+    form.codec = BoxCodec(key, form.codec)
 
 
 def _tag(lowerer: Walk, chosen: list[Variant], objects: list[Variant]) -> None:
@@ -74,10 +75,13 @@ def tagged(body: dict[str, Any], codec: Codec, tag: str, label: str, *, constant
     body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
     for keyword in body.keys() & {"minProperties", "maxProperties"}:
         body[keyword] += 1
-    if codec is not None and codec["as"] == "tuple":  # the tag belongs to the object it is written as
-        item = codec.get("item") or {"as": "object", "keys": {}}
-        return body, {**codec, "item": {**item, "tag": {"key": tag, "value": label}}}
-    return body, {**(codec or {"as": "object", "keys": {}}), "tag": {"key": tag, "value": label}}
+    if isinstance(codec, TupleCodec):  # the tag belongs to the object it is written as
+        return body, replace(codec, item=_with_tag(codec.item, Tag(tag, label)))
+    return body, _with_tag(codec, Tag(tag, label))
+
+
+def _with_tag(codec: Codec, tag: Tag) -> Codec:
+    return replace(codec, tag=tag) if isinstance(codec, ObjectCodec | BoxCodec) else ObjectCodec({}, tag=tag)
 
 
 def _mistakable(lowerer: Walk, forms: list[Variant]) -> list[Variant]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.reverse import Codec, array_codec
+from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.rewrites import anything
 from instrc.lowering.variants import Variant
@@ -93,7 +93,7 @@ def _list(lowerer: Walk, node: dict[str, Any], level: int, rest: Json) -> Varian
             if keyword in node:
                 lowerer.lose(node, keyword, reason="has no word in the target; any item is found when the answer is lifted")
         return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=["Always empty."])
-    form = Variant("array", {"type": "array", "items": items}, array_codec([], codec))
+    form = Variant("array", {"type": "array", "items": items}, array_codec((), codec))
     _bounds(lowerer, node, form)
     return form
 
@@ -119,7 +119,7 @@ def _kept(lowerer: Walk, node: dict[str, Any], level: int, rest: Json) -> Varian
         return None
     if not bodies:
         return _list(lowerer, {**node, "items": rest}, level, rest if not shut else False)
-    form = Variant("array", {"type": "array", "prefixItems": bodies}, array_codec(codecs, codec))
+    form = Variant("array", {"type": "array", "prefixItems": bodies}, array_codec(tuple(codecs), codec))
     if items is None and lowerer.dialect.false_items:
         form.body["items"] = False
     elif items is not None:
@@ -163,8 +163,5 @@ def _tuple(lowerer: Walk, node: dict[str, Any], level: int, least: int, most: fl
     form = inner[0]
     if form.kind != "object":
         return anything.written(lowerer, lowerer.made({**node, "type": "array"}, node), "is nested too deeply")
-    codec: dict[str, Any] = {"as": "tuple", "keys": names, "item": form.codec}
-    if more:
-        codec["more"] = "more"
-    form.codec = codec
+    form.codec = TupleCodec(tuple(names), form.codec, "more" if more else None)
     return form

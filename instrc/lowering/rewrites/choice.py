@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import Choice, ChoiceCodec, Codec, ValuesCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze
@@ -23,14 +23,14 @@ from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
     """Say a union as one string, or as one object that names the alternative it holds."""
     if all(_finite(form) for form in forms):
-        known: dict[str, list[Json]] = {}
+        known: dict[str, tuple[Json, Json]] = {}
         for form in forms:
             for sent, value in _finite_table(form):
                 word = sent if isinstance(sent, str) else dumps(sent, indent=False)
                 if word in known and freeze(known[word][1]) != freeze(value):
                     word = unique(word, known, 10_000)
-                known[word] = [word, value]
-        codec: Codec = {"as": "values", "values": list(known.values())}
+                known[word] = (word, value)
+        codec: Codec = ValuesCodec(tuple(known.values()))
         if all(sent == value for sent, value in known.values()):
             codec = None
         return {"type": "string", "enum": list(known)}, codec
@@ -48,19 +48,19 @@ def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
                     lowerer.take(form.node, keyword, "part", reason, parts=False)
     labels: list[str] = []
-    of: dict[str, Any] = {}
+    of: dict[str, Choice] = {}
     properties: dict[str, Json] = {}
     for form in [*containers, *scalars]:
         label = unique(_label(lowerer, form), [*labels, "choice"], 60)
         labels.append(label)
         if form.kind == "null":
-            of[label] = {"null": True}
+            of[label] = Choice(None)
             continue
         text = joined(form.text, *form.notes) or f"If the choice is {label}."
         properties[label] = {"description": text, **form.body}
-        of[label] = {"key": label, "codec": form.codec, "when": lowerer.without_annotations(form.body)}
+        of[label] = Choice(label, form.codec, lowerer.without_annotations(form.body))
     choice = {"type": "string", "enum": labels, "description": "Which of the other properties is given."}
-    return {"type": "object", "properties": {"choice": choice, **properties}, "required": ["choice"]}, {"as": "choice", "of": of}
+    return {"type": "object", "properties": {"choice": choice, **properties}, "required": ["choice"]}, ChoiceCodec(of)
 
 
 def _label(lowerer: Walk, form: Variant) -> str:
@@ -77,9 +77,9 @@ def _finite(form: Variant) -> bool:
     return form.kind in {"null", "boolean"} or bool(form.body.keys() & {"enum", "const"})
 
 
-def _finite_table(form: Variant) -> list[list[Json]]:
+def _finite_table(form: Variant) -> list[tuple[Json, Json]]:
     if form.kind == "null":
-        return [["null", None]]
+        return [("null", None)]
     if form.kind == "boolean":
-        return [["true", True], ["false", False]]
+        return [("true", True), ("false", False)]
     return list(table(form).values())

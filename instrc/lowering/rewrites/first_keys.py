@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze
 from instrc.lowering.variants import Variant, listed_values
@@ -13,18 +14,18 @@ from instrc.lowering.walk import Walk
 def led_apart(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
     """Let objects of one union begin with keys that differ or discriminate; return those that have none to begin with."""
     for index, form in enumerate(forms):
-        if form.kind == "ref" and form.codec is not None and form.codec["as"] == "ref":
-            body = lowerer.definitions.get(form.codec["name"])
+        if form.kind == "ref" and isinstance(form.codec, RefCodec):
+            body = lowerer.definitions.get(form.codec.name)
             if isinstance(body, dict) and body.get("type") == "object":
                 copy = {name: value for name, value in body.items() if name not in {"title", "description"}}
                 forms[index] = Variant(
                     "object",
                     copy,
-                    lowerer.codecs[form.codec["name"]],
+                    lowerer.codecs[form.codec.name],
                     form.notes,
                     form.text or body.get("description"),
                     form.title,
-                    form.codec["name"],
+                    form.codec.name,
                     form.node,
                 )
     objects = [form for form in forms if form.kind == "object" and form.body.get("properties")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze, kind_of
@@ -96,33 +97,31 @@ def _enumeration(lowerer: Walk, node: dict[str, Any], kind: str, group: list[Jso
     return {"type": kind, "enum": group}
 
 
-def _fold(lowerer: Walk, group: list[Json]) -> dict[str, Any] | None:
+def _fold(lowerer: Walk, group: list[Json]) -> ValuesCodec | None:
     """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
     if not lowerer.dialect.fold or not isinstance(group[0], str):
         return None
     if not any(value.lower() != value.upper() for value in group):
         return None
-    return {"as": "values", "values": [[value, value] for value in group], "fold": True}
+    return ValuesCodec(tuple((value, value) for value in group), fold=True)
 
 
 def _with_strange(lowerer: Walk, forms: list[Variant], strange: list[Json]) -> list[Variant]:
     """Add values that the target's enums cannot hold to the strings, as their JSON text."""
     mine = next((form for form in forms if form.kind == "string"), None)
     own: list[str] = []
-    table: list[list[Json]] = []
+    table: list[tuple[Json, Json]] = []
     if mine is not None:
         if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
             return [*(form for form in forms if form is not mine), _text(mine, strange)]
         own = mine.body.get("enum") or [mine.body["const"]]
-        table = [[value, value] for value in own]
+        table = [(value, value) for value in own]
     taken = set(own)
     for value in strange:
         sent = unique(dumps(value, indent=False), taken, 10_000)
         taken.add(sent)
-        table.append([sent, value])
-    codec: dict[str, Any] = {"as": "values", "values": table}
-    if lowerer.dialect.fold:
-        codec["fold"] = True
+        table.append((sent, value))
+    codec = ValuesCodec(tuple(table), fold=lowerer.dialect.fold)
     form = Variant("string", {"type": "string", "enum": [sent for sent, _ in table]}, codec)
     if mine is None:
         return [*forms, form]
@@ -131,4 +130,4 @@ def _with_strange(lowerer: Walk, forms: list[Variant], strange: list[Json]) -> l
 
 def _text(mine: Variant, strange: list[Json]) -> Variant:
     kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
-    return Variant("string", {"type": "string"}, {"as": "text", "kinds": kinds}, mine.notes)
+    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), mine.notes)

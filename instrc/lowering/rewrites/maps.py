@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.codecs.writing import to_json
+from instrc.ir.codec import ByPattern, Codec, ObjectCodec, PairsCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import note
@@ -45,7 +46,7 @@ def maps(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, Js
     """Say an object none of whose properties is declared."""
     if lowerer.dialect.maps == "keep":
         body, codec, notes = kept(lowerer, node, level, patterns, rest)
-        form = Variant("object", {"type": "object", **body}, {"as": "object", **codec} if codec else None, notes)
+        form = Variant("object", {"type": "object", **body}, codec, notes)
         if not body:  # any object
             form.body["additionalProperties"] = True
         count(lowerer, node, form.body, form.notes, more=False)
@@ -115,12 +116,12 @@ def _count_pairs(lowerer: Walk, node: dict[str, Any], form: Variant) -> None:
 
 def kept(
     lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, Json], rest: Json, *, renamed: bool = False
-) -> tuple[dict[str, Any], Codec, list[str]]:
+) -> tuple[dict[str, Any], ObjectCodec | None, list[str]]:
     """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
     keywords = lowerer.dialect.keywords
     notes: list[str] = []
     body: dict[str, Any] = {}
-    by: list[dict[str, Json]] = []
+    by: list[ByPattern] = []
     other: Codec = None
     single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
     sent = {pattern: spelled(pattern, lowerer.dialect, "plain") for pattern in patterns} if single else {}
@@ -129,7 +130,7 @@ def kept(
         for pattern, schema in patterns.items():
             value, codec = lowerer.fit(schema, level + 1)
             said[sent[pattern] or pattern] = False if value is None else value
-            by.append({"pattern": pattern, "codec": codec})
+            by.append(ByPattern(pattern, codec))
         body["patternProperties"] = said  # declared properties that match the pattern have its demands among their own
     elif patterns:
         notes.append(lowerer.lose(node, "patternProperties"))
@@ -158,9 +159,9 @@ def kept(
             body["propertyNames"] = names
         else:
             notes.append(lowerer.lose(node, "propertyNames"))
-    if any(entry["codec"] is not None for entry in by):
-        return body, {"other": other, "by": by}, notes
-    return body, {"other": other} if other is not None else None, notes
+    if any(entry.codec is not None for entry in by):
+        return body, ObjectCodec({}, other=other, by=tuple(by)), notes
+    return body, None if other is None else ObjectCodec({}, other=other), notes
 
 
 def _lose_rest(lowerer: Walk, node: dict[str, Any], rest: Json) -> None:
@@ -191,12 +192,12 @@ def pairs(lowerer: Walk, node: dict[str, Any], level: int, patterns: dict[str, J
     if not entries:
         return None
     distinct: dict[str, Variant] = {}
-    kept = [(pattern, distinct.setdefault(dumps([form.body, form.codec], indent=False), form)) for pattern, form in entries]
+    kept = [
+        (pattern, distinct.setdefault(dumps([form.body, to_json(form.codec)], indent=False), form)) for pattern, form in entries
+    ]
     items, codec = lowerer.combine({}, list(distinct.values()))
-    pairs: dict[str, Any] = {"as": "pairs", "item": codec}
-    if len(distinct) > 1:
-        pairs["by"] = [{"pattern": pattern, "codec": form.codec} for pattern, form in kept]
-    return Variant("array", {"type": "array", "items": items}, pairs)
+    by = tuple(ByPattern(pattern, form.codec) for pattern, form in kept) if len(distinct) > 1 else ()
+    return Variant("array", {"type": "array", "items": items}, PairsCodec(codec, by))
 
 
 def _enforced(lowerer: Walk, pattern: str) -> str | None:

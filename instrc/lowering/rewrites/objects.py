@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from instrc.codecs.patterns import matches
-from instrc.codecs.reverse import NULL_WORD, Codec, wrapped
+from instrc.ir.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
 from instrc.lowering.names import unique
@@ -116,11 +117,12 @@ class _Shape:
         self.level = level
         self.body: dict[str, Any] = {"type": "object", "properties": {}}
         self.required: list[str] = []
-        self.entries: dict[str, dict[str, Any]] = {}
+        self.members: dict[str, Member] = {}
         self.declared: list[str] = []
         self.notes: list[str] = []
-        self.extra: dict[str, Any] = {}
-        """What the codec knows of undeclared properties."""
+        self.more: More | None = None
+        self.undeclared: ObjectCodec | None = None
+        """The codec of undeclared properties that are kept."""
 
     def add(self, name: str, schema: Json, *, required: bool) -> bool:
         """Add a property; `False` if it must be there and cannot."""
@@ -140,34 +142,35 @@ class _Shape:
             return not required
         keeps_key = dialect.keys_at_root_only and self.level > 1
         sent = name if keeps_key else lowerer.keys.sent(name)
-        entry: dict[str, Any] = {} if sent == name else {"key": name}
+        member = Member(None if sent == name else name)
         asked = required
         nullable = any(admits_null(lowerer, form) for form in forms)
         if not required and (dialect.every_required or (lowerer.ordered and dialect.reorders)):
             asked = True
-            entry["absent"] = True
-            forms = self._or_left_out(schema, forms, entry, nullable=nullable)
+            forms, word = self._or_left_out(schema, forms, nullable=nullable)
+            member = replace(member, absent=True, null=word)
         elif not dialect.null and nullable and any(form.kind == "null" for form in forms):
-            asked, forms = self._missing(schema, forms, entry, required=required)
+            forms, member = self._missing(schema, member, forms, required=required)
+            asked = required and not member.missing
         elif dialect.null_leaves_out and self.level == 1 and not required and not nullable:
-            entry["absent"] = "also"  # `nullable` there lets null through as well
-        notes = (f'null leaves it out, "{entry["null"]}" sets it to null.',) if "null" in entry else ()
+            member = replace(member, absent="also")  # `nullable` there lets null through as well
+        notes = () if member.null is None else (f'null leaves it out, "{member.null}" sets it to null.',)
         body, codec = lowerer.combine(schema, forms, notes)
         if dialect.described and not body.get("description") and (dialect.described_inside or self.level == 1):
             body = {"description": name.replace("_", " ").strip() or "The value.", **body}
-        if codec is not None:
-            entry["codec"] = codec
+        member = replace(member, codec=codec)
         self.body["properties"][sent] = body
         self.declared.append(name)
         if asked:
             self.required.append(sent)
-        if entry or sent.endswith("_"):  # what ends so and is unknown stands for another key
-            self.entries[sent] = entry
+        if member.acts or codec is not None or sent.endswith("_"):  # what ends so and is unknown stands for another key
+            self.members[sent] = member
         return True
 
-    def _or_left_out(self, schema: Json, forms: list[Variant], entry: dict[str, Any], *, nullable: bool) -> list[Variant]:
-        """Let null say that a property is left out, and a word say null where null is a value."""
-        written = any(form.written and (form.anything or "null" in (form.codec or {})["kinds"]) for form in forms)
+    def _or_left_out(self, schema: Json, forms: list[Variant], *, nullable: bool) -> tuple[list[Variant], str | None]:
+        """Let null say that a property is left out; where null is a value a word says it, which is returned, too."""
+        word: str | None = None
+        written = any(isinstance(form.codec, TextCodec) and "null" in (form.codec.kinds or ("null",)) for form in forms)
         if nullable and not written:
             if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
                 reason = "is null, so null and leaving out mean the same; null is taken for left out"
@@ -177,41 +180,35 @@ class _Shape:
                 known = [value for form in forms for value in (*form.body.get("enum", ()), form.body.get("const"))]
                 while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
                     word = f"<{word}>"
-                entry["null"] = word
                 if not any(form.kind == "any" for form in forms):
                     forms = [
                         *(form for form in forms if form.kind != "null"),
                         Variant("string", {"type": "string", "enum": [word]}),
                     ]
-        return [*forms, null_variant()] if not any(form.kind == "null" for form in forms) else forms
+        return ([*forms, null_variant()] if not any(form.kind == "null" for form in forms) else forms), word
 
-    def _missing(
-        self, schema: Json, forms: list[Variant], entry: dict[str, Any], *, required: bool
-    ) -> tuple[bool, list[Variant]]:
+    def _missing(self, schema: Json, member: Member, forms: list[Variant], *, required: bool) -> tuple[list[Variant], Member]:
         """Let a missing key say null, for a target without null."""
         kept = [form for form in forms if form.kind != "null"]
         if not kept:
-            return required, forms
+            return forms, member
         if required:
-            entry["missing"] = True
-            return False, kept
+            return kept, replace(member, missing=True)
         if isinstance(schema, dict):
             same = "default" in schema and schema["default"] is None
             self.lowerer.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
-        entry["unsaid"] = True
-        return False, kept
+        return kept, replace(member, unsaid=True)
 
     def others(self, patterns: dict[str, Json], rest: Json) -> None:
         """Let properties in that are not declared."""
         lowerer, dialect = self.lowerer, self.lowerer.dialect
         if dialect.maps == "keep":
-            renamed = any("key" in entry for entry in self.entries.values())
+            renamed = any(member.key is not None for member in self.members.values())
             body, codec, notes = maps.kept(lowerer, self.node, self.level, patterns, rest, renamed=renamed)
             self.body.update(body)
             self.notes += notes
             if codec is not None:
-                self.extra |= codec
-                self.extra["declared"] = list(self.body["properties"])
+                self.undeclared = replace(codec, declared=tuple(self.body["properties"]))
             return
         if not dialect.closed:
             reason = "has no word in the target; what is not in the list is found when the answer is lifted"
@@ -228,7 +225,7 @@ class _Shape:
         )
         if asked:
             self.required.append(sent)
-        self.extra["more"] = {"at": sent, "codec": form.codec, "declared": self.declared, "asked": asked}
+        self.more = More(sent, form.codec, tuple(self.declared), asked)
 
     def form(self) -> Variant:
         """Return the finished object."""
@@ -243,24 +240,28 @@ class _Shape:
             body["propertyOrdering"] = list(body["properties"])
         if not body["required"] and not dialect.every_required:
             del body["required"]
-        maps.count(lowerer, node, body, self.notes, more="more" in self.extra)
+        maps.count(lowerer, node, body, self.notes, more=self.more is not None)
         for keyword in ("dependentRequired", "dependentSchemas"):
             if any(needs not in (True, {}, []) for needs in (node.get(keyword) or {}).values()):
                 self.notes.append(lowerer.lose(node, keyword))
-        if "propertyNames" in node and "other" not in self.extra and not dialect.closed:
+        if "propertyNames" in node and (self.undeclared is None or self.undeclared.other is None) and not dialect.closed:
             self.notes.append(lowerer.lose(node, "propertyNames"))
-        codec: Codec = {"as": "object", "keys": self.entries, **self.extra} if self.entries or self.extra else None
-        return Variant("object", body, codec, [text for text in self.notes if text])
+        return Variant("object", body, self._codec(), [text for text in self.notes if text])
+
+    def _codec(self) -> ObjectCodec | None:
+        if self.undeclared is not None:
+            return replace(self.undeclared, members=self.members)
+        return ObjectCodec(self.members, self.more) if self.members or self.more is not None else None
 
 
 def admits_null(lowerer: Walk, form: Variant) -> bool:
     """Say whether null is among the values of a form."""
     if form.kind in {"null", "any"} or form.anything:
         return True
-    if form.written and form.codec is not None:
-        return "null" in form.codec["kinds"]
-    if form.codec is not None and form.codec["as"] == "values":
-        return any(value is None for _, value in form.codec["values"])
+    if isinstance(form.codec, TextCodec):
+        return "null" in (form.codec.kinds or ("null",))
+    if isinstance(form.codec, ValuesCodec):
+        return any(value is None for _, value in form.codec.values)
     return form.kind == "ref" and _nullish(lowerer, form.node, set())
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.rewrites import arrays
@@ -68,8 +68,7 @@ def uniform(lowerer: Walk, node: dict[str, Any], branches: list[Branch], level: 
 
 def _codec(branches: list[Branch], inner: Codec) -> Codec:
     raw = {branch["properties"]["tool"]["const"]: _raw(branch["properties"]["arguments"]) for branch in branches}
-    codec: dict[str, Any] = {"as": "plan", "raw": {tool: names for tool, names in raw.items() if names}}
-    return codec if inner is None else {**codec, "codec": inner}
+    return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
 
 
 def _task(branches: list[Branch]) -> Json:
@@ -117,9 +116,10 @@ def _is_closed(arguments: Branch) -> bool:
     return arguments.get("additionalProperties") is False
 
 
-def _raw(arguments: Branch) -> list[str]:
+def _raw(arguments: Branch) -> tuple[str, ...]:
     """Return the arguments that are texts whatever is in them."""
-    return [name for name, schema in arguments.get("properties", {}).items() if own_kinds(_value(schema)) == {"string"}]
+    properties = arguments.get("properties", {})
+    return tuple(name for name, schema in properties.items() if own_kinds(_value(schema)) == {"string"})
 
 
 def _value(schema: Json) -> Json:

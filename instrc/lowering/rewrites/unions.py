@@ -11,10 +11,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
-from instrc.codecs.reverse import Codec
+from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze
 from instrc.lowering.notes import joined
@@ -101,11 +102,7 @@ def merged(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
 
 def _strange(form: Variant) -> bool:
     """Say whether strings of a form stand for other values."""
-    return (
-        form.codec is not None
-        and form.codec["as"] == "values"
-        and any(not isinstance(value, str) for _, value in form.codec["values"])
-    )
+    return isinstance(form.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in form.codec.values)
 
 
 def _enumerations(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
@@ -123,9 +120,8 @@ def _enumerations(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
         codec: Codec = None
         if mate.codec is not None or form.codec is not None:
             known = {sent: pair for one in (mate, form) for sent, pair in table(one).items()}
-            codec = {"as": "values", "values": list(known.values())}
-            if any(one.codec is not None and one.codec.get("fold") for one in (mate, form)):
-                codec["fold"] = True
+            fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, form))
+            codec = ValuesCodec(tuple(known.values()), fold)
         text = joined(mate.text, form.text)
         result[result.index(mate)] = Variant(
             mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node
@@ -140,7 +136,11 @@ def _same_enumeration(left: Variant, right: Variant) -> bool:
         or not right.body.keys() <= {"type", "enum", "const"}
     ):
         return False
-    if len(left.body) < 2 or len(right.body) < 2 or any(form.codec and form.codec["as"] != "values" for form in (left, right)):
+    if (
+        len(left.body) < 2
+        or len(right.body) < 2
+        or any(form.codec is not None and not isinstance(form.codec, ValuesCodec) for form in (left, right))
+    ):
         return False
     theirs = table(right)
     return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
@@ -150,7 +150,7 @@ def united(lowerer: Walk, forms: list[Variant], shared: list[str]) -> tuple[dict
     """Return one schema for forms that differ, and the codec that finds the form of an answer."""
     dialect = lowerer.dialect
     if len(forms) == 1 and forms[0].kind == "null" and not dialect.null_type and dialect.null:
-        return {"type": ["string", "null"], "enum": ["null", None]}, {"as": "values", "values": [[None, None], ["null", None]]}
+        return {"type": ["string", "null"], "enum": ["null", None]}, ValuesCodec(((None, None), ("null", None)))
     if len(forms) == 1 and (forms[0].kind != "null" or dialect.null):
         return forms[0].body, forms[0].codec
     if dialect.unions == "choice":
@@ -161,10 +161,8 @@ def united(lowerer: Walk, forms: list[Variant], shared: list[str]) -> tuple[dict
         form = others[0]
         shared += [text for text in [form.text, *form.notes] if text and text not in shared]
         codec = form.codec
-        if nulls and codec is not None and codec["as"] == "text" and "null" not in codec.get("kinds", ("null",)):
-            codec = {**codec, "null": True}  # stands beside the text as itself
-        elif nulls and codec is not None and codec["as"] == "ref":
-            codec = {**codec, "null": True}
+        if nulls and (isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",)))):
+            codec = replace(codec, null=True)  # it stands beside the text as itself
         return _nullable(lowerer, form), codec
     untangled(lowerer, others)
     if dialect.type_lists and all(form.bare for form in others):
@@ -186,10 +184,7 @@ def codec_of(lowerer: Walk, others: list[Variant], nulls: list[Variant]) -> Code
     """Return the codec of a union: nothing if nothing changes in any branch."""
     if all(form.codec is None for form in others):
         return None
-    return {
-        "as": "union",
-        "of": [{"when": lowerer.without_annotations(form.body), "codec": form.codec} for form in [*others, *nulls]],
-    }
+    return UnionCodec(tuple(Alternative(lowerer.without_annotations(form.body), form.codec) for form in [*others, *nulls]))
 
 
 def _nullable(lowerer: Walk, form: Variant) -> dict[str, Any]:

@@ -1,0 +1,226 @@
+"""The way back from an answer to our names and shapes: a closed union of what can be undone.
+
+`None` in the place of a codec says that the value is the same on both sides.
+`instrc.codecs.maps` writes codecs as plain JSON and reads them; the field `as` there says which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from instrc.jsonvalue import AnyJson as Json
+
+NULL_WORD = "<null>"
+"""What says null where null itself says that a property is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A property of an object, by the name that is sent."""
+
+    key: str | None = None
+    """Our name, where it is another one."""
+    absent: bool | Literal["also"] = False
+    """Whether null means that it is left out; `also`: as leaving it out does."""
+    null: str | None = None
+    """The word for a real null."""
+    missing: bool = False
+    """Whether a missing key means null."""
+    unsaid: bool = False
+    """Whether null cannot be said."""
+    codec: Codec = None
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is undone besides what the codec of the value undoes."""
+        return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A key that only tells alternatives apart, and its value."""
+
+    key: str
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """The list that holds undeclared properties as pairs."""
+
+    at: str
+    codec: Codec
+    declared: tuple[str, ...] = ()
+    asked: bool = False
+    """Whether it is sent though it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByPattern:
+    """The codec of what stands under keys that match a pattern; `None` matches every key."""
+
+    pattern: str | None
+    codec: Codec
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCodec:
+    """An object is an object with other keys, or other values under them."""
+
+    members: Mapping[str, Member]
+    more: More | None = None
+    other: Codec = None
+    """The codec of undeclared properties."""
+    by: tuple[ByPattern, ...] = ()
+    declared: tuple[str, ...] | None = None
+    """The names of which `other` and `by` do not speak."""
+    tag: Tag | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayCodec:
+    """A list is a list of other items."""
+
+    prefix: tuple[Codec, ...]
+    items: Codec
+
+
+@dataclass(frozen=True, slots=True)
+class PairsCodec:
+    """A list of `{key, value}` objects is an object."""
+
+    item: Codec
+    by: tuple[ByPattern, ...] = ()
+    """The codecs of entries by the patterns of their keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleCodec:
+    """An object is a list: its places by name, and the list of what follows them under the name `more`."""
+
+    keys: tuple[str, ...]
+    item: Codec
+    more: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextCodec:
+    """A text is a value written as JSON, or itself where it is none."""
+
+    kinds: tuple[str, ...] | None = None
+    """The types it can be; `None` for any."""
+    null: bool = False
+    """Whether null is sent as itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesCodec:
+    """A literal is another one."""
+
+    values: tuple[tuple[Json, Json], ...]
+    """What is sent, and what it means."""
+    fold: bool = False
+    """Whether the case of what is sent may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One alternative of a union."""
+
+    when: Json
+    """A schema of the payload that accepts what is sent for it; it may refer to the map's `definitions`."""
+    codec: Codec
+
+
+@dataclass(frozen=True, slots=True)
+class UnionCodec:
+    """A value is what the first alternative says that accepts it."""
+
+    of: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One alternative of a choice: the key that holds it, or null, which no key holds."""
+
+    key: str | None
+    codec: Codec = None
+    when: Json = True
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceCodec:
+    """The key `choice` of an object names the alternative that another key holds."""
+
+    of: Mapping[str, Choice]
+
+
+@dataclass(frozen=True, slots=True)
+class BoxCodec:
+    """The one key of an object, a tag aside, holds the value."""
+
+    key: str
+    codec: Codec
+    tag: Tag | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefCodec:
+    """A codec of the map's `codecs`, because it is recursive or stands in several places."""
+
+    name: str
+    null: bool = False
+    """Whether null is sent as itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesCodec:
+    """A value is the same with other keys, wherever its schema speaks of them."""
+
+    keys: Mapping[str, str]
+    """Our names by those that are sent."""
+    fold: bool = False
+    """Whether the case of listed words may differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCodec:
+    """The uniform spelling of a plan is the typed one."""
+
+    raw: Mapping[str, tuple[str, ...]]
+    """By tool, the arguments that are texts whatever is in them."""
+    codec: Codec
+
+
+SomeCodec: TypeAlias = (
+    ObjectCodec
+    | ArrayCodec
+    | PairsCodec
+    | TupleCodec
+    | TextCodec
+    | ValuesCodec
+    | UnionCodec
+    | ChoiceCodec
+    | BoxCodec
+    | PlanCodec
+    | RefCodec
+    | NamesCodec
+)
+Codec: TypeAlias = SomeCodec | None
+
+
+def array_codec(prefix: tuple[Codec, ...], items: Codec) -> ArrayCodec | None:
+    """Return the codec of an array, `None` if nothing in it changes."""
+    while prefix and prefix[-1] == items:
+        prefix = prefix[:-1]
+    return None if items is None and not any(prefix) else ArrayCodec(prefix, items)
+
+
+def wrapped(text: str, word: str) -> int | None:
+    """Return how many pairs of angle brackets stand around a word; `None` if the text is something else."""
+    extra, odd = divmod(len(text) - len(word), 2)
+    if odd or extra < 0 or text != "<" * extra + word + ">" * extra:
+        return None
+    return extra
