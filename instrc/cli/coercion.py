@@ -14,50 +14,64 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
 import typer
+from typer.core import TyperArgument, TyperGroup, TyperOption
 
 HELP = ["-h", "--help"]
 """How the help of a command is asked for."""
 
 
 def spare_pydantic(command: Any) -> None:
-    """Give the parameters of a command, and of the commands below it, a quick way to their values."""
+    """Give the parameters of a command, and of the commands below it, a quick way to their values.
+
+    The class of a command is private to typer, as that of a context is.
+    """
     context = typer.Context(command, help_option_names=HELP)  # the first context that is asked decides what the help is called
     for parameter in command.get_params(context):  # with `--help`, which is no parameter of ours
-        if getattr(parameter, "_runtime_param", parameter) is None:  # typer would build its own when it is first needed
-            kind = _plain(parameter.type_descriptor.annotation)
-            if kind is not None:
-                parameter._runtime_param = _Quick(kind)  # noqa: SLF001  -- there is no public way
-    for below in getattr(command, "commands", {}).values():
+        if type(parameter) is TyperOption:
+            parameter.__class__ = _QuickOption  # typer has no word for the class of a parameter
+        elif type(parameter) is TyperArgument:
+            parameter.__class__ = _QuickArgument
+    for below in command.commands.values() if isinstance(command, TyperGroup) else ():
         spare_pydantic(below)
 
 
-class _Quick:
-    """Stands for a parameter's coercion as typer calls it."""
-
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+class _QuickOption(TyperOption):
+    def process_value(self, ctx: Any, value: Any) -> Any:
         """Return the value, or what typer makes of it."""
-        several = param.multiple or param.nargs == -1
-        if value is None:
-            return () if several else None
         try:
-            return [self._one(item) for item in value] if several else self._one(value)
+            made = _quickly(self, value)
         except ValueError:
-            return self._slowly(value, param, ctx)
+            return super().process_value(ctx, value)
+        return made if self.callback is None else self.callback(ctx, self, made)
 
-    def _one(self, item: Any) -> Any:
-        if isinstance(item, self.kind):
-            return item
-        if not isinstance(item, str) or self.kind in {bool, int}:  # typer knows the bounds of numbers
-            raise ValueError
-        return self.kind(item)
 
-    @staticmethod
-    def _slowly(value: Any, param: Any, ctx: Any) -> Any:
-        param._runtime_param = None  # noqa: SLF001  -- as above: typer builds its own
-        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+class _QuickArgument(TyperArgument):
+    def process_value(self, ctx: Any, value: Any) -> Any:
+        """Return the value, or what typer makes of it."""
+        try:
+            made = _quickly(self, value)
+        except ValueError:
+            return super().process_value(ctx, value)
+        return made if self.callback is None else self.callback(ctx, self, made)
+
+
+def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
+    """Return the value of a parameter; `ValueError` if that is not simple, or if it is missing."""
+    kind = _plain(parameter.type_descriptor.annotation)
+    if kind is None or (parameter.required and parameter.value_is_missing(value)):
+        raise ValueError
+    several = parameter.multiple or parameter.nargs == -1
+    if value is None:
+        return () if several else None
+    return [_one(kind, item) for item in value] if several else _one(kind, value)
+
+
+def _one(kind: type, item: Any) -> Any:
+    if isinstance(item, kind):
+        return item
+    if not isinstance(item, str) or kind in {bool, int}:  # typer knows the bounds of numbers
+        raise ValueError
+    return kind(item)
 
 
 def _plain(annotation: Any) -> type | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,8 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
+    from instrc.launching.launcher import Launcher
+    from instrc.runtime.engine import Launch
     from instrc.runtime.interpreter.commands import UserCommand
 
 Model = Annotated[
@@ -69,21 +72,14 @@ def command(
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)
+        launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
         if items is not None:
             name = run_id or new_id(prepared.name)
-            many = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
             open_ = engine(store, engine_name, keep="open")
-            work = stream(
-                items,
-                lambda number, given: many.launch(given, f"{name}.{number}"),
-                open_,
-                window=batch * concurrency,
-                output=output,
-            )
+            launch = partial(_numbered, launcher, name)
+            work = stream(items, launch, open_, window=batch * concurrency, output=output)
             raise typer.Exit(PROBLEMS if carried_out(work) else FINE)
-        begun = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(
-            prompt, run_id
-        )
+        begun = launcher.launch(prompt, run_id)
         watcher = Watcher(as_json=as_json, quiet=quiet)
         with watcher as sink:
             people = _asked(watcher) if ask else None
@@ -91,6 +87,11 @@ def command(
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
+
+
+def _numbered(launcher: Launcher, name: str, number: int, given: Json) -> Launch:
+    """Return one of several runs, whose id is that of all with its number."""
+    return launcher.launch(given, f"{name}.{number}")
 
 
 class _asked:  # noqa: N801  -- reads as what it does: questions asked here

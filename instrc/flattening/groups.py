@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from instrc.flattening import unevaluated
 from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_lost
@@ -22,88 +24,112 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 """Sets have no order that is the same in every run."""
 
 
+@dataclass(slots=True)
+class _Said:
+    """What the conjuncts say about properties, in the order in which they are read."""
+
+    groups: list[objects.Group] = field(default_factory=list)
+    unevaluated: list[Term] = field(default_factory=list)
+    """Values of `unevaluatedProperties` that have to stay as they are."""
+    open_extra: Json = None
+    lost: list[objects.Lost] = field(default_factory=list)
+
+
 def properties(merger: Placing) -> None:
     """Join what is said about properties."""
-    objects_of: list[objects.Group] = []
-    order = list(dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())))
-    kept_unevaluated: list[Term] = []
-    open_extra: Json = None
-    lost: list[objects.Lost] = []
-    views = [conjunct.view for conjunct in merger.conjuncts]
-    for place in order:
-        conjunct = merger.conjuncts[place]
-        view, scope = conjunct.view, conjunct.scope
-        found = objects.Group(origin=place)
-        for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
-            value = view.get(keyword)
-            if value.__class__ is dict:
-                for name, schema in value.items():
-                    into[name] = [(schema, scope)]
-            elif keyword in view:
-                merger.todo.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
-        if "additionalProperties" in view:
-            extra = view["additionalProperties"]
-            if extra in TRIVIAL:
-                open_extra = extra
-            else:
-                found.extra = [(extra, scope)]
-                found.closed = extra is False
-        objects.without_idle_patterns(found)
-        objects_of.append(found)
-        if "unevaluatedProperties" in view:
-            value = view["unevaluatedProperties"]
-            certain, possible = evaluated(merger.run.store, conjunct.node, scope)
-            if value in TRIVIAL:
-                if open_extra is None:
-                    open_extra = value
-            elif certain.all_properties or unevaluated.excluded("object", views):
-                pass
-            elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
-                objects_of.append(
-                    objects.Group(
-                        {name: [] for name in (*certain.names, *possible.names)},
-                        {regex: [] for regex in (*certain.patterns, *possible.patterns)},
-                        [(value, scope)],
-                        value is False,
-                        place,
-                    )
-                )
-            else:
-                kept_unevaluated.append((value, scope))
-                names = unevaluated.never_seen(merger.conjuncts, certain, possible)
-                objects_of.append(objects.Group({name: [(value, scope)] for name in names}))
-                if value is False:
-                    lost += [
-                        objects.Lost(name, place, [(by.view["properties"][name], by.scope)])
-                        for name in names
-                        for by in merger.conjuncts
-                        if by.view.get("properties").__class__ is dict and name in by.view["properties"]
-                    ]
-    if kept_unevaluated:
-        open_extra = None  # it would have them see everything
+    said = _Said()
+    for place in dict.fromkeys(place for keyword in _BY_NAME_FIRST for place in merger.groups.get(keyword, ())):
+        _read(merger, place, said)
+        if "unevaluatedProperties" in merger.conjuncts[place].view:
+            _read_unevaluated(merger, place, said)
+    if said.unevaluated:
+        said.open_extra = None  # it would have them see everything
     merger.todo.shares = True  # one schema for further properties may come to stand at many names
-    main = objects_of[0]
-    apart: list[objects.Group] = []
-    for further in objects_of[1:]:
-        if objects.join(main, further, lost):
-            continue
-        if not any(objects.join(other, further, lost) for other in apart):
-            apart.append(further)
-    while made_room := next((other for other in apart if objects.join(main, other, lost)), None):
-        apart.remove(made_room)  # what has been joined since may have made room for it
+    main, apart = _joined(said)
     merger.todo.may_close = bool(apart) and not main.closed
-    for item in lost:
+    for item in said.lost:
         report_lost(merger.run, merger.conjuncts, item)
-    write(merger, merger.out, main, open_extra)
+    write(merger, merger.out, main, said.open_extra)
     for other in apart:
         container: dict[str, Json] = {}
         merger.todo.apart.setdefault("properties", []).append(container)
         write(merger, container, other, None)
-    if kept_unevaluated:
+    if said.unevaluated:
         merger.todo.may_simplify = True
-        merger.place_child(merger.out, "unevaluatedProperties", kept_unevaluated)
+        merger.place_child(merger.out, "unevaluatedProperties", said.unevaluated)
     else:
         merger.out.pop("unevaluatedProperties", None)
+
+
+def _read(merger: Placing, place: int, said: _Said) -> None:
+    """Read what one conjunct says about properties by name, by pattern and about further ones."""
+    conjunct = merger.conjuncts[place]
+    view, scope = conjunct.view, conjunct.scope
+    found = objects.Group(origin=place)
+    for keyword, into in (("properties", found.properties), ("patternProperties", found.patterns)):
+        value = view.get(keyword)
+        if value.__class__ is dict:
+            for name, schema in value.items():
+                into[name] = [(schema, scope)]
+        elif keyword in view:
+            merger.todo.apart.setdefault(keyword, []).append({keyword: value})  # whatever it is meant to say
+    if "additionalProperties" in view:
+        extra = view["additionalProperties"]
+        if extra in TRIVIAL:
+            said.open_extra = extra
+        else:
+            found.extra = [(extra, scope)]
+            found.closed = extra is False
+    objects.without_idle_patterns(found)
+    said.groups.append(found)
+
+
+def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
+    """Read an `unevaluatedProperties` as properties where what it sees is certain; else it stays."""
+    conjuncts = merger.conjuncts
+    value, scope = conjuncts[place].view["unevaluatedProperties"], conjuncts[place].scope
+    views = [conjunct.view for conjunct in conjuncts]
+    certain, possible = evaluated(merger.run.store, conjuncts[place].node, scope)
+    if value in TRIVIAL:
+        if said.open_extra is None:
+            said.open_extra = value
+    elif certain.all_properties or unevaluated.excluded("object", views):
+        pass
+    elif certain.covers_properties(possible) or unevaluated.properties_void(views, certain, possible, value):
+        said.groups.append(
+            objects.Group(
+                {name: [] for name in (*certain.names, *possible.names)},
+                {regex: [] for regex in (*certain.patterns, *possible.patterns)},
+                [(value, scope)],
+                value is False,
+                place,
+            )
+        )
+    else:
+        said.unevaluated.append((value, scope))
+        names = unevaluated.never_seen(conjuncts, certain, possible)
+        said.groups.append(objects.Group({name: [(value, scope)] for name in names}))
+        if value is False:
+            said.lost += [
+                objects.Lost(name, place, [(by.view["properties"][name], by.scope)])
+                for name in names
+                for by in conjuncts
+                if by.view.get("properties").__class__ is dict and name in by.view["properties"]
+            ]
+
+
+def _joined(said: _Said) -> tuple[objects.Group, list[objects.Group]]:
+    """Join groups to one as far as that goes; return it, and those that stay beside it."""
+    main = said.groups[0]
+    apart: list[objects.Group] = []
+    for further in said.groups[1:]:
+        if objects.join(main, further, said.lost):
+            continue
+        if not any(objects.join(other, further, said.lost) for other in apart):
+            apart.append(further)
+    while made_room := next((other for other in apart if objects.join(main, other, said.lost)), None):
+        apart.remove(made_room)  # what has been joined since may have made room for it
+    return main, apart
 
 
 def write(merger: Placing, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:

@@ -48,18 +48,13 @@ class Merger(Placing):
         if self.run.store.unevaluated:
             self.watch()
         simple_properties = "additionalProperties" not in by_keyword and "unevaluatedProperties" not in by_keyword
-        simple_items = (
-            "unevaluatedItems" not in by_keyword
-            and not groups.ITEMS.isdisjoint(by_keyword)
-            and (len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1)
-        )
-        properties = items = content = False
+        simple_items = self.has_simple_items()
+        properties = items = False
         for keyword, places in by_keyword.items():
             law = LAWS.get(keyword)
             if law is not None:
-                first = conjuncts[places[0]].view[keyword]
                 if len(places) == 1:
-                    out[keyword] = first
+                    out[keyword] = conjuncts[places[0]].view[keyword]
                 elif not self.by_law(keyword, places):
                     return False
             elif keyword in groups.PROPERTIES:
@@ -76,13 +71,7 @@ class Merger(Placing):
                     items = True
             elif keyword in _BY_KEYWORD:
                 _BY_KEYWORD[keyword](self, keyword, places)
-            elif keyword in _FOLLOWERS:
-                pass
-            elif keyword in ANNOTATIONS_OF_CONTENT:
-                if not content:
-                    content = True
-                    self.content()
-            else:
+            elif keyword not in _FOLLOWERS:
                 out[keyword] = conjuncts[places[-1]].view[keyword]  # an annotation or unknown: the last wins
         if properties:
             groups.properties(self)
@@ -91,6 +80,15 @@ class Merger(Placing):
         if len(self.pending) > 1 and (properties or items):
             self.in_written_order()
         return self.reconcile()
+
+    def has_simple_items(self) -> bool:
+        """Tell whether one conjunct alone speaks of items, so that nothing has to be joined."""
+        by_keyword = self.groups
+        return (
+            "unevaluatedItems" not in by_keyword
+            and not groups.ITEMS.isdisjoint(by_keyword)
+            and len({*by_keyword.get("prefixItems", ()), *by_keyword.get("items", ())}) == 1
+        )
 
     def in_written_order(self) -> None:
         """Have the parts done in the order in which they will stand, as they would be if they were read again."""
@@ -306,15 +304,17 @@ class Merger(Placing):
         if "contains" in self.todo.apart:
             self.todo.apart["contains"].pop()
 
-    def content(self) -> None:
-        """Take what is said about encoded content from the last place that says any of it."""
+    def content(self, keyword: str, _places: list[int]) -> None:
+        """Take what is said about encoded content, once, from the last place that says any of it."""
+        if keyword != next(first for first in self.groups if first in ANNOTATIONS_OF_CONTENT):
+            return
         last = max(place for keyword in ANNOTATIONS_OF_CONTENT for place in self.groups.get(keyword, ()))
         conjunct = self.conjuncts[last]
-        for keyword in conjunct.view:
-            if keyword == "contentSchema":
-                self.place_child(self.out, keyword, [(conjunct.view[keyword], conjunct.scope)])
-            elif keyword in ANNOTATIONS_OF_CONTENT:
-                self.out[keyword] = conjunct.view[keyword]
+        for word, value in conjunct.view.items():
+            if word == "contentSchema":
+                self.place_child(self.out, word, [(value, conjunct.scope)])
+            elif word in ANNOTATIONS_OF_CONTENT:
+                self.out[word] = value
 
     def reconcile(self) -> bool:
         """Let keywords that speak of the same things agree; false if nothing satisfies them."""
@@ -373,4 +373,5 @@ _BY_KEYWORD = {
     "not": Merger.negations,
     "if": Merger.conditions,
     "contains": Merger.contains,
+    **dict.fromkeys(ANNOTATIONS_OF_CONTENT, Merger.content),
 }

@@ -159,14 +159,7 @@ class _Judge:
         if not isinstance(node, dict):
             yield Breach("schema", place, "a schema is expected")
             return
-        if aimed.key is not None and not aimed.keys_at_root_only:
-            for name in node.get("properties", {}):
-                if not aimed.key.allows(name):
-                    yield Breach("key", place, f"{name!r} is no key")
-        if not aimed.comments:
-            for keyword in node:
-                if keyword == "$comment" or keyword.startswith("x-"):
-                    yield Breach("comment", place, f"{keyword!r} is not for models")
+        yield from self._names(place, node)
         if aimed.structure == "kept":
             return
         yield from self._sizes(place, node)
@@ -183,6 +176,23 @@ class _Judge:
             yield from self._union(place, node)
         if aimed.described and aimed.described_inside and role == "properties" and not node.get("description"):
             yield Breach("description", place, "a property needs a description")
+        yield from self._limits(place, node)
+
+    def _names(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+        """Judge the keys of an object, and keywords that are comments."""
+        aimed = self.aimed
+        if aimed.key is not None and not aimed.keys_at_root_only:
+            for name in node.get("properties", {}):
+                if not aimed.key.allows(name):
+                    yield Breach("key", place, f"{name!r} is no key")
+        if not aimed.comments:
+            for keyword in node:
+                if keyword == "$comment" or keyword.startswith("x-"):
+                    yield Breach("comment", place, f"{keyword!r} is not for models")
+
+    def _limits(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+        """Judge the keywords of which a provider takes only some values."""
+        aimed = self.aimed
         if aimed.most_min_items is not None and node.get("minItems", 0) > aimed.most_min_items:
             yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
         if "format" in node and node["format"] not in aimed.formats:

@@ -113,23 +113,27 @@ class Index:
             old = dialect.old
             if old and modern(node, dialect) is not node:
                 dirty_at.append(place)
-            for keyword, value in node.items():
-                if keyword not in HOLDERS:
-                    continue
-                if keyword == "allOf" and value.__class__ is list:
-                    self.to_fold = True
-                    dirty_at.append(place)
-                if keyword in _UNEVALUATED:
-                    self.unevaluated = True
-                for child in held(keyword, value):
-                    if child.__class__ is dict:
-                        if old or not tells_nothing(child) or id(child) in indexed:
-                            push((child, within, place))
-                        else:  # most schemas are leaves
-                            note_down(id(child))
-                            plain += 1
+            if node.get("allOf").__class__ is list:
+                self.to_fold = True
+                dirty_at.append(place)
+            for child in self._children(node):
+                if old or not tells_nothing(child) or id(child) in indexed:
+                    push((child, within, place))
+                else:  # most schemas are leaves
+                    note_down(id(child))
+                    plain += 1
         self.count += len(order) + plain
         mark(self.needs_flattening, dirty_at, order, further)
+
+    def _children(self, node: dict[str, Json]) -> list[dict[str, Json]]:
+        """Return the schemas directly below one that are objects; note that it holds an `unevaluated…`."""
+        found: list[dict[str, Json]] = []
+        for keyword, value in node.items():
+            if keyword in HOLDERS:
+                if keyword in _UNEVALUATED:
+                    self.unevaluated = True
+                found += [child for child in held(keyword, value) if child.__class__ is dict]
+        return found
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
         """Take down identifiers of a schema; return the resource that what is below it belongs to."""

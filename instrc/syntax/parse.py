@@ -73,6 +73,11 @@ def fits(automaton: Tables, states: list[int], kind: str) -> bool:
         above.append(table[above[-1] if above else states[kept - 1]][rule.origin])
 
 
+def _rules(automaton: Tables, builder: Builder) -> list[_Rule]:
+    actions = zip(automaton.rules, builder.actions(automaton.rules), strict=True)
+    return [(rule.length, rule.origin, action) for rule, action in actions]
+
+
 def _recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
     """Build the source from the beginning of a statement on, or tell that it is no program."""
     text = source.text
@@ -80,14 +85,11 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
     match = automaton.lexer.match
     table = automaton.states
     hops = automaton.hops
-    rules: list[_Rule] = [
-        (rule.length, rule.origin, action) for rule, action in zip(automaton.rules, builder.actions(automaton.rules), strict=True)
-    ]
+    rules = _rules(automaton, builder)
     states = [0]
     values: list[Any] = []
     starts: list[int] = []  # where the text of each value begins
-    end = position
-    depth = 0
+    end, depth = position, 0
     while True:
         found = match(text, position)
         kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Application, Constant, Instruction
+from instrc.ir.graph import Application, Constant, Instruction, Slot
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json
@@ -14,6 +14,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, take_label
+from instrc.passes.bind.holding import Frame
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.slots import check_slots, frame_at, properties_of
 from instrc.passes.bind.steps import PRIVATE
@@ -29,18 +30,12 @@ def mix(
     frame = frame_at(ev, context)
     given = Given()
     within = context.given_to(frame)._replace(own=context.own, placing=True)
-    filling: Expression | None = None
-    fields: list[Field] = []
+    filling = next((each.value for each in written if _is_filling(each)), None)
     for each in written:
-        if each.label is None and not isinstance(each.value, Object):
-            if filling is not None:
-                ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
-                return None
-            filling = each.value
-        elif each.label is None and isinstance(each.value, Object):
-            fields.extend(each.value.fields)
-        else:
-            fields.append(Field(each.label or "", each.label_span or each.value.span, each.value))
+        if filling is not None and _is_filling(each) and each.value is not filling:
+            ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=mixin.name, first=filling.span))
+            return None
+    fields = _fields(written)
     value: Value | None = None
     if filling is not None:
         value = yield ev.value(filling, _unkeyed(ev, filling, within))
@@ -59,52 +54,77 @@ def mix(
                 return None
             filling = expression
             value = yield ev.value(expression, _unkeyed(ev, expression, within))
+            if value is None:
+                return None
         elif is_choice(ev, expression, within):
             slot = yield choice(ev, slot_field, expression, context.inside()._replace(keys=keys), given, collect)
-            if slot is None:
-                given.complete = False
-            else:
-                given.slots.append(slot._replace(reads=tuple(given.chosen)))
-            continue
+            _take(given, None if slot is None else slot._replace(reads=tuple(given.chosen)))
         elif is_data(expression):
-            given.slots.append(ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
-            continue
+            _take(given, ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
         else:
-            slot = yield fuse(
-                ev,
-                mixin,
-                slot_field,
-                expression,
-                context.inside()._replace(keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key)),
-            )
+            around = context.inside()._replace(keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key))
+            slot = yield fuse(ev, mixin, slot_field, expression, around)
+            _take(given, slot)
             if slot is not None:
-                given.slots.append(slot)
                 keys.fields[slot_field.key] = Inner()
-            else:
-                given.complete = False
-            continue
-        if value is None:
-            return None
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
         return None
-    schema = ev.flat(mixin, span)
-    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
+    if not _is_filled(ev, mixin, given, frame, span):
         return None
-    for slot in given.slots:
-        if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
-            frame.keep_out(slot.reads)
-    application = Application(mixin, tuple(given.slots), context.annotations, span)
+    return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), frame, value, context)
+
+
+def _put_around(
+    ev: Evaluation, application: Application, frame: Frame, value: Value | None, context: EvaluationContext
+) -> Value | None:
+    """Put a mixin around the steps of its frame; return what its brackets are worth."""
+    span = application.span
     whole = isinstance(value, Members)
     taken = ev.steps.apply(application, frame, whole=whole)
     if not taken:
-        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=mixin.name))
+        ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
         return None
     if whole and context.key not in {None, PRIVATE}:
         return braces.under_key(ev, braces.take(ev, taken, frame, context, span, ()), context, span)
     if context.frame is not None:
         frame.hand_to(context.frame)
     return value
+
+
+def _take(given: Given, slot: Slot | None) -> None:
+    """Note a slot, or that one is missing."""
+    if slot is None:
+        given.complete = False
+    else:
+        given.slots.append(slot)
+
+
+def _is_filled(ev: Evaluation, mixin: Instruction, given: Given, frame: Frame, span: Span) -> bool:
+    """Tell whether the slots of a mixin are as it asks for; let what some of them read stay outside of the frame."""
+    schema = ev.flat(mixin, span)
+    if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
+        return False
+    for slot in given.slots:
+        if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
+            frame.keep_out(slot.reads)
+    return True
+
+
+def _is_filling(each: Written) -> bool:
+    """Tell whether what is written is what the mixin is put around: it has no label and is no object of slots."""
+    return each.label is None and not isinstance(each.value, Object)
+
+
+def _fields(written: tuple[Written, ...]) -> list[Field]:
+    """Return the slots that are written, as labels or in braces."""
+    fields: list[Field] = []
+    for each in written:
+        if each.label is not None:
+            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+        elif isinstance(each.value, Object):
+            fields.extend(each.value.fields)
+    return fields
 
 
 def _stands_before(name: str, schema: Json) -> bool:
