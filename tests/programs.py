@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 import string
-from dataclasses import fields as fields_of
-from dataclasses import is_dataclass
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from instrc.ir.surface import (
@@ -221,10 +220,8 @@ def bare(node: Any) -> Any:
         return None
     if isinstance(node, tuple):
         return tuple(map(bare, node))
-    if is_dataclass(node):
-        return type(node).__name__, tuple(
-            bare(getattr(node, field.name)) for field in fields_of(node) if field.name != "comments"
-        )
+    if isinstance(node, msgspec.Struct):
+        return type(node).__name__, tuple(bare(getattr(node, name)) for name in node.__struct_fields__ if name != "comments")
     if isinstance(node, list):
         return [bare(item) for item in node]
     if isinstance(node, dict):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from instrc.emit.definitions import Definitions
 from instrc.emit.parts import answer_of, beside, has_output, inputs_of, put, with_null_output
@@ -24,15 +25,14 @@ Part: TypeAlias = Literal["tool", "process", "flat", "result"]
 """What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
 
 
-@dataclass(slots=True)
-class Container:
+class Container(msgspec.Struct):
     """An object of steps while it grows."""
 
     properties: dict[str, Json]
     required: list[str]
     extra: list[Json]
     """What mixins around several steps say beside their properties."""
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often a key was wanted that was taken already."""
 
     def add(self, key: str, schema: Json, *, required: bool = True) -> None:

@@ -7,8 +7,9 @@ a schema is the one that is written, engine properties included, and a reference
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from instrc.ir.reads import Read, Value
 from instrc.jsonvalue import AnyJson as Json
@@ -16,8 +17,7 @@ from instrc.jsonvalue import AnyJson as Json
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 
-@dataclass(frozen=True, slots=True)
-class Among:
+class Among(msgspec.Struct, frozen=True):
     """A property whose value is one of a list that an earlier step gave."""
 
     place: tuple[str, ...]
@@ -25,8 +25,7 @@ class Among:
     choices: Read
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
+class Planned(msgspec.Struct, frozen=True):
     """A property that is filled with a plan."""
 
     place: tuple[str, ...]
@@ -34,8 +33,7 @@ class Planned:
     """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """A part of a model's answer that may ask for another round."""
 
     place: tuple[str, ...]
@@ -43,8 +41,7 @@ class Loop:
     maximum: int
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One property of a chunk."""
 
     key: str
@@ -69,8 +66,7 @@ class Step:
         return isinstance(properties, dict) and "output" in properties
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True):
     """What one executor does without a break."""
 
     name: str
@@ -80,15 +76,13 @@ class Chunk:
     loops: tuple[Loop, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """Holds if one of its tests does: the value of the path satisfies the schema."""
 
     tests: tuple[tuple[Read, Json], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(msgspec.Struct, frozen=True):
     """Contexts that run together, once or once a round."""
 
     contexts: tuple[Context, ...]
@@ -96,8 +90,7 @@ class Body:
     """What the body gives; `None` if nobody reads it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One case of a `when`."""
 
     condition: Condition | None
@@ -105,8 +98,7 @@ class Branch:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(msgspec.Struct, frozen=True):
     """The first branch whose condition holds."""
 
     name: str
@@ -116,8 +108,7 @@ class When:
     delay: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(msgspec.Struct, frozen=True):
     """The body once an element, concurrently."""
 
     name: str
@@ -131,8 +122,7 @@ class Each:
     delay: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True):
     """The body again and again, or one element after the other."""
 
     name: str
@@ -151,8 +141,7 @@ class Repeat:
     delay: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Else:
+class Else(msgspec.Struct, frozen=True):
     """What runs when a `repeat` has ended in vain."""
 
     name: str
@@ -160,8 +149,7 @@ class Else:
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(msgspec.Struct, frozen=True):
     """The first body, and the second when the first has failed for good."""
 
     name: str
@@ -172,8 +160,7 @@ class Try:
     delay: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
+class Do(msgspec.Struct, frozen=True):
     """The body, once."""
 
     name: str

@@ -9,9 +9,10 @@ No schema is composed yet, no step has its final key, nothing is cut into chunks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.source import Span
@@ -25,8 +26,7 @@ SUFFIXES: dict[str, Kind] = {"_Activity": "server", "_User": "user", "_Human": "
 """The end of an instruction's name that decides who carries it out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(msgspec.Struct, frozen=True):
     """What a call calls: a vibe of the registry, or a schema written on the spot."""
 
     name: str
@@ -70,8 +70,7 @@ class Path(NamedTuple):
     tail: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A literal value."""
 
     value: Json
@@ -149,8 +148,7 @@ class Slot(NamedTuple):
     """What the engine has to know about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(msgspec.Struct, frozen=True):
     """One use of a mixin: its filled slots besides `default`, and the annotations written where it is applied."""
 
     mixin: Instruction
@@ -159,8 +157,7 @@ class Application:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
+class Fusion(msgspec.Struct, frozen=True):
     """How one schema is made: an instruction, what fills its slots, annotations, and mixins around it, innermost first."""
 
     instruction: Instruction
@@ -170,8 +167,7 @@ class Fusion:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """A mixin around several steps: they stand between its properties and are never cut apart."""
 
     application: Application
@@ -186,8 +182,7 @@ Unit: TypeAlias = int | Group
 """What stands in a chunk or a slot: a step by number, or a group of units."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepObject:
+class StepObject(msgspec.Struct, frozen=True):
     """An object of steps inside a slot or under a key."""
 
     units: tuple[Unit, ...]
@@ -203,8 +198,7 @@ class Test(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(msgspec.Struct, frozen=True):
     """What stands in the braces of a block: it is cut by itself."""
 
     number: int
@@ -214,23 +208,20 @@ class Region:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One case of a `when`; no condition is the `else`."""
 
     condition: tuple[Test, ...]
     body: Region
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(msgspec.Struct, frozen=True):
     """The first branch whose condition holds."""
 
     branches: tuple[Branch, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(msgspec.Struct, frozen=True):
     """The body once an element, or once for 1, 2, 3."""
 
     item: str
@@ -241,8 +232,7 @@ class Each:
     """Where the list is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True):
     """The body again and again, or one element after the other."""
 
     item: str | None
@@ -260,16 +250,14 @@ class Repeat:
     """Where the list is written, else the whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(msgspec.Struct, frozen=True):
     """The first body, and the second when the first has failed for good."""
 
     body: Region
     otherwise: Region
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
+class Do(msgspec.Struct, frozen=True):
     """The body, once."""
 
     body: Region
@@ -332,8 +320,7 @@ class Timing(NamedTuple):
 NO_TIMING = Timing()
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One call, carried out once."""
 
     number: int
@@ -370,8 +357,7 @@ class Context(NamedTuple):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(msgspec.Struct, frozen=True):
     """One export of a program."""
 
     name: str
@@ -419,8 +405,7 @@ class Placed(NamedTuple):
     block: StepObject
 
 
-@dataclass(frozen=True, slots=True)
-class FlatGraph:
+class FlatGraph(msgspec.Struct, frozen=True):
     """A graph with its schemas composed."""
 
     graph: Graph

@@ -8,8 +8,9 @@ every block is a chunk of its own, and every step that is read has its final key
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+import msgspec
 
 from instrc.ir.graph import Executor, FlatGraph, Graph, Region, Repeat, Unit, Word, regions_of
 from instrc.jsonvalue import AnyJson as Json
@@ -17,8 +18,7 @@ from instrc.jsonvalue import AnyJson as Json
 Shape: TypeAlias = Literal["tool", "call", "process"]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True):
     """What one executor does without a break, or a block."""
 
     executor: Executor | Word | Literal["else"]
@@ -35,8 +35,7 @@ class Chunk:
         return self.units[0] if self.executor not in ("model", "server", "user") and isinstance(self.units[0], int) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True):
     """What is emitted."""
 
     flat: FlatGraph
@@ -46,9 +45,9 @@ class Plan:
     """The key of each step, by number; a block that nothing reads has none."""
     bare: bool
     """A single model step: its schema is the tool, with no key around it."""
-    inside: Mapping[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    inside: Mapping[int, tuple[Chunk, ...]] = msgspec.field(default_factory=dict)
     """The chunks of each body of a block, by the number of its region."""
-    elements: Mapping[int, str] = field(default_factory=dict)
+    elements: Mapping[int, str] = msgspec.field(default_factory=dict)
     """What the element of a block is called, by the number of its region."""
 
     def walk(self) -> Iterator[Chunk]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn, TypeAlias, cast
 
+from msgspec.structs import replace
+
 from instrc.ir.flow import (
     Among,
     Body,
@@ -126,7 +128,6 @@ class _Reader:
                 _refuse(f"{place}/{name}", f"there is no `{of}` beside it")
         if not others:
             return contexts
-        from dataclasses import replace  # few processes need it
 
         return tuple(
             replace(context, otherwise=others[context.name])

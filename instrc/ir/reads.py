@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
@@ -25,8 +26,7 @@ class Segment(NamedTuple):
     quoted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(msgspec.Struct, frozen=True):
     """A path: a step, an input or a name of a block, then members; `step1_page."b c"`."""
 
     segments: tuple[Segment, ...]
@@ -63,25 +63,22 @@ class Read:
         return cls(tuple(Segment(name) for name in text.split(".")), optional)
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(msgspec.Struct, frozen=True):
     """A value that the program gives."""
 
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """A list of values, in order."""
 
     items: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(msgspec.Struct, frozen=True):
     """An object of values."""
 
-    members: Mapping[str, Value] = field(default_factory=dict)
+    members: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
 Value: TypeAlias = Read | Constant | Listed | Named

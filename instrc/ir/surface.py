@@ -6,47 +6,43 @@ Nothing is looked up yet: a name may mean anything or nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
+
+import msgspec
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(msgspec.Struct, frozen=True):
     """A bare name: a local name, an input or an instruction."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Uri:
+class Uri(msgspec.Struct, frozen=True):
     """An `aug:` reference, as written."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(msgspec.Struct, frozen=True):
     """A string, a number, a boolean or null."""
 
     value: str | int | float | bool | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(msgspec.Struct, frozen=True):
     """An instruction written on the spot: `@ { … }` with nothing before it; `schema` is plain JSON."""
 
     schema: dict[str, Json]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """One member of an object; `value` is `None` for the short form `{ a }`."""
 
     key: str
@@ -54,24 +50,21 @@ class Field:
     value: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(msgspec.Struct, frozen=True):
     """`{ a: A, b: B(x), c }`."""
 
     fields: tuple[Field, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Array:
+class Array(msgspec.Struct, frozen=True):
     """`[a, b]`: data only."""
 
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(msgspec.Struct, frozen=True):
     """What stands between the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
 
     label: str | None
@@ -79,8 +72,7 @@ class Argument:
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """`Name(…)` or `aug:…(…)`."""
 
     callee: Name | Uri
@@ -88,8 +80,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
+class Annotated(msgspec.Struct, frozen=True):
     """An expression with one `@`: a string is a description, an object raw keywords. Several `@` nest, first innermost."""
 
     value: Expression
@@ -98,24 +89,21 @@ class Annotated:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Pipe:
+class Pipe(msgspec.Struct, frozen=True):
     """Two or more stages joined by `|`; a string as the first one is the goal."""
 
     stages: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """One member of a path, as a word or in quotes."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(msgspec.Struct, frozen=True):
     """A path: `people.organizer`, `Draft(x).text.$score`."""
 
     base: Name | Call
@@ -123,16 +111,14 @@ class Access:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(msgspec.Struct, frozen=True):
     """A condition that holds if what is read is `true`."""
 
     subject: Name | Access
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(msgspec.Struct, frozen=True):
     """`PATH is SCALAR`."""
 
     subject: Name | Access
@@ -140,8 +126,7 @@ class Equals:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(msgspec.Struct, frozen=True):
     """`PATH @ { … }`: what is read satisfies this JSON Schema."""
 
     subject: Name | Access
@@ -153,16 +138,14 @@ class Matches:
 Test: TypeAlias = Truth | Equals | Matches
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """One test or several joined by `or`: it holds if one of them does."""
 
     tests: tuple[Test, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(msgspec.Struct, frozen=True):
     """What stands in the braces of a block: statements, then an expression, its value."""
 
     statements: tuple[Binding | Anonymous, ...]
@@ -171,16 +154,14 @@ class Body:
     """With its braces."""
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One `when COND { … }` of a chain."""
 
     condition: Condition
     body: Body
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(msgspec.Struct, frozen=True):
     """`when COND { … } else when COND { … } else { … }`."""
 
     branches: tuple[Branch, ...]
@@ -188,8 +169,7 @@ class When:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(msgspec.Struct, frozen=True):
     """`each NAME in PATH max N { … }`; `source` is a number literal in `each i in 3`."""
 
     name: Name
@@ -199,8 +179,7 @@ class Each:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True):
     """`repeat NAME in PATH { … } until COND max N keep N else { … }`, of which most may be missing."""
 
     name: Name | None
@@ -213,8 +192,7 @@ class Repeat:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(msgspec.Struct, frozen=True):
     """`try { … } else { … }`."""
 
     body: Body
@@ -222,8 +200,7 @@ class Try:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
+class Do(msgspec.Struct, frozen=True):
     """`do { … }`."""
 
     body: Body
@@ -234,8 +211,7 @@ Block: TypeAlias = When | Each | Repeat | Try | Do
 Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True):
     """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
 
     name: Name
@@ -244,8 +220,7 @@ class Binding:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(msgspec.Struct, frozen=True):
     """`input NAME @ "…"`: a further request beside `prompt`."""
 
     name: Name
@@ -253,8 +228,7 @@ class Input:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymous:
+class Anonymous(msgspec.Struct, frozen=True):
     """An expression that stands alone: an export without a name."""
 
     value: Expression
@@ -329,8 +303,7 @@ def subjects(condition: Condition) -> list[Name | Access]:
     return [test.subject for test in condition.tests]
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """A whole file; comments are the spans of `// …` and `/* … */` in order of place."""
 
     source: Source

@@ -9,8 +9,9 @@ the same tree seen as a program, without quotes, brackets, separators and commen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from instrc.source import Source
 
@@ -24,8 +25,7 @@ class Trivia(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(msgspec.Struct, frozen=True):
     """A word or a sign, with what stands before it; `kind` is the grammar's name for it."""
 
     kind: str
@@ -39,8 +39,7 @@ class Leaf:
         return self.start + len(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(msgspec.Struct, frozen=True):
     """What a rule of the grammar covers; lists (arguments, fields, stages, statements) stand in it flat, with their separators.
 
     The rule `broken` covers a statement with a mistake: its words one after the other.
@@ -55,8 +54,7 @@ class Phrase:
 Node: TypeAlias = Phrase | Leaf
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(msgspec.Struct, frozen=True):
     """A whole source: `root` holds its statements and the `;` between them, `behind` what follows its last word."""
 
     source: Source

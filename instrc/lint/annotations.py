@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from typing import Any, cast
+
+import msgspec
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import AnyJson as Json
@@ -52,6 +53,6 @@ def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
 @cache
 def _parts(kind: Hashable) -> tuple[str, ...]:
     """Return the fields of a node that may hold further nodes."""
-    if not is_dataclass(kind) or not isinstance(kind, type):
+    if not isinstance(kind, type) or not issubclass(kind, msgspec.Struct):
         return ()
-    return tuple(each.name for each in fields(kind) if not (each.name.endswith("span") or each.name == "annotation"))
+    return tuple(each for each in kind.__struct_fields__ if not (each.endswith("span") or each == "annotation"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.graph import Context, Graph, regions_of
@@ -34,8 +35,7 @@ from instrc.passes.trampoline import run
 from instrc.problems.report import Report
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(msgspec.Struct, frozen=True):
     """An expression that becomes an artefact, and the name that `tool` gives it."""
 
     name: str | None

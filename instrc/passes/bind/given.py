@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from instrc import problems
 from instrc.ir.graph import Argument, Constant, Path, Slot
@@ -12,19 +12,18 @@ from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.source import Span
 
 
-@dataclass(slots=True)
-class Given:
+class Given(msgspec.Struct):
     """What a call is given, sorted."""
 
-    arguments: list[Argument] = field(default_factory=list)
-    slots: list[Slot] = field(default_factory=list)
-    labels: dict[str, Span] = field(default_factory=dict)
+    arguments: list[Argument] = msgspec.field(default_factory=list)
+    slots: list[Slot] = msgspec.field(default_factory=list)
+    labels: dict[str, Span] = msgspec.field(default_factory=dict)
     has_value: bool = False
     """Something is read, so the pipe or `prompt` is not."""
     complete: bool = True
-    needs: list[Path] = field(default_factory=list)
+    needs: list[Path] = msgspec.field(default_factory=list)
     """What has to be there first although nobody is shown it."""
-    chosen: list[Path] = field(default_factory=list)
+    chosen: list[Path] = msgspec.field(default_factory=list)
     """Lists of which something is chosen."""
 
     def add(self, label: str | None, value: Value) -> None:

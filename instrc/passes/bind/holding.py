@@ -7,8 +7,9 @@ a step of the server or of a person, a piped value, a local name inside a call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+import msgspec
 
 from instrc.ir.graph import Content, Fusion, Group, Path, Step, StepObject, Unit
 
@@ -28,17 +29,16 @@ class Taken(NamedTuple):
     depth: int
 
 
-@dataclass(slots=True)
-class Frame:
+class Frame(msgspec.Struct):
     """The brackets of one mixin, or of another thing that places steps, while they are read."""
 
     piped: frozenset[int]
     """Steps piped in from outside; they and what they need cannot be held."""
-    written: set[int] = field(default_factory=set)
+    written: set[int] = msgspec.field(default_factory=set)
     """Model steps written here."""
-    barriers: set[int] = field(default_factory=set)
+    barriers: set[int] = msgspec.field(default_factory=set)
     """Steps written here that cannot be held, nor can what they need; this goes for the brackets around, too."""
-    inner: dict[int, Taken] = field(default_factory=dict)
+    inner: dict[int, Taken] = msgspec.field(default_factory=dict)
     """Steps taken by mixins within these brackets."""
 
     def keep_out(self, paths: Iterable[Path]) -> None:

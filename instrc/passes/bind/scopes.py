@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
 from instrc.jsonvalue import AnyJson as Json
@@ -13,8 +14,7 @@ from instrc.passes.bind.values import Keys, Value
 from instrc.source import Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ProgramNames:
+class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     """The names that one program defines.
 
     True of this form: none is defined twice, none is reserved.
@@ -44,8 +44,7 @@ class ProgramNames:
         return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, frozen=True, eq=False):
     """Names, and where their expressions are evaluated.
 
     True of this form: no name is defined twice in a scope and those around it, but for names that blocks give.
@@ -58,7 +57,7 @@ class Scope:
     program: ProgramNames
     """The program that it belongs to."""
     outer: Scope | None = None
-    given: Mapping[str, Value] = field(default_factory=dict)
+    given: Mapping[str, Value] = msgspec.field(default_factory=dict)
     """Names that the block gives: the element, `round`, `previous`, `rounds`, `error`."""
     region: int = 0
     """The steps among which calls of this scope stand."""

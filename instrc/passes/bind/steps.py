@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from instrc.ir.graph import (
     Application,

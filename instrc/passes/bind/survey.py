@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+import msgspec
 
 from instrc import problems
 from instrc.ir.surface import (
@@ -31,12 +32,11 @@ GIVEN = ("round", "previous", "rounds", "error")
 """Names that blocks give."""
 
 
-@dataclass(slots=True)
-class Survey:
+class Survey(msgspec.Struct):
     """The names of each body, by the offset at which it starts."""
 
-    locals: dict[int, dict[str, Binding]] = field(default_factory=dict)
-    read: dict[int, set[str]] = field(default_factory=dict)
+    locals: dict[int, dict[str, Binding]] = msgspec.field(default_factory=dict)
+    read: dict[int, set[str]] = msgspec.field(default_factory=dict)
     """Those that an expression mentions."""
 
     def defined(self, name: str) -> Span | None:

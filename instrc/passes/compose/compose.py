@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from msgspec import structs
+
 from instrc import problems
 from instrc.flattening.beside import write_beside
 from instrc.flattening.slots import splice
@@ -159,7 +161,7 @@ class _Composer:
                 for mixin in mixins:
                     if not admits_objects(schema):
                         raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
-                    wrapped = yield self.mixin(replace(mixin, annotations=()), path)
+                    wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
                     schema = self.annotated(spliced, mixin.annotations, mixin.span)
                 return schema

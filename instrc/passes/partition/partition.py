@@ -6,8 +6,9 @@ then each step lies as late as those who read it allow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from instrc import problems
 from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Repeat, Step, Unit, regions_of, word_of
@@ -25,8 +26,7 @@ ROOT = 0
 """The region of the program itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """What is cut as one piece: a unit, or the answer of the server to one."""
 
     unit: Unit
@@ -39,8 +39,7 @@ class Node:
     """Those of them that cannot lie in the same chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int
