@@ -45,6 +45,8 @@ from instrc.runtime.traces import read_trace, written_to
 LOCAL = ".instrc"
 HEARTBEAT = 15.0
 """Seconds after which a worker that does not show that it is alive is given up."""
+_FIRST_LOOK = 0.05
+"""Seconds; each look at a run is a query that its worker answers, so they become rarer."""
 _RUNNING, _DONE = WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED
 
 
@@ -226,16 +228,23 @@ class TemporalEngine:
         return tell
 
     async def _attend(self, run: str) -> Report:
-        """Serve until a run ends or waits."""
+        """Serve until a run ends or waits: that it has ended the server says at once, whether it waits is asked now and then."""
         async with self._served(carry=True):
-            pause = 0.02
-            while True:
-                described = await self._described(run)
-                report, idle = await self._standing(described)
-                if idle:
-                    return report
-                await asyncio.sleep(pause)
-                pause = min(pause * 1.5, 1.0)
+            ended = asyncio.ensure_future((await self._client()).get_workflow_handle(self.prefix + run).result())
+            pause = _FIRST_LOOK
+            try:
+                while True:
+                    if ended.done():
+                        await asyncio.sleep(pause)  # the server could not say
+                    else:
+                        await asyncio.wait({ended}, timeout=pause)
+                    report, idle = await self._standing(await self._described(run))
+                    if idle:
+                        return report
+                    pause = min(pause * 1.5, 1.0)
+            finally:
+                ended.cancel()
+                await asyncio.gather(ended, return_exceptions=True)
 
     async def _report(self, described: WorkflowExecutionDescription) -> Report:
         return (await self._standing(described))[0]
