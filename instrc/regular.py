@@ -6,6 +6,8 @@ import os
 import re
 from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a file that is read as a whole."""
 _HANDED_OVER = re.compile(r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+")
 
 
@@ -26,6 +28,22 @@ def read_regular(path: str, most: int) -> bytes:
     with open(path, "rb", opener=_without_waiting) as file:
         refuse_odd(path, os.fstat(file.fileno()).st_mode)  # it may have become another since
         return file.read(most)
+
+
+def read_whole(path: str, most: int = MOST_BYTES) -> bytes:
+    """Return what a regular file holds; an `OSError` as of `read_regular`, also if there are more than `most` bytes."""
+    data = read_regular(path, most + 1)
+    if len(data) > most:
+        raise OSError(0, f"it has over {most:,} bytes", path)
+    return data
+
+
+def is_regular(path: str) -> bool:
+    """Tell whether a path is a regular file; one that cannot be asked is none."""
+    try:
+        return S_ISREG(os.stat(path).st_mode)  # noqa: PTH116  -- as above
+    except (OSError, ValueError):
+        return False
 
 
 def refuse_odd(path: str, mode: int) -> None:

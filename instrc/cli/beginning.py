@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
     found: list[Problem] = [
         problems.rim.FileExists(at=Source(path.as_posix(), "").whole(), path=path.as_posix())
         for path in files
-        if path not in replacing and (path.exists() or path.is_symlink())
+        if path not in replacing and os.path.lexists(path)
     ]
     if not found:
         try:

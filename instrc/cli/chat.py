@@ -17,6 +17,7 @@ from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
+from instrc.regular import read_whole
 
 if TYPE_CHECKING:
     from instrc.runtime.session import Session
@@ -71,7 +72,7 @@ async def _talk(session: Session, file: Path) -> None:
 
 def _read(file: Path) -> list[Json]:
     try:
-        turns = loads(file.read_bytes())
+        turns = loads(read_whole(str(file)))
     except (OSError, ValueError):
         return []
     return turns if isinstance(turns, list) else []

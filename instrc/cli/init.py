@@ -11,6 +11,7 @@ from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import FINE, Format
 from instrc.cli.terminal import tell
+from instrc.regular import is_regular, read_whole
 from instrc.scaffold.project import PROGRAM, SETTINGS, project, with_table
 
 
@@ -43,12 +44,12 @@ def command(
 
 def _may_stay(path: Path) -> bool:
     """Tell whether a file is there and may be another's: settings of tools, not our program and its vibes."""
-    return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and path.is_file()
+    return (path.name == SETTINGS or path.name.startswith(".") or path.parent.name.startswith(".")) and is_regular(str(path))
 
 
 def _with_table(path: Path) -> str | None:
     """Return the settings of the project with our table behind them; `None` to leave them as they are."""
     try:
-        return with_table(path.read_text(encoding="utf-8"))
+        return with_table(read_whole(str(path)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
         return None

@@ -31,16 +31,22 @@ class Document:
         return self.source.span(member.start, member.end)
 
 
+def read_data(path: str, report: Report) -> bytes | None:
+    """Return what a file or the standard input (`-`) holds; `None` with a problem if it cannot be read or is too large."""
+    data = read_bytes(path, MAX_BYTES, report)
+    if data is None or len(data) <= MAX_BYTES:
+        return data
+    at = Source(name_of(path), data[:200].decode("utf-8", "replace")).whole()
+    report.add(problems.size.TooLarge(at=at, what="the file", limit=MAX_BYTES, unit="bytes"))
+    return None
+
+
 def read_json(path: str, report: Report) -> Document | None:
     """Read a file or the standard input (`-`); `None` with a problem if it is not JSON."""
-    data = read_bytes(path, MAX_BYTES, report)
+    data = read_data(path, report)
     if data is None:
         return None
     name = name_of(path)
-    if len(data) > MAX_BYTES:
-        at = Source(name, data[:200].decode("utf-8", "replace")).whole()
-        report.add(problems.size.TooLarge(at=at, what="the file", size=len(data), limit=MAX_BYTES, unit="bytes"))
-        return None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,6 +18,7 @@ from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.render import plain
+from instrc.regular import is_handed_over, is_regular, refuse_odd
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Launch
@@ -54,8 +56,10 @@ def _written(output: Path | None) -> Iterator[Callable[[str], object]]:
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
+        if output.is_symlink() or (output.exists() and not is_regular(str(output))):
+            raise OSError(0, "only a regular file is replaced", str(output))  # noqa: TRY301  -- told below like the others
         file = output.open("w", encoding="utf-8")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         message = f"{str(output)!r} cannot be written: {error}"
         raise typer.BadParameter(message) from None
     with file:
@@ -65,12 +69,18 @@ def _written(output: Path | None) -> Iterator[Callable[[str], object]]:
 def _lines(path: str) -> Iterator[str]:
     """Yield the lines that say something, as they are read."""
     try:
+        if path != "-" and not is_handed_over(path):
+            refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
         opened: AbstractContextManager[IO[str]]
         opened = nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8-sig")  # noqa: SIM115  -- closed below
     except (OSError, ValueError) as error:
         message = f"{path!r} cannot be read: {error}"
         raise typer.BadParameter(message) from None
     with opened as file:
-        for line in file:
-            if line.strip():
-                yield line
+        try:
+            for line in file:
+                if line.strip():
+                    yield line
+        except UnicodeDecodeError as error:
+            message = f"{path!r} is not UTF-8: {error}"
+            raise typer.BadParameter(message) from None

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import MAX_BYTES, read_json
+from instrc.cli.inputs import read_data, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
-from instrc.files import name_of, read_bytes
+from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
@@ -37,7 +37,7 @@ def command(
     """
     one_stdin(answer, way_back)
     report = Report()
-    known, data = read_json(way_back, report), read_bytes(answer, MAX_BYTES, report)
+    known, data = read_json(way_back, report), read_data(answer, report)
     if known is not None and data is not None:
         from instrc.lifting.lift import lift  # brings the validator
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.inputs import MAX_BYTES, read_json
+from instrc.cli.inputs import read_data, read_json
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import write
-from instrc.files import name_of, read_bytes
+from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import tokens
@@ -188,7 +188,7 @@ def sample(
 
 def _read(path: str, report: Report) -> Given | None:
     """Read JSON or JSON Lines."""
-    data = read_bytes(path, MAX_BYTES, report)
+    data = read_data(path, report)
     if data is None:
         return None
     from instrc.importers.given import of_text  # it knows places in both

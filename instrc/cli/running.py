@@ -17,6 +17,7 @@ from instrc.files import reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
+from instrc.regular import read_whole
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Report
@@ -84,7 +85,7 @@ def value_of(text: str, *, data: bool = False) -> Json:
         given = sys.stdin.read()
     elif text.startswith("@"):
         try:
-            given = Path(text[1:]).read_text(encoding="utf-8-sig")
+            given = read_whole(text[1:]).decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, ValueError) as error:
             message = f"{text[1:]!r} cannot be read: {error}"
             raise typer.BadParameter(message) from None

@@ -15,6 +15,7 @@ from instrc.cli.terminal import tell, write
 from instrc.files import is_folder, read_bytes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.regular import is_regular
 from instrc.testing import ENDING, BadCaseError, Difference, judge, read_cases
 from instrc.workspace import Wishes, Workspace
 
@@ -98,7 +99,7 @@ def _files(paths: list[str]) -> list[Path]:
             found[Path(path)] = None
         else:
             cases = Path(path).with_name(Path(path).name.partition(".")[0] + ENDING)
-            found |= {cases: None} if cases.is_file() else {}
+            found |= {cases: None} if is_regular(str(cases)) else {}
     return list(found)
 
 
@@ -106,7 +107,8 @@ def _program(file: Path) -> Path:
     """Return the program or vibe that a file of cases belongs to."""
     stem = file.name.removesuffix(ENDING)
     vibe = file.with_name(f"{stem}.vibe.json")
-    return vibe if vibe.is_file() and not file.with_name(f"{stem}.aug").is_file() else file.with_name(f"{stem}.aug")
+    program = file.with_name(f"{stem}.aug")
+    return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program
 
 
 def _shown(difference: Difference) -> str:

@@ -55,7 +55,7 @@ def engine_of(
 
 def _require_folder(store: Path) -> None:
     """Refuse a store where no folder is and none can be made; an address of a database is none of our business."""
-    if "://" in os.fspath(store) or os.fspath(store).startswith(("postgres:", "postgresql:")):
+    if "://" in os.fspath(store) or os.fspath(store).startswith(("postgres:", "postgresql:", "postgresql+")):
         return
     reason = None
     try:

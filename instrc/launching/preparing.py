@@ -13,6 +13,7 @@ from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
+from instrc.regular import read_whole
 from instrc.runtime.interpreter.names import bare_name
 from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
@@ -85,7 +86,7 @@ def process_at(address: str, workspace: Workspace, beside: str) -> Json:
 
 def _read(path: str) -> Json:
     try:
-        return loads(Path(path).read_bytes())
+        return loads(read_whole(path))
     except OSError as error:
         reason = (error.strerror or "no reason").lower()
         raise CompileError([problems.rim.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None

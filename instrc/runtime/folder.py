@@ -18,6 +18,7 @@ from instrc import problems
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
+from instrc.regular import read_whole
 from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
 from instrc.runtime.interpreter import versions
@@ -180,7 +181,7 @@ class FolderEngine:
 
 def _read(file: Path) -> dict[str, Json] | None:
     try:
-        kept = loads(file.read_bytes())
+        kept = loads(read_whole(str(file)))
     except (OSError, ValueError):
         return None
     return kept if isinstance(kept, dict) and "plan" in kept and "state" in kept else None

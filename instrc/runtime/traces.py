@@ -8,7 +8,11 @@ from pathlib import Path
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import as_object
+from instrc.regular import read_regular
 from instrc.runtime.effects import Event
+
+_MOST_BYTES = 1024 * 1024 * 1024
+"""Of a trace that is read; of a longer one the first events are shown."""
 
 
 def trace_file(folder: Path, run: str) -> Path:
@@ -44,8 +48,8 @@ def _append(file: Path, line: str) -> None:
 def read_trace(folder: Path, run: str) -> list[Event]:
     """Return the events of a run; a last line that was not written whole is left out."""
     try:
-        lines = trace_file(folder, run).read_bytes().split(b"\n")
-    except FileNotFoundError:
+        lines = read_regular(str(trace_file(folder, run)), _MOST_BYTES).split(b"\n")
+    except (OSError, ValueError):
         return []
     found: list[Event] = []
     for line in lines:

@@ -9,6 +9,7 @@ from typing import Any
 from instrc import problems
 from instrc.jsontext import loads
 from instrc.problems.problem import CompileError
+from instrc.regular import read_whole
 from instrc.runtime.models.model import Model
 
 ADAPTERS: dict[str, str] = {
@@ -47,7 +48,7 @@ def _scripted(words: str, file: Path) -> Model:
     from instrc.runtime.models.scripted import Scripted
 
     try:
-        answers = loads(file.read_bytes())
+        answers = loads(read_whole(str(file)))
     except OSError as error:
         reason = (error.strerror or "it cannot be read").lower()
         raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=reason)]) from None
