@@ -60,12 +60,13 @@ class Task:
     @property
     def needs(self) -> tuple[str, ...]:
         """The ids of the tasks it waits for, each once."""
-        return tuple(dict.fromkeys((*(reference.task for _, reference in self.references()), *self.after)))
+        read = [value.task for value in self.arguments.values() if value.__class__ is Reference]
+        return tuple(dict.fromkeys([*read, *self.after])) if read or self.after else ()
 
     @property
     def copied(self) -> bool:
         """Whether it runs once an element, so that its output is a list."""
-        return any(reference.kind == "each" for _, reference in self.references())
+        return any(value.__class__ is Reference and value.kind == "each" for value in self.arguments.values())
 
     def to_json(self) -> Json:
         """Return the task in the typed spelling."""

@@ -19,6 +19,7 @@ from instrc.problems.suggest import nearest
 
 _SUGGESTED = 50
 """Problems for which the nearest names are looked up."""
+_REMEMBERED = 50_000
 
 
 def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
@@ -102,42 +103,54 @@ class _Check:
             if name not in task.arguments:
                 self.problems.append(MissingArgument(pointer=f"/{index}/arguments", callee=tool.name, argument=name))
         for name, value in task.arguments.items():
-            self._argument(tool, name, value, pointer((index, "arguments", name)), by_id)
+            self._argument(tool, name, value, index, by_id)
         if tool.whole is not None and next(task.references(), None) is None:
             fault = tool.whole.fault(task.arguments)
             if fault is not None:
                 self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
 
-    def _argument(self, tool: Tool, name: str, value: Json | Reference, place: str, by_id: Mapping[str, Task]) -> None:
+    def _argument(self, tool: Tool, name: str, value: Json | Reference, index: int, by_id: Mapping[str, Task]) -> None:
         schema = tool.schema(name)
         if schema is None:
             bound = name in tool.bound
             near = () if bound else self._nearest(name, tool.names)
+            place = pointer((index, "arguments", name))
             self.problems.append(UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
             return
         if value.__class__ is Reference:
             source = by_id.get(value.task)
-            fault = None if source is None else self._mismatch(value, source, schema)
+            fault = None if source is None else self._mismatch(value, source, tool, name)
         else:
             fault = tool.judge(name).fault(value)
         if fault is not None:
+            place = pointer((index, "arguments", name))
             self.problems.append(WrongArgument(pointer=place, callee=tool.name, argument=name, reason=fault))
 
-    def _mismatch(self, reference: Reference, source: Task, target: Json) -> str | None:
+    def _mismatch(self, reference: Reference, source: Task, taker: Tool, argument: str) -> str | None:
         """Return why the output of a task can never be what an argument takes; `None` if it may be."""
         tool = self.tools.get(source.tool)
         if tool is None:
             return None
+        read = (source.tool, source.copied, reference.kind, reference.steps, taker.name, argument)
+        if read not in self.tools.fitting:
+            if len(self.tools.fitting) > _REMEMBERED:
+                self.tools.fitting.clear()
+            self.tools.fitting[read] = self._fitting(reference, source, tool, taker.schema(argument))
+        fault = self.tools.fitting[read]
+        return None if fault is None else f"`{reference}` {fault}"
+
+    @staticmethod
+    def _fitting(reference: Reference, source: Task, tool: Tool, target: Json) -> str | None:
         given: Json = {"type": "array", "items": tool.output} if source.copied else tool.output
         for step in reference.steps:
             given = part(given, step)
         if reference.kind == "each":
             if is_no_list(given):
-                return f"`{reference}` is no list"
+                return "is no list"
             given = elements(given)
             if given is False:  # a list without elements: there will be no copy
                 return None
-        return f"`{reference}` gives something else" if cannot_fit(given, target) else None
+        return "gives something else" if cannot_fit(given, target) else None
 
     def _dangling(self, id_: str, place: str, by_id: Mapping[str, Task]) -> None:
         near = self._nearest(id_, tuple(by_id)) if self.suggested < _SUGGESTED else ()

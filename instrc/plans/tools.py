@@ -111,6 +111,8 @@ class ToolSet:
     def __init__(self, tools: Json) -> None:
         self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else {}
         self._tools: dict[str, Tool] = {}
+        self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
+        """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
         self.names = tuple(name for name in self._entries if name.__class__ is str)
 
     def get(self, name: str) -> Tool | None:

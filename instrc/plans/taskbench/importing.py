@@ -96,6 +96,7 @@ class _Reading:
         self.record = record
         self.problems: list[PlanProblem] = []
         self.nodes_at = (*record.place, f"{record.prefix}_nodes")
+        self._at = pointer(self.nodes_at)
         self.words: list[str] = []
         self.tools: list[BenchTool | None] = []
         self.places: dict[tuple[int, str], str] = {}
@@ -128,7 +129,7 @@ class _Reading:
         return self.words[number] if tool is None else tool.name
 
     def _place(self, *steps: str | int) -> str:
-        return pointer((*self.nodes_at, *steps))
+        return "/".join((self._at, *map(str, steps)))  # words and numbers of ours: nothing in them is to be escaped
 
     def _tool(self, node: Json, number: int) -> None:
         word = node.get("task") if node.__class__ is dict else None

@@ -70,8 +70,9 @@ class Links:
             self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are no list"))
             return []
         found: list[tuple[tuple[str, str], str]] = []
+        at = pointer(self._at)
         for number, link in enumerate(links):
-            place = pointer((*self._at, number))
+            place = f"{at}/{number}"
             ends: Json = [link.get("source"), link.get("target")] if link.__class__ is dict else [None]
             if not all(end.__class__ is str for end in ends):
                 self.problems.append(
