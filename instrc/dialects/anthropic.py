@@ -33,9 +33,9 @@ def anthropic() -> Dialect:
         comments=False,
         enforced=False,
         facts=(
-            Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418"),
-            Fact("no oneOf, allOf, anyOf at the top", "anthropics/claude-code#40075"),
-            Fact("the case of enum values may change in answers", "Anthropic documentation, structured outputs"),
+            Fact("one key outside [a-zA-Z0-9_.-]{1,64} fails the request", "anthropics/claude-code#4668, #79418", "2026-11-20"),
+            Fact("no oneOf, allOf, anyOf at the top", "anthropics/claude-code#40075", "2026-11-20"),
+            Fact("the case of enum values may change in answers", "Anthropic documentation, structured outputs", "2026-11-20"),
         ),
     )
 
@@ -66,12 +66,17 @@ def anthropic_strict() -> Dialect:
             Fact(
                 "each object is closed, no recursion, no bounds of numbers and lengths",
                 "Anthropic documentation, structured outputs",
+                "2026-11-20",
             ),
             Fact(
-                "20 strict tools, 24 optional, 16 union-typed parameters a request", "Anthropic documentation, structured outputs"
+                "20 strict tools, 24 optional, 16 union-typed parameters a request",
+                "Anthropic documentation, structured outputs",
+                "2026-11-20",
             ),
-            Fact("required properties come first, then optional ones", "Anthropic documentation, structured outputs"),
-            Fact("minItems is 0 or 1", "Anthropic documentation, structured outputs"),
+            Fact(
+                "required properties come first, then optional ones", "Anthropic documentation, structured outputs", "2026-11-20"
+            ),
+            Fact("minItems is 0 or 1", "Anthropic documentation, structured outputs", "2026-11-20"),
             Fact(
                 "the limit of the compiled grammar may be reached below 20, 24 and 16: 7 simple strict tools failed once",
                 "anthropics/anthropic-sdk-typescript#885, alphaXiv/agents#49",

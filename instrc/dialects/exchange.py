@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 
 from instrc.dialects.words import FORMATS, NUMBERS, STRICT
-from instrc.ir.dialect import Dialect, Fact, NameRule
+from instrc.ir.dialect import Dialect, Fact, NameRule, Spelling
 
 _PYTHON_NAME = NameRule(r"^\W\d", r"\w", 128, frozenset(keyword.kwlist), identifier=True)
 
@@ -43,9 +43,9 @@ def mcp() -> Dialect:
         extracts_calls=True,
         enforced=False,
         facts=(
-            Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts"),
-            Fact("names are 1 to 128 of [A-Za-z0-9_.-]", "MCP specification 2026-07-28, tools"),
-            Fact("_meta keys carry a reverse DNS prefix", "MCP specification 2026-07-28"),
+            Fact("inputSchema is 2020-12 with an object at its root", "MCP specification 2026-07-28, schema.ts", "2026-11-20"),
+            Fact("names are 1 to 128 of [A-Za-z0-9_.-]", "MCP specification 2026-07-28, tools", "2026-11-20"),
+            Fact("_meta keys carry a reverse DNS prefix", "MCP specification 2026-07-28", "2026-11-20"),
         ),
     )
 
@@ -81,10 +81,10 @@ def smolagents() -> Dialect:
         described=True,
         described_inside=False,
         null_leaves_out=True,
-        spelling="smolagents",
+        spelling=Spelling(inputs=True),
         enforced=False,
         facts=(
-            Fact("each input has a type and a description; names are identifiers", "smolagents 1.26.0, tools.py"),
-            Fact("other keywords of an input pass untouched", "smolagents 1.26.0, run"),
+            Fact("each input has a type and a description; names are identifiers", "smolagents 1.26.0, tools.py", "2026-11-20"),
+            Fact("other keywords of an input pass untouched", "smolagents 1.26.0, run", "2026-11-20"),
         ),
     )

@@ -48,9 +48,10 @@ def gigachat() -> Dialect:
             Fact(
                 "no combinators, no type lists, no null; enums of strings; objects need properties",
                 "gpt2giga, langchain-gigachat",
+                "2026-11-20",
             ),
-            Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run"),
-            Fact("web_search and other built-in names are taken", "gpt2giga"),
+            Fact("required below the top is dropped by the v1 SDK", "gigachat 0.2.3, run", "2026-11-20"),
+            Fact("web_search and other built-in names are taken", "gpt2giga", "2026-11-20"),
         ),
     )
 
@@ -66,7 +67,7 @@ def gigachat_output() -> Dialect:
         example=None,
         where=("schema",),
         facts=(
-            Fact("the format is flat and in trial use", "gigachat 0.2.3, models/chat.py"),
+            Fact("the format is flat and in trial use", "gigachat 0.2.3, models/chat.py", "2026-11-20"),
             *gigachat().facts,
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc.dialects.words import CORE, FORMATS, IDENTIFIER
-from instrc.ir.dialect import Dialect, Fact, NameRule
+from instrc.ir.dialect import Dialect, Fact, NameRule, Spelling
 
 
 def gemini() -> Dialect:
@@ -31,15 +31,19 @@ def gemini() -> Dialect:
         extracts_calls=True,
         empty_schema=False,
         facts=(
-            Fact("the keywords that are read", "google-genai, types.py, FunctionDeclaration"),
+            Fact("the keywords that are read", "google-genai, types.py, FunctionDeclaration", "2026-11-20"),
             Fact("the empty string is refused in an enum", "400 answers quoted in issue trackers", "2026-11-21"),
             Fact(
                 "an object without properties was refused until 2025; reports of today contradict each other, so none is sent",
                 "agno-agi/agno#2112, pydantic/pydantic-ai#1998, google-genai 3.4.0",
                 "2026-11-21",
             ),
-            Fact("recursion is unrolled, in optional properties only", "google-genai, types.py"),
-            Fact("2.0 models order alphabetically without propertyOrdering", "ai.google.dev, quoted by livekit/agents#7331"),
+            Fact("recursion is unrolled, in optional properties only", "google-genai, types.py", "2026-11-20"),
+            Fact(
+                "2.0 models order alphabetically without propertyOrdering",
+                "ai.google.dev, quoted by livekit/agents#7331",
+                "2026-11-20",
+            ),
         ),
     )
 
@@ -62,16 +66,17 @@ def gemini_schema() -> Dialect:
         enums=frozenset({"string"}),
         null_type=False,
         typed_enums=False,
-        spelling="openapi",
+        spelling=Spelling(capitals=True, nullable=True),
         facts=(
             Fact(
                 "enums hold strings only; const, oneOf, type lists are unknown",
                 "google-genai, types.py; google-gemini/gemini-cli#2031",
+                "2026-11-20",
             ),
             Fact("the empty string is refused in an enum", "400 answers quoted in issue trackers", "2026-11-21"),
             Fact("parameters may be left unset", "google-genai 3.4.0, types.py", "2026-11-21"),
-            Fact("an array without items is refused", "cline/cline#7339"),
-            Fact("keys are identifiers of at most 64 characters", "google-genai, types.py"),
+            Fact("an array without items is refused", "cline/cline#7339", "2026-11-20"),
+            Fact("keys are identifiers of at most 64 characters", "google-genai, types.py", "2026-11-20"),
         ),
     )
 
@@ -88,6 +93,10 @@ def gemini_output() -> Dialect:
         empty_schema=True,
         facts=(
             *gemini().facts,
-            Fact("the schema stands in generationConfig beside the type of the answer", "google-genai 2.34.0, types.py"),
+            Fact(
+                "the schema stands in generationConfig beside the type of the answer",
+                "google-genai 2.34.0, types.py",
+                "2026-11-20",
+            ),
         ),
     )

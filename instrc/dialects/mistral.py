@@ -45,12 +45,14 @@ def mistral() -> Dialect:
         false_items=True,
         engines=("llguidance",),
         facts=(
-            Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct"),
+            Fact("strict tools are rendered as an llguidance grammar", "mistral-common, protocol/instruct", "2026-11-20"),
             Fact(
-                "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile", "llguidance 1.9.1, run"
+                "not, if, dependent*, uniqueItems, contains, propertyNames, unevaluated* do not compile",
+                "llguidance 1.9.1, run",
+                "2026-11-20",
             ),
             Fact("bounds of 2^63 and more, lengths of 2^32 and more do not compile", "llguidance 1.9.1, run", "2026-11-21"),
-            Fact("$id and $schema are refused", "BerriAI/litellm#13389"),
+            Fact("$id and $schema are refused", "BerriAI/litellm#13389", "2026-11-20"),
         ),
     )
 

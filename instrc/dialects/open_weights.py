@@ -27,14 +27,18 @@ def ollama() -> Dialect:
         recursion="unroll",
         enforced=False,
         facts=(
-            Fact("tools keep type, anyOf, items, description, enum, properties, required", "ollama, api/types.go @ fb307609"),
+            Fact(
+                "tools keep type, anyOf, items, description, enum, properties, required",
+                "ollama, api/types.go @ fb307609",
+                "2026-11-20",
+            ),
             Fact(
                 "the Python library leaves out what is nested in a property: post the payload itself",
                 "ollama 0.6.3, Tool.Function.Parameters.Property, run",
                 "2026-11-21",
             ),
-            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run"),
-            Fact("parameter names are folded to [a-zA-Z0-9-] in tool grammars", "ggml-org/llama.cpp#28429"),
+            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run", "2026-11-20"),
+            Fact("parameter names are folded to [a-zA-Z0-9-] in tool grammars", "ggml-org/llama.cpp#28429", "2026-11-20"),
         ),
     )
 
@@ -69,9 +73,11 @@ def vllm() -> Dialect:
         engines=("llguidance", "xgrammar"),
         facts=(
             Fact(
-                "multipleOf, uniqueItems, contains, unknown formats are refused up front", "vllm, backend_xgrammar.py @ 030141c1"
+                "multipleOf, uniqueItems, contains, unknown formats are refused up front",
+                "vllm, backend_xgrammar.py @ 030141c1",
+                "2026-11-20",
             ),
-            Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run"),
+            Fact("allOf and siblings of $ref are ignored, unanchored patterns are anchored", "xgrammar 0.2.8, run", "2026-11-20"),
             Fact(
                 "bounds of 2^63 and more do not compile, nor patterns that repeat a part more than 1,000 times",
                 "llguidance 1.9.1 and xgrammar 0.2.8, run",
@@ -101,9 +107,17 @@ def ollama_output() -> Dialect:
         formats=frozenset({"date", "time", "date-time", "uuid"}),
         enforced=True,
         facts=(
-            Fact("the schema is handed to llama.cpp unchanged", "ollama, docs/capabilities/structured-outputs.mdx @ fb307609"),
-            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run"),
-            Fact("the four formats that are enforced; numbers are bounded as integers only", "llama-cpp-python 0.3.36, run"),
+            Fact(
+                "the schema is handed to llama.cpp unchanged",
+                "ollama, docs/capabilities/structured-outputs.mdx @ fb307609",
+                "2026-11-20",
+            ),
+            Fact("llama.cpp puts required properties first", "llama-cpp-python 0.3.36, run", "2026-11-20"),
+            Fact(
+                "the four formats that are enforced; numbers are bounded as integers only",
+                "llama-cpp-python 0.3.36, run",
+                "2026-11-20",
+            ),
         ),
     )
 
@@ -118,5 +132,8 @@ def vllm_output() -> Dialect:
         envelope={"structured_outputs": {"json": "@schema"}},
         plain=None,
         where=("structured_outputs", "json"),
-        facts=(Fact("the schema stands under structured_outputs", "vllm, docs/features/structured_outputs.md"), *vllm().facts),
+        facts=(
+            Fact("the schema stands under structured_outputs", "vllm, docs/features/structured_outputs.md", "2026-11-20"),
+            *vllm().facts,
+        ),
     )

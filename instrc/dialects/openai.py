@@ -12,11 +12,11 @@ _OPENAI_LIMITS = Limits(
 )
 
 _OPENAI_FACTS = (
-    Fact("a strict root is an object without anyOf", "OpenAI guide, structured outputs"),
-    Fact("each property is required, each object closed", "400 answers quoted in vercel/ai#6484"),
-    Fact("default, oneOf, uniqueItems, propertyNames are not permitted", "400 answers quoted in issue trackers"),
-    Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", "OpenAI guide, structured outputs"),
-    Fact("objects of one anyOf must not share their first key", "400 answers quoted in issue trackers"),
+    Fact("a strict root is an object without anyOf", "OpenAI guide, structured outputs", "2026-11-20"),
+    Fact("each property is required, each object closed", "400 answers quoted in vercel/ai#6484", "2026-11-20"),
+    Fact("default, oneOf, uniqueItems, propertyNames are not permitted", "400 answers quoted in issue trackers", "2026-11-20"),
+    Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", "OpenAI guide, structured outputs", "2026-11-20"),
+    Fact("objects of one anyOf must not share their first key", "400 answers quoted in issue trackers", "2026-11-20"),
     Fact("minLength and maxLength are enforced, save by fine-tuned models", "reported live by users of the API", "2026-08"),
     Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04"),
 )

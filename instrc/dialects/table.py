@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from instrc.dialects.catalogue import targets
@@ -38,6 +39,10 @@ _SHORT = {
 }
 
 
+_ORDINARY = "Имя $1"
+"""A key of letters of another script, signs and a blank: where it is allowed, only keys that cannot be printed change."""
+
+
 class Row(NamedTuple):
     """One target in the table."""
 
@@ -47,11 +52,11 @@ class Row(NamedTuple):
     reported: str
 
 
-def rows() -> list[Row]:
-    """Return the table, one row a target."""
+def rows(known: Iterable[Dialect] | None = None) -> list[Row]:
+    """Return the table, one row a target: of all that come with the package if none are given."""
     return [
-        Row(name, ", ".join(_kept(dialect)), ", ".join(_rewritten(dialect)), ", ".join(_reported(dialect)))
-        for name, dialect in targets().items()
+        Row(dialect.name, ", ".join(_kept(dialect)), ", ".join(_rewritten(dialect)), ", ".join(_reported(dialect)))
+        for dialect in known or targets().values()
     ]
 
 
@@ -90,7 +95,7 @@ def _rewritten(dialect: Dialect) -> list[str]:
             "keys of the root"
             if dialect.keys_at_root_only
             else "keys outside the alphabet"
-            if dialect.key.first != '^\\x00-\\x1f\\x7f\\"\\\\'
+            if not dialect.key.allows(_ORDINARY)
             else "unprintable keys"
         )
     if dialect.root != "any":
@@ -125,7 +130,7 @@ def _reported(dialect: Dialect) -> list[str]:
     return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])
 
 
-def listing() -> list[dict[str, Json]]:
+def listing(known: Iterable[Dialect] | None = None) -> list[dict[str, Json]]:
     """Return each target with its limits and facts, as `instrc targets` shows them."""
     return [
         {
@@ -140,7 +145,7 @@ def listing() -> list[dict[str, Json]]:
             "limits": {name: value for name in _LIMITS if (value := getattr(dialect.limits, name)) is not None},
             "facts": [fact._asdict() for fact in dialect.facts],
         }
-        for dialect in targets().values()
+        for dialect in known or targets().values()
     ]
 
 

@@ -19,7 +19,7 @@ class Fact(NamedTuple):
 
     what: str
     source: str
-    date: str = "2026-11-20"
+    date: str
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,16 @@ class NameRule:
     def pattern(self) -> re.Pattern[str]:
         """The whole rule as a regular expression for `fullmatch`."""
         return re.compile(f"[{self.first}][{self.rest}]{{0,{self.most - 1}}}")
+
+    @cached_property
+    def refused(self) -> re.Pattern[str]:
+        """What matches each sign that may not stand behind the first."""
+        return re.compile(f"(?![{self.rest}]).", re.DOTALL)
+
+    @property
+    def joint(self) -> str:
+        """What stands between the parts of a name: an underscore, or nothing where that is refused."""
+        return "" if self.refused.match("_") else "_"
 
     def allows(self, name: str) -> bool:
         """Say whether a name may be sent as it is."""
@@ -68,6 +78,18 @@ class Limits:
     """Properties of one request that are not required."""
     unions: int | None = None
     """Properties of one request whose own schema is a union."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spelling:
+    """What is written otherwise than JSON Schema writes it, once a schema is finished."""
+
+    capitals: bool = False
+    """Whether the names of types are written in capitals."""
+    nullable: bool = False
+    """Whether null is said by `nullable: true` beside another type, and nowhere else."""
+    inputs: bool = False
+    """Whether the properties of the root stand for the schema, each with a type and a description, optional ones `nullable`."""
 
 
 Order = Literal["schema", "required-first", "hinted", "free"]
@@ -154,8 +176,8 @@ class Dialect:
     """Whether `items: false` closes a tuple."""
     typed_enums: bool = True
     """Whether the values of an enum must be of the type beside it, null included."""
-    spelling: Literal["json-schema", "openapi", "smolagents"] = "json-schema"
-    """The words for the finished schema: those of JSON Schema, of Gemini's `Schema`, or a list of inputs."""
+    spelling: Spelling = field(default_factory=Spelling)
+    """How the finished schema is written."""
     engines: tuple[str, ...] = ()
     """Modules of the grammar engines that the target is known to decode with, for `instrc verify`."""
     extracts_calls: bool = False

@@ -23,7 +23,7 @@ def described(schema: Json, description: str | None, flat: Json, aimed: Dialect)
             "description": text,
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
-    if aimed.spelling == "smolagents":  # the inputs have no place for it
+    if aimed.spelling.inputs:  # the inputs have no place for it
         return joined(description or own, schema.get("description")) or "", schema
     here = schema.get("description")
     if not isinstance(here, str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from string import ascii_letters
 
 from instrc.ir.dialect import NameRule
 from instrc.jsonvalue import AnyJson as Json
@@ -22,23 +23,28 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
     """Return the nearest legal spelling of a name: `$metric` is `metric`, `Имя` is `Imya`; uniqueness is not looked at."""
     if rule.allows(name):
         return name
-    text = re.sub(f"[^{rule.rest}]" if not rule.rest.startswith("^") else f"[{rule.rest[1:]}]", "_", name)
+    text = _spelled(name, rule)
     if re.sub(r"[_\W]", "", text) != re.sub(r"[_\W]", "", name) or not text.isascii():
         from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
-        word = re.sub(r"[^a-zA-Z0-9_.-]+", "_", anyascii(name))
-        text = re.sub(f"[^{rule.rest}]" if not rule.rest.startswith("^") else f"[{rule.rest[1:]}]", "_", word)
+        text = _spelled(re.sub(r"[^a-zA-Z0-9_.-]+", "_", anyascii(name)), rule)
     if not text.startswith("_") or not name.startswith("_"):
         text = text.lstrip("_.-:") or fallback
     if not name.endswith("_"):
         text = text.rstrip("_.-:") or fallback
     text = text[: rule.most]
-    if rule.allows(text):
-        return text
-    for candidate in (f"_{text}", f"{text}_", f"{fallback}_{text}"):
-        if rule.allows(candidate[: rule.most]):
-            return candidate[: rule.most]
-    return fallback
+    candidates = (text, f"_{text}", f"{text}_", f"{fallback}_{text}", _spelled(fallback, rule), *ascii_letters)
+    return next((shorter for each in candidates if rule.allows(shorter := each[: rule.most])), fallback)
+
+
+def _spelled(name: str, rule: NameRule) -> str:
+    """Write a name with the signs that a rule allows behind the first, those of the other case where only they are."""
+
+    def sign(refused: re.Match[str]) -> str:
+        other = refused.group().swapcase()
+        return rule.joint if rule.refused.match(other) or len(other) > 1 else other
+
+    return rule.refused.sub(sign, name)
 
 
 def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
@@ -63,7 +69,7 @@ class KeyNames:
         self._rule = rule
         self._given: dict[str, str] = {}
         self._taken: set[str] = set()
-        self._joint = "_" if rule is None or rule.allows("a_2") else ""
+        self._joint = "_" if rule is None else rule.joint
         if rule is not None:
             names = property_names(schema)
             self._taken = {name for name in names if rule.allows(name)}

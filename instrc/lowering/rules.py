@@ -16,6 +16,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze, kind_of, pointer
 from instrc.lowering import budgets
 from instrc.lowering.rewrites.patterns import taken
+from instrc.lowering.spelling import standard
 
 _TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _SMOLAGENTS_TYPES = frozenset({*_TYPES, "image", "audio", "any"})
@@ -78,15 +79,15 @@ class _Judge:
         except ValueError:
             yield Breach("schema", pointer(self.aimed.where), "the text is no JSON")
             return
-        if self.aimed.spelling == "smolagents":
+        if self.aimed.spelling.inputs:
             yield from self._inputs(schema)
             return
         self.root = schema
         yield from self._root(schema)
         for place, node, role in _nodes(schema, self.aimed.where):
             yield from self._node(place, node, role)
-        if self.strict and self.aimed.spelling == "json-schema":
-            for over in budgets.exceeded(schema, self.aimed, "schema"):
+        if self.strict and isinstance(schema, dict):
+            for over in budgets.exceeded(standard(schema, self.aimed.spelling), self.aimed, "schema"):
                 yield Breach("budget", pointer(self.aimed.where), over.message)
 
     def _fits(self, template: Json, value: Json) -> bool:
@@ -210,16 +211,15 @@ class _Judge:
 
     def _type(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
         aimed, types = self.aimed, node.get("type")
-        openapi = aimed.spelling == "openapi"
-        known = [name.upper() for name in _TYPES if name != "null"] if openapi else _TYPES
+        spelling = aimed.spelling
+        known = [name.upper() if spelling.capitals else name for name in _TYPES if name != "null" or not spelling.nullable]
         if types is None:
             if not node.keys() & {"anyOf", "$ref"} and (aimed.anything == "text" or node.keys() - _HEAD):
                 yield Breach("type", place, "a type is missing")
             return
         if isinstance(types, list):
-            if not aimed.type_lists and set(types) - {"null"} != set(types) and openapi:
-                yield Breach("type", place, "types in a list are not known")
-            if not aimed.type_lists and (openapi or not aimed.null or len([name for name in types if name != "null"]) > 1):
+            several = len([name for name in types if name != "null"]) > 1
+            if not aimed.type_lists and (spelling.nullable or not aimed.null or several):
                 yield Breach("type", place, "types in a list are not known")
             if len(set(types)) < len(types) or not types:
                 yield Breach("type", place, "types in a list differ")
@@ -234,7 +234,7 @@ class _Judge:
         if len({freeze(value) for value in node.get("enum", ())}) < len(node.get("enum", ())):
             yield Breach("enum", place, "values of an enum differ")
         types = node.get("type")
-        types = [types] if isinstance(types, str) else types or []
+        types = [name.lower() for name in ([types] if isinstance(types, str) else types or [])]
         for value in listed:
             kind = kind_of(value)
             if value == "" and not self.aimed.empty_words:

@@ -1,82 +1,94 @@
-"""Spell a finished schema as Gemini's `Schema` object or as the inputs of a smolagents tool do, and read it back.
+"""Spell a finished schema as a target writes it, and read it back.
 
-The walker writes JSON Schema only; these two targets say the same with other words.
+The walker writes JSON Schema only; some targets say the same with other words: types in capitals, `nullable`, inputs.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from instrc.ir.dialect import Spelling
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.notes import joined
 
 _TYPES = ("string", "integer", "number", "boolean", "object", "array")
 
 
-def spelled(schema: dict[str, Any], spelling: str) -> Json:
+def spelled(schema: dict[str, Any], spelling: Spelling) -> Json:
     """Return a schema in the spelling of a target."""
-    if spelling == "openapi":
-        return _openapi(schema)
-    if spelling == "smolagents":
+    if spelling.inputs:
         return _inputs(schema)
-    return schema
+    return _respelled(schema, spelling) if spelling.capitals or spelling.nullable else schema
 
 
-def standard(schema: Json, spelling: str) -> Json:
+def standard(schema: Json, spelling: Spelling) -> Json:
     """Return the JSON Schema that a schema in the spelling of a target stands for."""
-    if spelling == "openapi":
-        return _from_openapi(schema)
-    if spelling == "smolagents":
+    if spelling.inputs:
         return _from_inputs(schema)
-    return schema
+    return _read(schema) if spelling.capitals or spelling.nullable else schema
 
 
-def _openapi(schema: Json) -> Json:
-    """Write types in capitals, and null as `nullable`."""
+def _respelled(schema: Json, spelling: Spelling) -> Json:
+    """Write types in capitals and null as `nullable`, or one of the two."""
     result: dict[str, Any] = {}
     for keyword, value in schema.items():
         match keyword:
             case "type":
-                types = [value] if isinstance(value, str) else list(value)
-                if "null" in types:
-                    result["nullable"] = True
-                    types.remove("null")
-                result["type"] = types[0].upper()
-            case "enum":
+                result |= _types(value, spelling)
+            case "enum" if spelling.nullable:
                 result["enum"] = [item for item in value if item is not None]
-            case "properties":
-                result["properties"] = {name: _openapi(child) for name, child in value.items()}
-            case "items":
-                result["items"] = _openapi(value)
+            case "properties" | "$defs":
+                result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
+            case "items" | "additionalProperties" if isinstance(value, dict):
+                result[keyword] = _respelled(value, spelling)
             case "anyOf":
-                branches = [_openapi(child) for child in value if child != {"type": "null"}]
-                if len(branches) < len(value):
-                    result["nullable"] = True
-                if len(branches) == 1:
-                    text = joined(result.get("description"), branches[0].get("description"))
-                    result = {**result, **branches[0], **({"description": text} if text else {})}
-                else:
-                    result["anyOf"] = branches
+                others = [child for child in value if not _is_null(child, spelling)]
+                head = result if len(others) == len(value) else {**result, "nullable": True}
+                result = _union(head, [_respelled(child, spelling) for child in others])
             case _:
                 result[keyword] = value
     return result
 
 
-def _from_openapi(schema: Json) -> Json:
+def _types(value: Json, spelling: Spelling) -> dict[str, Any]:
+    types = [value] if isinstance(value, str) else list(value)
+    written: dict[str, Any] = {}
+    if spelling.nullable and "null" in types:
+        written["nullable"] = True
+        types.remove("null")
+    names = [name.upper() if spelling.capitals else name for name in types]
+    return {**written, "type": names[0] if len(names) == 1 else names}
+
+
+def _is_null(schema: Json, spelling: Spelling) -> bool:
+    return spelling.nullable and bool(schema == {"type": "null"})
+
+
+def _union(head: dict[str, Any], branches: list[Json]) -> dict[str, Any]:
+    """Return a union with what stands before it; one of a single branch is that branch."""
+    if len(branches) > 1:
+        return {**head, "anyOf": branches}
+    text = joined(head.get("description"), branches[0].get("description"))
+    return {**head, **branches[0], **({"description": text} if text else {})}
+
+
+def _read(schema: Json) -> Json:
     result: dict[str, Any] = {}
     nullable = schema.get("nullable") is True
     for keyword, value in schema.items():
         match keyword:
             case "type":
-                result["type"] = [value.lower(), "null"] if nullable else value.lower()
+                types = [name.lower() for name in ([value] if isinstance(value, str) else value)]
+                types += ["null"] if nullable else []
+                result["type"] = types[0] if len(types) == 1 else types
             case "enum":
                 result["enum"] = [*value, None] if nullable else value
-            case "properties":
-                result["properties"] = {name: _from_openapi(child) for name, child in value.items()}
-            case "items":
-                result["items"] = _from_openapi(value)
+            case "properties" | "$defs":
+                result[keyword] = {name: _read(child) for name, child in value.items()}
+            case "items" | "additionalProperties" if isinstance(value, dict):
+                result[keyword] = _read(value)
             case "anyOf":
-                result["anyOf"] = [*(_from_openapi(child) for child in value), *([{"type": "null"}] if nullable else [])]
+                result["anyOf"] = [*(_read(child) for child in value), *([{"type": "null"}] if nullable else [])]
             case "nullable":
                 pass
             case _:

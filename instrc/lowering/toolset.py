@@ -95,7 +95,7 @@ def _named(tools: Sequence[Tool], aimed: Dialect) -> list[tuple[Tool, str]]:
         if tool.name in own and tool.name not in taken:
             sent = tool.name
         else:
-            sent = unique(legal(tool.name, aimed.tool_name, "tool"), taken | own, aimed.tool_name.most)
+            sent = unique(legal(tool.name, aimed.tool_name, "tool"), taken | own, aimed.tool_name.most, aimed.tool_name.joint)
         taken.add(sent)
         found.append((tool, sent))
     return found

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+import pytest
+
 from instrc.codecs.encode import encode
-from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
+from instrc.dialects.catalogue import targets
+from instrc.dialects.table import listing, rows
+from instrc.ir.dialect import Dialect, Fact, Limits, NameRule, Spelling
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
+from instrc.lowering.toolset import lower_all
 
 TOY = Dialect(
     name="toy",
@@ -66,3 +74,84 @@ def test_its_answers_come_back() -> None:
 def test_what_it_cannot_say_is_reported() -> None:
     lost = {(loss.pointer, loss.keyword) for loss in lower(SCHEMA, TOY).losses}
     assert ("/properties/$metric", "minimum") in lost
+
+
+STRANGE = Dialect(
+    name="strange",
+    title="A provider unlike all others",
+    envelope={
+        "kind": "ability",
+        "spec": {"id": "@name", "hint": "@description", "in": {"of": "@schema"}},
+        "samples": "@examples",
+    },
+    plain={"kind": "wish", "spec": {"id": "@name", "hint": "@description", "in": {"of": "@schema"}}, "samples": "@examples"},
+    example={"said": "@request", "gives": "@value"},
+    where=("spec", "in", "of"),
+    result={"of": "@id", "gave": "@text"},
+    tool_name=NameRule("A-Z", "A-Z0-9", 12, frozenset({"STOP"})),
+    key=NameRule(r"^\W\d_", r"^aeiou\s\"", 9),
+    keywords=frozenset({"type", "enum", "properties", "required", "items", "additionalProperties", "maxItems", "minimum"}),
+    order="required-first",
+    closed=True,
+    maps="pairs",
+    tuples="object",
+    anything="text",
+    recursion="unroll",
+    unions="choice",
+    null=False,
+    type_lists=False,
+    enums=frozenset({"string"}),
+    empty_words=False,
+    described=False,
+    most_bound=100,
+    most_count=3,
+    fold=True,
+    spelling=Spelling(capitals=True),
+    limits=Limits(tools=2, properties=40, depth=6, description=12, enum_values=4),
+    facts=(Fact("nothing about it is as elsewhere", "this test", "2026-11-22"),),
+)
+VALUES: list[dict[str, Any]] = [
+    {"$metric": 3, "Кто": "я"},
+    {"$metric": 4, "Кто": "", "pair": ["x", True], "ages": {"Кто": 1, "$metric": 2}, "free": {"a": [1, "2"]}},
+    {"$metric": 4, "Кто": "", "which": 1, "more": [{"next": {"next": {"n": 1}}}], "free": "text"},
+]
+
+
+def test_a_provider_unlike_all_others_is_lowered_to_and_lifted_from() -> None:
+    result = lower(SCHEMA, STRANGE, "Stop it!", description="Does something, and says so at length.", examples=VALUES[:1])
+    assert result.payload.keys() == {"kind", "spec", "samples"}
+    assert result.payload["spec"]["in"]["of"]["type"] == "OBJECT"
+    assert len(result.payload["spec"]["hint"]) <= 12
+    assert [sample["gives"].keys() for sample in result.payload["samples"]]
+    assert STRANGE.tool_name.allows(result.payload["spec"]["id"])
+    assert not [breach for breach in breaches(result.payload, STRANGE) if breach.message != "'description' is not known"]
+    for value in VALUES:
+        lifted = lift(encode(value, result.map), result.map)
+        assert lifted.value == value
+        assert not lifted.invalid
+
+
+def test_it_is_listed_as_what_it_is() -> None:
+    [entry] = listing([STRANGE])
+    assert (entry["name"], entry["order"], entry["limits"]["properties"]) == ("strange", "required-first", 40)
+    assert entry["facts"] == [{"what": "nothing about it is as elsewhere", "source": "this test", "date": "2026-11-22"}]
+    [row] = rows([STRANGE])
+    assert "unions → one object with a choice" in row.rewritten
+    assert "keys outside the alphabet" in row.rewritten
+    assert "pattern" in row.reported
+
+
+def test_a_set_of_tools_keeps_its_budgets() -> None:
+    tools = lower_all([(f"tool {number}", SCHEMA) for number in range(3)], STRANGE)
+    assert [payload["kind"] for payload in tools.payload] == ["ability", "ability", "wish"]
+    assert {problem.name for problem in tools.problems} >= {"budget-exceeded"}
+    assert len({payload["spec"]["id"] for payload in tools.payload}) == 3
+
+
+@pytest.mark.parametrize("dialect", targets().values(), ids=list(targets()))
+def test_each_fact_has_a_source_and_a_date(dialect: Dialect) -> None:
+    assert dialect.facts
+    for fact in dialect.facts:
+        assert fact.what
+        assert fact.source
+        assert re.fullmatch(r"20\d\d(-\d\d){1,2}", fact.date)
