@@ -13,6 +13,7 @@ from instrc.ir.graph import Instruction
 from instrc.ir.options import LIMIT
 from instrc.ir.process import contexts_of, entry_of
 from instrc.jsonvalue import AnyJson as Json
+from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
 from instrc.source import Span
@@ -23,6 +24,13 @@ PLACEHOLDER = {"type": "object", "additionalProperties": True}
 
 Launch: TypeAlias = Callable[[ProgramFile, str | None], Json | None]
 """Compiles a program by itself and returns its entry, for those who launch it."""
+
+Place: TypeAlias = Callable[[Problem], Problem]
+"""Finds a better place for a problem, if it knows one."""
+
+
+def _as_it_is(problem: Problem) -> Problem:
+    return problem
 
 
 class InstructionTable:
@@ -107,10 +115,12 @@ class InstructionTable:
             self._flat[instruction.uri] = flat
         return flat
 
-    def flatten(self, schema: Json, base: str = "", at: Span | None = None) -> Json:
+    def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Place = _as_it_is) -> Json:
         """Compose a schema; what is wrong goes to the report, with the place `at` where nothing better is known.
 
-        A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in: there it is an error.
+        `place` may find a better one for a problem.
+        A part that nothing satisfies may stand in a schema, but what a program composes is to be filled in:
+        there it is an error.
         """
         found = Report()
         made = flatten(
@@ -126,6 +136,7 @@ class InstructionTable:
         for problem in found.problems:
             if isinstance(problem, problems.schemas.Contradiction):
                 problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
+            problem = place(problem)  # noqa: PLW2901  # the same problem at its place
             self.report.add(problem if problem.at is not None else replace(problem, at=at))
         return made
 

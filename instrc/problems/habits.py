@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import replaced
-from instrc.problems.problem import Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem, Severity
+from instrc.source import Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,54 @@ class NestedQuotes(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return 'write `\\"` for a quote inside a string, or put the string into the other kind of quotes'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingSeparator(Problem):
+    """Two values stand beside each other on one line, with nothing between them.
+
+    That is two statements, and outside of blocks two tools. What leads from one step to the next is `|`.
+
+    ```aug letter.aug
+    ReadLetter WriteReply
+    ```
+
+    ```json schemas/read_letter.vibe.json
+    { "type": "object", "properties": { "wish": { "type": "string" } } }
+    ```
+
+    ```json schemas/write_reply.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write `|` if the second is to read the first. If they are two statements, write `;` or a line each.
+    """
+
+    name: ClassVar[str] = "missing-separator"
+    severity: ClassVar[Severity] = "warning"
+
+    before: Span
+    """The value before it."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a new statement begins here, although nothing stands between it and what is before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `|` between them if this is to read what is before it, else `;`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        end = self.before.end
+        between = Span(self.before.source, end, end)
+        return (
+            Fix("put `|` between them", (Edit(between, " |"),), safe=False),
+            Fix("put `;` between them", (Edit(between, ";"),), safe=False),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from instrc.ir.surface import (
     Repeat,
     Statement,
     Try,
+    Uri,
     When,
     bodies,
 )
@@ -67,6 +68,8 @@ def name_habits(program: Program, report: Report) -> None:
     source = program.source
     lines = {problem.at.line for problem in report.problems if problem.at and problem.at.source is source}
     found = [problem for problem in _find(program) if problem.at and problem.at.line not in lines]
+    if report.failed:  # what was mended to be read on has no ends that one could go by
+        found = [problem for problem in found if not isinstance(problem, problems.habits.MissingSeparator)]
     if (lines or found or _is_json(source)) and (other := _other_file(source)):
         report.problems[:] = [problem for problem in report.problems if not problem.at or problem.at.source is not source]
         found = [other]
@@ -167,7 +170,19 @@ def _mistake(
         beside = _first(following)
         if isinstance(beside, Name) and beside.span.start == statement.span.end:
             return problems.habits.NestedQuotes(at=Span(source, statement.span.end - 1, statement.span.end))
-    return _prose(source, row, at) if joined and before is None else None
+    if joined and before is None and (prose := _prose(source, row, at)) is not None:
+        return prose
+    return _unseparated(before, statement)
+
+
+def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
+    """Return the problem of two values beside each other on one line, which are two statements."""
+    if not isinstance(before, Binding | Anonymous) or not isinstance(statement, Anonymous):
+        return None
+    first, _ = _ends(statement.value)
+    if not isinstance(first, Name | Uri | Call | Literal | Object):
+        return None
+    return problems.habits.MissingSeparator(at=first.span, before=_ends(before.value)[1].span)
 
 
 def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:

@@ -13,6 +13,8 @@ from instrc.syntax.tables import tables
 from instrc.syntax.tokens import Token, normal, string_value
 
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
+_FAR = 20_000
+"""Characters behind an expression in which its annotations are looked for."""
 _CLOSE = frozenset(_OPEN.values())
 
 
@@ -37,6 +39,23 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
         if tokens[first].kind not in _OPEN:
             break
     return named if key else found
+
+
+def annotations_behind(call: Span) -> tuple[Span, ...]:
+    """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
+    found: list[Span] = []
+    rest = list(_tokens(Span(call.source, call.end, min(len(call.source.text), call.end + _FAR))))
+    index = 0
+    while index < len(rest):
+        if rest[index].kind == "RPAR":
+            index += 1
+            continue
+        if rest[index].kind != "AT" or index + 1 == len(rest):
+            break
+        last = _end(rest, index + 1)
+        found.append(Span(call.source, rest[index].start, rest[last].end))
+        index = last + 1
+    return tuple(found)
 
 
 def _tokens(data: Span) -> Iterator[Token]:

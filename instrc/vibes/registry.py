@@ -144,7 +144,8 @@ class Registry:
     def searched(self) -> tuple[str, ...]:
         """Return where names are looked up, in order, as a message names it: folders, then the built-in library."""
         built_in = os.path.realpath(resources.folder("schemas"))
-        return tuple("the built-in library" if root.real == built_in else f"`{root.path.as_posix()}`" for root in self.roots)
+        found = ("the built-in library" if root.real == built_in else f"`{root.path.as_posix()}`" for root in self.roots)
+        return tuple(dict.fromkeys(found))
 
     def uris(self) -> Iterator[str]:
         """Yield the evergreen reference of every vibe, earlier roots first."""

@@ -28,7 +28,7 @@ from instrc.passes.bind.names import CONTEXTS, Program, Special
 from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.slots import check_slots, frame_at
 from instrc.passes.bind.steps import PRIVATE
-from instrc.passes.bind.values import Cut, Keys, Members, Result, Value
+from instrc.passes.bind.values import Cut, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.source import Span
@@ -54,12 +54,19 @@ def process(
         else:
             chunk = yield _context(ev, each, inside, later)
         if chunk is None:
-            return None
+            keys.fields.update(_unknown(ev, each, keys, context.scope))
+            continue
         if not chunk.units:
             ev.report.add(problems.steps.NothingToDo(at=each.value.span))
-            return None
+            continue
         contexts.append(chunk)
-    return Cut(tuple(contexts))
+    return Cut(tuple(contexts)) if len(contexts) == len(written) else None
+
+
+def _unknown(ev: Evaluation, written: Written, keys: Keys, scope: Scope) -> dict[str, Value]:
+    """Return the names that a context with a mistake would have given, so that the later ones are read for their own mistakes."""
+    names = [*_keys_of(ev, (written,), scope), *([written.label] if written.label else [])]
+    return {name: Inner() for name in names if name not in keys.fields}
 
 
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:

@@ -20,6 +20,7 @@ from instrc.ir.graph import (
     Fusion,
     Graph,
     Group,
+    Instruction,
     Placed,
     Slot,
     StepObject,
@@ -30,13 +31,14 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
+from instrc.passes.compose.origins import with_places
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import refers
@@ -156,14 +158,14 @@ class _Composer:
                 schema = self.instructions.schema(instruction)
                 if not slots and not annotations and not mixins:
                     return schema
-                schema = yield self.filled(schema, slots, path, span)
-                schema = self.annotated(schema, annotations, span)
+                schema = yield self.filled(schema, slots, path, span, instruction)
+                schema = self.annotated(schema, annotations, span, instruction)
                 for mixin in mixins:
                     if not admits_objects(schema):
                         raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
-                    schema = self.annotated(spliced, mixin.annotations, mixin.span)
+                    schema = self.annotated(spliced, mixin.annotations, mixin.span, mixin.mixin)
                 return schema
             case _:
                 return {}  # a block is no content of a step
@@ -173,10 +175,12 @@ class _Composer:
         schema = self.instructions.schema(application.mixin)
         if isinstance(schema, dict):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in ABOUT}
-        schema = yield self.filled(schema, application.slots, path, application.span)
-        return self.annotated(schema, application.annotations, application.span)
+        schema = yield self.filled(schema, application.slots, path, application.span, application.mixin)
+        return self.annotated(schema, application.annotations, application.span, application.mixin)
 
-    def filled(self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span) -> Task[Json]:
+    def filled(
+        self, schema: Json, slots: tuple[Slot, ...], path: tuple[str, ...], at: Span, instruction: Instruction
+    ) -> Task[Json]:
         """Compose slots into the properties of their names."""
         if not slots:
             return schema
@@ -189,13 +193,13 @@ class _Composer:
         filling: dict[str, Json] = {"properties": properties}
         if added:
             filling["required"] = added
-        return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at)
+        return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, slots=True)
 
-    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span) -> Json:
+    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, instruction: Instruction | None = None) -> Json:
         """Write annotations beside a schema, one after the other."""
         for annotation in annotations:
             self.warn_of_idle(schema, annotation, at)
-            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at))
+            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, instruction))
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
@@ -207,6 +211,16 @@ class _Composer:
                 loop = "_iteration" in schema.get("properties", {})
                 self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
 
-    def fold(self, schema: Json, more: tuple[Json, ...], at: Span) -> Json:
-        """Intersect a schema with others."""
-        return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at) if more else schema
+    def fold(
+        self, schema: Json, more: tuple[Json, ...], at: Span, instruction: Instruction | None = None, *, slots: bool = False
+    ) -> Json:
+        """Intersect a schema with others; problems tell `instruction` from an annotation behind it, or from its `slots`."""
+        if not more:
+            return schema
+
+        def place(problem: Problem) -> Problem:
+            return (
+                problem if instruction is None else with_places(problem, instruction, self.instructions.registry, at, slots=slots)
+            )
+
+        return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)

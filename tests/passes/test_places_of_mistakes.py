@@ -1,0 +1,112 @@
+"""Mistakes are shown where they were written, each once, and those behind them as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.jsontext import dumps
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+
+
+def an_object(**properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+VIBES = {
+    "read-letter": an_object(wish=TEXT, age={"type": "integer", "maximum": 5}),
+    "write-reply": an_object(text=TEXT),
+    "wrap": an_object(inner=TEXT),
+    "send_Activity": an_object(id=TEXT),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, schema in VIBES.items():
+        (tmp_path / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    return tmp_path
+
+
+def found(text: str, folder: Path) -> list[Any]:
+    report = Report()
+    try:
+        instrc.artefacts(text, roots=[folder], report=report)
+    except instrc.CompileError as error:
+        return list(error.problems)
+    return report.ordered()
+
+
+@pytest.mark.parametrize(
+    ("annotation", "in_vibe", "in_program"),
+    [
+        ('@ { type: "string" }', '"object"', '"string"'),
+        ('@ { properties: { wish: { type: "integer" } } }', '"string"', '"integer"'),
+        ('@ "Read it." @ { properties: { wish: { type: "integer" } } }', '"string"', '"integer"'),
+        ("@ { properties: { age: { minimum: 10 } } }", "5", "10"),
+    ],
+)
+def test_a_contradiction_names_both_files_and_stands_at_the_sign(
+    annotation: str, in_vibe: str, in_program: str, folder: Path
+) -> None:
+    text = f"const letter = ReadLetter {annotation};\nWriteReply(letter)"
+    [problem] = found(text, folder)
+    assert problem.name == "contradiction"
+    assert problem.at.text == "@"
+    assert text[: problem.at.start].count("@") == annotation[: annotation.rindex("@")].count("@")
+    assert "allOf" not in problem.message
+    assert "aug:read-letter#/" in problem.message
+    shown = {label.span.text: label.span.source.name for label in problem.labels}
+    assert shown.keys() == {in_vibe, in_program}
+    assert shown[in_vibe].endswith("read-letter.vibe.json")
+    assert shown[in_program] == "program.aug"
+
+
+def test_what_fills_a_slot_is_told_from_the_vibe_that_has_it(folder: Path) -> None:
+    [problem] = found("Wrap({ inner: ReadLetter })", folder)
+    assert problem.name == "contradiction"
+    assert "aug:wrap#/properties/inner/type" in problem.message
+    assert "allOf" not in problem.message
+
+
+def test_a_process_reports_the_mistakes_of_all_its_contexts(folder: Path) -> None:
+    text = "Process(LLM_Context({ a: Foo }), Server_Context({ b: Bar_Activity(a) }), User_Context({ c: Baz_User(b, a.x) }))"
+    assert [problem.word for problem in found(text, folder)] == ["Foo", "Bar_Activity", "Baz_User"]
+
+
+def test_an_unknown_name_does_not_make_those_who_read_it_unknown(folder: Path) -> None:
+    text = "const foo = Foo(prompt); { x: Zoo, y: WriteReply({ x }), z: WriteReply(foo, foo.member) } | Send_Activity"
+    assert sorted(problem.word for problem in found(text, folder)) == ["Foo", "Zoo"]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("ReadLetter WriteReply", "WriteReply"),
+        ('"Answer" | ReadLetter WriteReply(prompt) | Send_Activity', "WriteReply(prompt)"),
+        ("const a = ReadLetter(prompt) WriteReply(a)", "WriteReply(a)"),
+        ("do { ReadLetter(prompt) WriteReply(prompt) }", "WriteReply(prompt)"),
+    ],
+)
+def test_a_bar_that_was_forgotten_is_told(text: str, at: str, folder: Path) -> None:
+    told = [problem for problem in found(text, folder) if problem.name == "missing-separator"]
+    assert [problem.at.text for problem in told] == [at]
+    assert [fix.title for fix in told[0].fixes] == ["put `|` between them", "put `;` between them"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ReadLetter\nWriteReply",
+        "ReadLetter; WriteReply",
+        "const a = ReadLetter(prompt); WriteReply(a)",
+        "tool a = ReadLetter tool b = WriteReply",
+    ],
+)
+def test_statements_that_are_told_apart_are_not_blamed(text: str, folder: Path) -> None:
+    assert "missing-separator" not in [problem.name for problem in found(text, folder)]
