@@ -4,8 +4,12 @@ Compile a program, or check files:
 
     import instrc
     vibes = {"Draft": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
-    [tool] = instrc.compile('"Write a letter" | Introspect_Mixin(Draft)', vibes=vibes)
+    program = '"Write a letter" | Introspect_Mixin(Draft)'
+    [tool] = instrc.compile(program, vibes=vibes)
+    [artefact] = instrc.artefacts(program, vibes=vibes)
     problems = instrc.check(".")
+    seen = instrc.registry(".")
+    module = instrc.types(program, vibes=vibes)  # classes of Python, as text
 
 Fit a schema to a provider, and bring its answer back:
 
@@ -13,19 +17,30 @@ Fit a schema to a provider, and bring its answer back:
     several = instrc.lower_all([("write", tool), ("again", tool)], target="anthropic")
     answer = instrc.lift({"text": "Dear Ann", "_considerations": "short", "_feedback": "none"}, lowered.map)
     assert answer.status == "ok"
+    sent = instrc.encode({"text": "Dear Bob", "_considerations": "-", "_feedback": "-"}, lowered)
+    assert not instrc.verify(lowered.payload, "openai").breaches
+    names = list(instrc.targets())
 
 Work with schemas and answers:
 
     flat = instrc.flatten({"allOf": [{"type": "integer"}, {"minimum": 1}]})
     result = instrc.strip(tool, {"all"})
     parts = instrc.split({"text": "Dear Ann", "_note": "short"})
+    assert instrc.subsumes({"type": "number"}, {"type": "integer"}) is not None
+
+Take what others have:
+
+    imported = instrc.import_tools("openai", [lowered.payload])
 
 Run a program; `Scripted` answers for the model here:
 
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
-`instrc.import_tools(kind, source)` turns tools of others into vibes, `instrc.subsumes(a, b)` compares two schemas,
+    @instrc.activity("Send_Activity")
+    def send(mail: dict) -> str:
+        return "sent"
+
 `instrc.check_plan(plan, tools)` checks what a model wants to do.  What is wrong is an `instrc.CompileError` with `problems`.
 
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.

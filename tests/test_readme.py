@@ -121,6 +121,22 @@ def test_the_settings_on_the_page_are_those_there_are() -> None:
     assert set(KEYS) <= set(told)
 
 
+def test_links_work_on_the_package_index_and_lead_somewhere() -> None:
+    """A page there has no folder around it, so links are whole addresses."""
+    links = re.findall(r"\]\(([^)\s]+)\)", PAGE)
+    assert links
+    for link in links:
+        path = link.removeprefix("https://github.com/instrc/instrc/blob/main/")
+        assert path != link, link
+        assert (ROOT / path).exists(), link
+
+
+def test_pages_of_examples_link_to_what_is_there() -> None:
+    for page in (ROOT / "examples").rglob("README.md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            assert link.startswith(("http", "#")) or (page.parent / link).exists(), f"{page}: {link}"
+
+
 class StandIn(BaseHTTPRequestHandler):
     """Answers as the provider does, with a call of the tool it was sent."""
 
@@ -173,6 +189,12 @@ def test_help_begins_with_the_functions_and_their_examples_run(tmp_path: Path) -
         "strip",
         "subsumes",
         "import_tools",
+        "artefacts",
+        "registry",
+        "types",
+        "encode",
+        "verify",
+        "targets",
     ):
         assert f"instrc.{name}(" in said or f"{name}(" in said, name
     examples = "\n".join(line[4:] for line in said.splitlines() if line.startswith("    "))

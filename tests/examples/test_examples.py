@@ -20,6 +20,7 @@ from instrc.cli import main
 ROOT = Path(__file__).parents[2] / "examples"
 PAGES = sorted([*ROOT.glob("*/README.md"), *ROOT.glob("agents/*/README.md")])
 PAGES.remove(ROOT / "frameworks" / "README.md")  # a page of Python: `tests/frameworks` runs it
+PAGES.remove(ROOT / "pictures" / "README.md")  # its pictures are taken in a browser
 COMMAND = re.compile(r"^\$ instrc (.+)$", re.MULTILINE)
 
 

@@ -1,0 +1,54 @@
+"""Make the pictures of this page: `python examples/pictures/make.py`; needs Chromium and Pillow."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+
+HERE = Path(__file__).parent
+MEETING = HERE.parent / "meeting-with-approval"
+PAGE = """<!doctype html><meta charset="utf-8"><style>
+body { margin: 0; padding: 20px; background: #16181d; color: #dfe3ea; } pre { font: 13px/1.35 "DejaVu Sans Mono", monospace; }
+</style><pre>%s</pre>"""
+
+
+def instrc(folder: Path, *words: str) -> str:
+    """Run our command and return what it prints."""
+    done = subprocess.run([sys.executable, "-m", "instrc", *words], cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603  -- our own command
+    return done.stdout
+
+
+def shoot(page: Path, name: str, width: int, height: int) -> None:
+    """Take the picture of a page, with few colours so that it stays small."""
+    browser = next(found for each in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(each)))
+    place = HERE / f"{name}.png"
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}", "--virtual-time-budget=2000"]
+    subprocess.run([browser, *options, f"--screenshot={place}", page.as_uri()], check=True, capture_output=True)  # noqa: S603  -- a browser
+    Image.open(place).convert("RGB").quantize(48).save(place, optimize=True)
+
+
+def main() -> None:
+    """Make all pictures."""
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "meeting"
+        shutil.copytree(MEETING, folder, ignore=shutil.ignore_patterns("expected"))
+        instrc(folder, "graph", "meeting.aug", "--format", "html", "-o", "graph.html")
+        shoot(folder / "graph.html", "graph", 1560, 1180)
+        run = ("run", "meeting.aug", "--input", "lunch with Ann on Friday", "--model", "scripted:answers.json")
+        instrc(folder, *run, "--id", "lunch", "--quiet", "-o", "waiting.json")
+        instrc(folder, "answer", "lunch", "approve", "--data", '{"decision":"Approve"}', "--quiet", "-o", "done.json")
+        instrc(folder, "trace", "lunch", "--format", "html", "-o", "trace.html")
+        shoot(folder / "trace.html", "trace", 1280, 580)
+        shown = instrc(folder, "preview", "meeting.aug", "--input", "lunch with Ann on Friday")
+        (folder / "preview.html").write_text(PAGE % html.escape(f"$ instrc preview meeting.aug\n\n{shown}"), encoding="utf-8")
+        shoot(folder / "preview.html", "preview", 1000, 700)
+
+
+if __name__ == "__main__":
+    main()
