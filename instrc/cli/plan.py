@@ -194,10 +194,13 @@ def _read(path: str, report: Report) -> Given | None:
     from instrc.importers.given import of_text  # it knows places in both
 
     try:
-        return of_text(Source(name_of(path), data.decode("utf-8-sig", "replace")))
+        given = of_text(Source(name_of(path), data.decode("utf-8-sig", "replace")))
     except CompileError as error:
         report.take(error)
         return None
+    for problem in given.problems:  # lines that are broken, beside others that are not
+        report.add(problem)
+    return given
 
 
 def _read_bench(path: str, report: Report) -> Bench | None:

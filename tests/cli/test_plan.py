@@ -57,6 +57,19 @@ def test_several_records_become_a_line_each_and_mistakes_have_places(instrc: Ins
     assert [json.loads(line)["id"] for line in back.out.splitlines()] == ["1", "2"]
 
 
+@pytest.mark.parametrize("command", ["import", "check", "score"])
+def test_a_broken_line_is_told_with_its_place_and_the_others_are_read(instrc: Instrc, files: Path, command: str) -> None:
+    text = (files / "two.jsonl").read_text()
+    (files / "broken.jsonl").write_text(text + '{"id": "3", "task_nodes": [\n')
+    given = ["broken.jsonl"] * (2 if command == "score" else 1)
+    done = instrc("plan", command, *given, "--tools", "tools.json")
+    assert done.code == 1
+    assert "broken.jsonl:3:" in done.err
+    assert "[invalid-json]" in done.err
+    assert "[unknown-tool]" in done.err or command == "score"
+    assert command == "check" or done.out
+
+
 @pytest.mark.parametrize(("view", "shows"), [("table", "n-F1"), ("json", '"by_shape"'), ("svg", "<svg")])
 def test_scores_are_shown_in_three_ways(instrc: Instrc, files: Path, view: str, shows: str) -> None:
     done = instrc("plan", "score", "two.jsonl", "two.jsonl", "--tools", "tools.json", "--as", view)
