@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 
+from instrc import problems
 from instrc.arguments import shown, texts
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
-from instrc.problems.rim import InvalidOption
 from instrc.schema.walk import rebuild
 
 ENGINE = ("references", "arguments", "activity", "when", "each")
@@ -30,7 +30,9 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     unknown = sorted(wanted - KINDS)
     if unknown:
         known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
-        raise CompileError([InvalidOption(option="which", given=shown(unknown[0]), wanted=f"one or several of {known}")])
+        raise CompileError(
+            [problems.rim.InvalidOption(option="which", given=shown(unknown[0]), wanted=f"one or several of {known}")]
+        )
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()

@@ -36,7 +36,7 @@ LIMIT = 1000
 ROUNDS = 3
 """Rounds of a `repeat` and of a loop inside one model call where no number is given."""
 
-_NAME = re.compile(r"(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?", re.IGNORECASE)
+_NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
 _EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
 _DEEPEST = 1000
 _MOST = 200_000
@@ -57,12 +57,12 @@ def _refuse(pointer: str, reason: str) -> NoReturn:
 
 
 def _kind(name: str) -> str:
-    return cast("re.Match[str]", _NAME.fullmatch(name))[1].lower()
+    return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
 
 
 def is_context(name: str) -> bool:
     """Tell whether a property of a process is called as a context is."""
-    return _NAME.fullmatch(name) is not None
+    return re.fullmatch(_NAME, name) is not None
 
 
 def body_of(document: Json) -> Body:

@@ -82,12 +82,12 @@ class Problem:
         return shortened(self.message)
 
 
-_LONG = re.compile(r"`([^`]{40})[^`]{41,}([^`]{20})`")
+_LONG = r"`([^`]{40})[^`]{41,}([^`]{20})`"  # compiled when it is first needed
 
 
 def shortened(text: str) -> str:
     """Return a sentence in which values of more than a hundred characters are cut in their middle."""
-    return _LONG.sub(r"`\1…\2`", text)
+    return re.sub(_LONG, r"`\1…\2`", text)
 
 
 class CompileError(Exception):

@@ -59,17 +59,16 @@ _CLASSES = {
 _NOT_A_LINE_END = r"[^\x0a\x0d\u2028\u2029]"
 _CONTROLS = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _SYNTAX = frozenset("^$\\.*+?()[]{}|/-")
-_REPEAT = re.compile(r"\{([0-9]{1,9})(?:(,)([0-9]{0,9}))?\}")
-_GROUP = re.compile(
+_REPEAT = r"\{([0-9]{1,9})(?:(,)([0-9]{0,9}))?\}"
+_GROUP = (
     r"\(\?(?:(?P<atomic>>)|(?P<look><?[=!])|P?<(?P<name>[^\W\d]\w*)>"
     r"|(?P<flags>[aimsu]*(?:-[ims]+)?)(?P<open>[:)]))"
 )
-_ESCAPE = re.compile(
-    r"\\(?:u\{(?P<braced>[0-9A-Fa-f]{1,8})\}"
+_ESCAPE = (
+    r"(?s)\\(?:u\{(?P<braced>[0-9A-Fa-f]{1,8})\}"
     r"|u(?P<pair>[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2})|u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})"
     r"|c(?P<control>[A-Za-z])|(?P<sign>[pP])(?:\{(?P<property>\^?[\w=]{1,80})\}|(?P<letter>[A-Z]))"
-    r"|k<(?P<named>[^\W\d]\w*)>|(?P<number>[1-9][0-9]*)|(?P<other>.))",
-    re.DOTALL,
+    r"|k<(?P<named>[^\W\d]\w*)>|(?P<number>[1-9][0-9]*)|(?P<other>.))"
 )
 _CATEGORIES = {
     "Letter": "L",
@@ -130,11 +129,11 @@ def _character(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-_WIDE = re.compile(r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
+_WIDE = r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})"
 
 
 def _for_re2(text: str) -> str:
-    return _WIDE.sub(lambda found: f"\\x{{{found[1] or found[2]}}}", text)
+    return re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
 
 
 @dataclass(slots=True)
@@ -191,7 +190,7 @@ class _Reader:
                 self._put("$" if self.lines else _END, 1, may_repeat=False)
             case "*" | "+" | "?":
                 self._repeat(sign)
-            case "{" if found := _REPEAT.match(self.pattern, self.at):
+            case "{" if found := re.compile(_REPEAT).match(self.pattern, self.at):
                 self._repeat(found[0])
             case _:
                 self._put(_character(ord(sign)), 1)
@@ -200,7 +199,7 @@ class _Reader:
         if not self.may_repeat:
             message = f"there is nothing before `{sign}` that could be repeated"
             raise Unreadable(message)
-        if (found := _REPEAT.fullmatch(sign)) and found[3] and int(found[1]) > int(found[3]):
+        if (found := re.fullmatch(_REPEAT, sign)) and found[3] and int(found[1]) > int(found[3]):
             message = f"the bounds in `{sign}` are in the wrong order"
             raise Unreadable(message)
         self._put(sign, len(sign), may_repeat=False)
@@ -216,7 +215,7 @@ class _Reader:
         if not self.pattern.startswith("(?", self.at):
             self._put("(", 1, may_repeat=False)
             return
-        found = _GROUP.match(self.pattern, self.at)
+        found = re.compile(_GROUP).match(self.pattern, self.at)
         if found is None:
             message = "a group in it begins with signs that ECMA 262 does not know"
             raise Unreadable(message)
@@ -243,7 +242,7 @@ class _Reader:
         self._put(f"(?{flags}{found['open']}" if flags or found["open"] == ":" else "", len(found[0]), may_repeat=False)
 
     def _escape(self) -> None:
-        found = _ESCAPE.match(self.pattern, self.at)
+        found = re.compile(_ESCAPE).match(self.pattern, self.at)
         if found is None:
             message = "it ends in a backslash"
             raise Unreadable(message)
@@ -329,7 +328,7 @@ class _Reader:
         if sign != "\\":
             self.at += 1
             return _character(ord(sign)), True
-        found = _ESCAPE.match(self.pattern, self.at)
+        found = re.compile(_ESCAPE).match(self.pattern, self.at)
         if found is None:
             message = "it ends in a backslash"
             raise Unreadable(message)

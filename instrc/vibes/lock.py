@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +73,8 @@ def locked(reference: str, vibe: Vibe, folder: Path) -> Locked:
 
 def digest_of(vibe: Vibe) -> str:
     """Return the digest of what a vibe file says."""
+    from hashlib import sha256  # only a lock needs it
+
     return sha256(dumps(vibe.document, indent=False).encode()).hexdigest()
 
 

@@ -23,7 +23,7 @@ MOST = 2_000_000_000
 MAX_BYTES = 1024 * 1024
 """Of a `pyproject.toml`."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
-_PLACE_IN_TOML = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE_IN_TOML = r" \(at (?:line (\d+), column (\d+)|end of document)\)$"
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
@@ -200,7 +200,7 @@ def _place(source: Source, word: str) -> Span:
 
 
 def _syntax(source: Source, message: str) -> _Wrong:
-    place = _PLACE_IN_TOML.search(message)
+    place = re.search(_PLACE_IN_TOML, message)
     reason = message[: place.start()] if place else message
     start = len(source.text)
     if place and place.group(1):

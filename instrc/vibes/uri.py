@@ -20,10 +20,10 @@ SCHEME = "aug:"
 Version: TypeAlias = tuple[int, ...]
 """The numbers of a version; empty for a file without one, which counts as the newest."""
 
-_VERSION = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}")
-_NEEDS_ESCAPE = re.compile(r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_ESCAPES = re.compile(r"(?:%[0-9a-fA-F]{2})+")
+_VERSION = r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}"
+_NEEDS_ESCAPE = r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]"
+_CONTROL = r"[\x00-\x1f\x7f-\x9f]"
+_ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 _LONGEST = 4096
 
 
@@ -78,7 +78,7 @@ def parse(text: str, at: Span | None = None) -> AugUri:
     if has_version and has_range:
         raise malformed(text, "it has both `:` and `?`", at)
     for mark, given in ((has_version, version), (has_range, wanted)):
-        if mark and not _VERSION.fullmatch(given):
+        if mark and not re.fullmatch(_VERSION, given):
             raise malformed(text, f"`{short(given)}` is no version", at)
     return AugUri(
         segments=tuple(_segment(part, text, at) for part in [*(folders.split("/") if slash else ()), last]),
@@ -97,7 +97,7 @@ def evergreen_of(uri: str) -> str:
 
 def version_of(text: str) -> Version | None:
     """Return the numbers of a version as it is written, or `None` if it is not written as one."""
-    return tuple(map(int, text.split("."))) if _VERSION.fullmatch(text) else None
+    return tuple(map(int, text.split("."))) if re.fullmatch(_VERSION, text) else None
 
 
 def _segment(written: str, text: str, at: Span | None) -> str:
@@ -108,7 +108,7 @@ def _segment(written: str, text: str, at: Span | None) -> str:
         raise malformed(text, "a part of its path is empty", at)
     if "/" in segment or "\\" in segment or ":" in segment:
         raise forbidden(text, f"`{short(segment)}` is no plain name of a folder or file", at)
-    if _CONTROL.search(segment):
+    if re.search(_CONTROL, segment):
         raise forbidden(text, "it holds a control character", at)
     if "@" in segment:
         raise malformed(text, "`@` has no place in it (a version follows a colon)", at)
@@ -119,8 +119,10 @@ def _unescape(text: str) -> str:
     """Undo percent escapes that are UTF-8; leave others as they are."""
     if "%" not in text:
         return text
-    return _ESCAPES.sub(lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)
+    return re.sub(_ESCAPES, lambda run: bytes.fromhex(run.group().replace("%", "")).decode("utf-8", "replace"), text)
 
 
 def _escape(text: str) -> str:
-    return _NEEDS_ESCAPE.sub(lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text)
+    return re.sub(
+        _NEEDS_ESCAPE, lambda mark: "".join(f"%{byte:02X}" for byte in mark.group().encode("utf-8", "surrogatepass")), text
+    )
