@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from time import time
 from typing import TYPE_CHECKING
 
 from instrc.cli.terminal import is_terminal, tell, write
@@ -25,6 +27,7 @@ class Watcher:
         self.as_json = as_json
         self.quiet = quiet
         self.began: float | None = None
+        self.run = ""
         self.rows: dict[str, Row] = {}
         self._live: Live | None = None
 
@@ -51,7 +54,7 @@ class Watcher:
             write(f"{dumps(event, indent=False)}\n")
             return
         if self.began is None:
-            self.began = event["at"]
+            self.began, self.run = event["at"], event["run"].partition("/")[0]
         line = self._line(event)
         if not self.quiet and self._live is None and line:
             tell(f"{event['at'] - self.began:8.2f}  {line}\n")
@@ -65,19 +68,46 @@ class Watcher:
         return row.saw(event)
 
     def tree(self) -> Tree:
-        """Return the commands so far, those of a block below it."""
+        """Return the commands so far, each below the blocks that it stands in; of many, those that fit on the screen."""
         from rich.text import Text
         from rich.tree import Tree
 
-        tree = Tree("", hide_root=True)
-        branches: dict[str, Tree] = {}
-        for row in list(self.rows.values())[-200:]:
-            around = row.id.rpartition(".")[0]
-            if around and around not in branches and not around.startswith(("serverContext", "userContext", "llmContext")):
-                branches[around] = tree.add(Text(around, style="bold"))
+        shown, left_out = self._fitting(self._live.console.height - 3 if self._live is not None else 50)
+        tree = Tree(Text(self._head(left_out), style="bold"), guide_style="dim")
+        branches: dict[tuple[str, ...], Tree] = {(): tree}
+        for row in shown:
+            for depth in range(1, len(row.blocks) + 1):
+                if row.blocks[:depth] not in branches:
+                    label = Text(row.blocks[depth - 1], style="cyan")
+                    branches[row.blocks[:depth]] = branches[row.blocks[: depth - 1]].add(label)
             style = {"failed": "red", "waiting": "yellow", "done": "green"}.get(row.state, "")
-            branches.get(around, tree).add(Text(row.text(), style=style))
+            branches[row.blocks].add(Text(row.text(), style=style, no_wrap=True, overflow="ellipsis"))
         return tree
+
+    def _fitting(self, lines: int) -> tuple[list[Row], int]:
+        """Return the rows for so many lines: what is open and what came last; and how many are left out."""
+        rows = list(self.rows.values())
+        open_ = [row.id for row in rows if row.state in {"running", "waiting"}]
+        kept: list[Row] = []
+        used: set[tuple[str, ...]] = set()
+        latest = [row for row in rows if row.id not in open_][::-1]
+        for row in [*(self.rows[name] for name in open_), *latest]:
+            blocks = {row.blocks[:depth] for depth in range(1, len(row.blocks) + 1)}
+            if len(kept) + len(used | blocks) + 1 > lines:
+                break
+            kept.append(row)
+            used |= blocks
+        chosen = {row.id for row in kept}
+        return [row for row in rows if row.id in chosen], len(rows) - len(kept)
+
+    def _head(self, left_out: int) -> str:
+        """Return one line about the whole run."""
+        rows = self.rows.values()
+        parts = [self.run, "begins" if self.began is None else f"{time() - self.began:.1f} s"]
+        tokens = sum(row.tokens for row in rows)
+        parts += [f"{tokens} tokens"] if tokens else []
+        parts += [f"{left_out} more above"] if left_out else []
+        return "  ".join(part for part in parts if part)
 
 
 class _Pause(AbstractContextManager[None]):
@@ -91,13 +121,34 @@ class _Pause(AbstractContextManager[None]):
         self.live.start()
 
 
+_BLOCK = re.compile(r"(when|each|repeat|else|try|do)Context\d+(.*)")
+_CHUNK = re.compile(r"(llm|server|user)Context\d+.*")
+
+
+def blocks_of(id_: str) -> tuple[str, ...]:
+    """Return the blocks that a command stands in, in words: `each 2`, `repeat, round 3`; a child process by its step."""
+    *children, own = id_.split("/")
+    found = [part.rpartition(".")[2] for part in children]
+    for part in own.split("."):
+        if (block := _BLOCK.fullmatch(part)) is not None:
+            word, more = block.groups()
+            number = more.strip("[]@")
+            found.append(f"{word}, round {number}" if more.startswith("@") else f"{word} {number}".strip())
+        elif part == "else":
+            found.append("else")
+    return tuple(found)
+
+
 class Row:
     """What is known of one command."""
 
     def __init__(self, id_: str) -> None:
         self.id = id_
+        self.blocks = blocks_of(id_)
+        self.name = id_.rpartition("/")[2].rpartition(".")[2]
         self.state = "running"
         self.about = ""
+        self.began = time()
         self.seconds: float | None = None
         self.tokens = 0
         self.retries = 0
@@ -106,7 +157,8 @@ class Row:
         """Take an event in; return it in one line."""
         match event["event"]:
             case "asked":
-                self.about = f"model: {', '.join(event['steps']) or 'answer'}"
+                self.name, self.about = ", ".join(event["steps"]) or self.name, "model"
+                self.state = "running"
                 return f"{self.id}  asks the model for {', '.join(event['steps']) or 'the answer'}"
             case "answered":
                 self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
@@ -116,13 +168,13 @@ class Row:
                 self.state = "failed"
                 return f"{self.id}  was not accepted: {event['complaints'][0]['message']}"
             case "called":
-                self.about = f"calls {event['activity']}"
+                self.about = str(event["activity"])
                 return f"{self.id}  calls {event['activity']}"
             case "returned":
                 self.state, self.seconds = "failed" if "error" in event else "done", event["seconds"]
                 return f"{self.id}  returned in {event['seconds']:.2f} s"
             case "launched":
-                self.about = f"runs {event['child']}"
+                self.about = "process"
                 return f"{self.id}  begins {event['child']}"
             case "retried":
                 self.retries += 1
@@ -132,9 +184,11 @@ class Row:
                 return f"{self.id}  failed: {event['error']}"
             case "question" | "pending":
                 self.state, self.about = "waiting", "waits for an answer"
+                self.name = ", ".join(event.get("steps") or []) or self.name
                 return f"{self.id}  waits for an answer"
             case "told":
-                self.state = "done"
+                self.state, self.about = "done", "was answered"
+                self.name = ", ".join(event.get("steps") or []) or self.name
                 return f"{self.id}  was answered"
             case "ended":
                 return f"the run is {event['outcome']['status']}"
@@ -143,8 +197,9 @@ class Row:
 
     def text(self) -> str:
         """Return the row as it is shown."""
-        parts = [_MARKS[self.state], self.id, self.about]
-        parts += [f"{self.seconds:.2f} s"] if self.seconds is not None else []
+        parts = [_MARKS[self.state], self.name, self.about]
+        running = f"{time() - self.began:.1f} s …" if self.state == "running" else ""
+        parts += [f"{self.seconds:.2f} s"] if self.seconds is not None and not running else [running]
         parts += [f"{self.tokens} tokens"] if self.tokens else []
         parts += [f"{self.retries} retries"] if self.retries else []
         return "  ".join(part for part in parts if part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from secrets import token_hex
@@ -17,6 +18,9 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Launch
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.plan import digest_of, plan_of
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""It names files of the store, and a `/` in an id parts a child from its run."""
 
 
 class Launcher:
@@ -54,6 +58,9 @@ class Launcher:
         `entry` is the answer of its first chunk, where that is filled already.
         """
         wrong: list[Problem] = []
+        if run is not None and not _ID.fullmatch(run):
+            reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+            wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
         inputs = inputs_of(self.plan["process"], given, wrong)
         if wrong:
             raise CompileError(wrong)

@@ -63,5 +63,7 @@ def chosen(questions: list[Question], step: str, run: str) -> Question:
             return found[0]
         if found:
             break
-    open_ = tuple(question.id for question in questions)
+    open_ = tuple(
+        question.steps[0] if len(question.steps) == 1 and len(questions) == 1 else question.id for question in questions
+    )
     raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=open_)])

@@ -151,6 +151,9 @@ def test_items_that_wait_for_a_person_can_be_answered(project: Path, capsys: pyt
         (["none.json"], "unreadable-file"),
         (["agent.aug", "--export", "other"], "several-exports"),
         (["broken.json"], "invalid-json"),
+        (["agent.aug", "--id", "../../outside"], "unusable-setting"),
+        (["agent.aug", "--id", "a/b"], "unusable-setting"),
+        (["agent.aug", "--id", ""], "unusable-setting"),
     ],
 )
 def test_what_cannot_be_run_is_one_problem(project: Path, capsys: pytest.CaptureFixture[str], line: list[str], name: str) -> None:

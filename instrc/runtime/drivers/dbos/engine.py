@@ -211,7 +211,7 @@ class DurableEngine:
     async def _carrier(self) -> Runner | None:
         """Return what carries the runs in this process; `None` if another process does."""
         if (runner := self._runner_here()) is None:
-            runner = self._runner = await asyncio.to_thread(self._open)
+            runner = await asyncio.to_thread(self._open)
         return runner
 
     async def _carrier_with_tables(self) -> Runner | None:
@@ -224,7 +224,9 @@ class DurableEngine:
 
     def _open(self) -> Runner | None:
         with self._opening:  # several runs may begin at once
-            return self._runner_here() or self._opened()
+            if self._runner_here() is None:
+                self._runner = self._opened()
+            return self._runner_here()
 
     def _opened(self) -> Runner | None:
         if (other := Runner.current) is not None:

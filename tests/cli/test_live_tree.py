@@ -1,0 +1,66 @@
+"""The tree of a run in a terminal: what is open is always on it, each command below its blocks, in words."""
+
+from __future__ import annotations
+
+import io
+from time import time
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from instrc.cli.live import Watcher, blocks_of
+
+
+def shown(events: list[dict[str, Any]], *, height: int = 20) -> list[str]:
+    watcher = Watcher(quiet=True)
+    for event in events:
+        watcher.saw({"at": time(), "run": "lunch", **event})
+    console = Console(file=io.StringIO(), width=80, height=height, color_system=None)
+    watcher._live = Live(console=console)
+    with console.capture() as captured:
+        console.print(watcher.tree())
+    return captured.get().rstrip("\n").split("\n")
+
+
+def called(id_: str, activity: str = "Send") -> dict[str, Any]:
+    return {"event": "called", "id": id_, "activity": activity}
+
+
+def returned(id_: str) -> dict[str, Any]:
+    return {"event": "returned", "id": id_, "seconds": 1.5}
+
+
+def test_the_blocks_of_a_command_are_said_in_words() -> None:
+    assert blocks_of("whenContext1.eachContext1[2].tryContext1.else.serverContext2.step5_note") == (
+        "when",
+        "each 2",
+        "try",
+        "else",
+    )
+    assert blocks_of("repeatContext1@3.llmContext1#2") == ("repeat, round 3",)
+    assert blocks_of("serverContext1.step2_run_plan[b]/llmContext1") == ("step2_run_plan[b]",)
+
+
+def test_a_command_stands_below_its_blocks_with_time_and_tokens() -> None:
+    asked = {"event": "asked", "id": "llmContext1", "steps": ["step1_draft"]}
+    answered = {"event": "answered", "id": "llmContext1", "seconds": 0.25, "usage": {"input_tokens": 7}, "complaints": []}
+    where = "eachContext1[1].serverContext1.step2_send"
+    lines = shown(
+        [asked, answered, called(where), {"event": "retried", "id": where, "attempt": 1, "error": "x"}, returned(where)]
+    )
+    assert lines[0].startswith("lunch  0.0 s  7 tokens")
+    assert lines[1] == "├── ✓  step1_draft  model  0.25 s  7 tokens"
+    assert lines[2] == "└── each 1"
+    assert lines[3] == "    └── ✓  step2_send  Send  1.50 s  1 retries"
+
+
+def test_a_large_run_fits_on_the_screen_and_shows_what_is_open() -> None:
+    ids = [f"eachContext1[{number}].serverContext1.step1_send" for number in range(1, 400)]
+    events = [each for id_ in ids for each in (called(id_), returned(id_))]
+    events.insert(0, called("serverContext1.step0_slow", "Slow"))
+    lines = shown(events, height=20)
+    assert len(lines) <= 18
+    assert any("step0_slow" in line and "…" in line for line in lines), "what began first and is open is not pushed away"
+    assert any("each 399" in line for line in lines)
+    assert "more above" in lines[0]
