@@ -47,3 +47,9 @@ def test_any_is_not_said_more_often() -> None:
         part = file.relative_to(ROOT / "instrc").parts[0].removesuffix(".py")
         said[part] = said.get(part, 0) + names.count("Any") + aliases
     assert {part: count for part, count in said.items() if count > ANY_IN_PARTS.get(part, 0)} == {}
+
+
+def test_no_two_files_of_tests_have_one_name() -> None:
+    """pytest imports a file of tests by its name alone: two of one name stop the whole run."""
+    names = [file.name for file in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
