@@ -126,8 +126,8 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
 
 def prune(codec: Codec, definitions: dict[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
     """Drop references to definitions in which nothing changes; return what is left of the codec and of the definitions."""
-    if not definitions and codec is None:
-        return None, {}
+    if not definitions:
+        return codec, {}  # what changes nothing is not made, and only a reference may turn out to lead to such
     trivial = set(definitions)
     while busy := {name for name in trivial if any(_acts(part, trivial) for part in each([definitions[name]]))}:
         trivial -= busy

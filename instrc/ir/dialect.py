@@ -22,6 +22,9 @@ class Fact(NamedTuple):
     date: str
 
 
+_WORDS = re.compile(r"@[a-z-]+")
+
+
 @dataclass(frozen=True)
 class NameRule:
     """An alphabet for names: `first` and `rest` are the insides of character classes, `most` the greatest length."""
@@ -187,6 +190,12 @@ class Dialect:
     limits: Limits = field(default_factory=Limits)
     facts: tuple[Fact, ...] = ()
 
+    words: frozenset[str] = field(init=False, compare=False, repr=False)
+    """The words of the envelope, in whose places something is filled in."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", frozenset(_WORDS.findall(str(self.envelope))))
+
     @property
     def named(self) -> bool:
         """Whether the envelope says the name of the tool."""
@@ -195,7 +204,7 @@ class Dialect:
     @property
     def describable(self) -> bool:
         """Whether the envelope has a member for the description of the tool."""
-        return "@description" in str(self.envelope)
+        return "@description" in self.words
 
     @property
     def reorders(self) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.places import Steps, written
 from instrc.problems.targets import BudgetExceeded
-from instrc.schema.walk import subschemas
+from instrc.schema.walk import held, subschemas
+
+_LEVELS = "levels of nesting"
 
 
 class Counts(NamedTuple):
@@ -23,45 +25,57 @@ class Counts(NamedTuple):
     """Properties that are not required, those behind a reference left out, as observed of Anthropic."""
     unions: int
     """Properties whose own schema is a union, likewise."""
-    deepest: str
-    """The pointer of the deepest object or array."""
 
 
 def count(schema: Json) -> Counts:
     """Count a schema in the payload's words; definitions are counted once each, references are not followed."""
     properties = enum_values = characters = optional = unions = depth = 0
-    deepest: Steps = None
-    stack: list[tuple[Json, int, Steps, bool]] = [(schema, 0, None, False)]
+    stack: list[tuple[Json, int, bool]] = [(schema, 0, False)]
     while stack:
-        node, level, place, defined = stack.pop()
+        node, level, defined = stack.pop()
+        if node.__class__ is not dict:
+            continue
+        level += _is_level(node)
+        depth = max(level, depth)
+        for keyword, value in node.items():
+            if keyword == "properties":
+                properties += len(value)
+                characters += sum(map(len, value))
+                if not defined:
+                    optional += len(value.keys() - set(node.get("required", ())))
+                    unions += sum(map(_is_union, value.values()))
+            elif keyword == "enum":
+                enum_values += len(value)
+                characters += sum(len(each) for each in value if each.__class__ is str)
+            elif keyword == "const":
+                enum_values += "enum" in node
+                characters += len(value) if value.__class__ is str else 0
+            elif keyword == "$defs":
+                characters += sum(map(len, value))
+                stack.extend((child, 0, True) for child in value.values())
+                continue
+            stack.extend((child, level, defined) for child in held(keyword, value))
+    return Counts(properties, depth, enum_values, characters, optional, unions)
+
+
+def _is_level(node: Json) -> bool:
+    kind = node.get("type")
+    return isinstance(kind, str) and kind in {"object", "array"}
+
+
+def deepest(schema: Json) -> str:
+    """Return the pointer of the deepest object or array."""
+    depth, found = 0, ""
+    stack: list[tuple[Json, int, Steps]] = [(schema, 0, None)]
+    while stack:
+        node, level, place = stack.pop()
         if not isinstance(node, dict):
             continue
-        kind = node.get("type")
-        if not isinstance(kind, list) and kind in {"object", "array"}:
-            level += 1
-            if level > depth:
-                depth, deepest = level, place
-        if isinstance(members := node.get("properties"), dict):
-            properties += len(members)
-            characters += sum(map(len, members))
-            if not defined:
-                optional += len(members.keys() - set(node.get("required", ())))
-                unions += sum(_is_union(child) for child in members.values())
-        for value in _listed(node):
-            enum_values += "enum" in node
-            characters += len(value) if isinstance(value, str) else 0
-        for path, child in subschemas(node):
-            inside = path[0] == "$defs"
-            if inside:
-                characters += len(str(path[1]))
-            stack.append((child, 0 if inside else level, (place, path), defined or inside))
-    return Counts(properties, depth, enum_values, characters, optional, unions, written(deepest))
-
-
-def _listed(node: dict[str, Any]) -> Iterator[Json]:
-    yield from node.get("enum", ())
-    if "const" in node:
-        yield node["const"]
+        level += _is_level(node)
+        if level > depth:
+            depth, found = level, written(place)
+        stack.extend((child, 0 if path[0] == "$defs" else level, (place, path)) for path, child in subschemas(node))
+    return found
 
 
 def _is_union(schema: Json) -> bool:
@@ -76,14 +90,20 @@ def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:
     sizes = count(schema)
     found = [
         ("properties", sizes.properties, limits.properties, name),
-        ("levels of nesting", sizes.depth, limits.depth, f"{name}{sizes.deepest}"),
+        (_LEVELS, sizes.depth, limits.depth, name),
         ("enum values", sizes.enum_values, limits.enum_values, name),
         ("characters of names and values", sizes.characters, limits.characters, name),
         ("optional parameters", sizes.optional, limits.optional, name),
         ("union-typed parameters", sizes.unions, limits.unions, name),
     ]
     return [
-        BudgetExceeded(target=dialect.name, what=what, count=number, limit=limit, offender=offender)
+        BudgetExceeded(
+            target=dialect.name,
+            what=what,
+            count=number,
+            limit=limit,
+            offender=f"{offender}{deepest(schema)}" if what == _LEVELS else offender,
+        )
         for what, number, limit, offender in found
         if limit is not None and number > limit
     ]

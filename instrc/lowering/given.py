@@ -56,9 +56,9 @@ def tools_of(value: Any, name: str | None = None) -> list[Tool]:
     """Return the tools that a value stands for: one, or those of a list or a request."""
     match value:
         case Tool():
-            return [value if name is None else value._replace(name=name)]
+            return [value._replace(name=name or value.name, schema=plain(value.schema))]
         case Artefact():
-            return [Tool(name or value.name, value.documents["tool"], value.title)]
+            return [Tool(name or value.name, plain(value.documents["tool"]), value.title)]
         case Process():
             return [_of_json(value.document, name or value.title)]
         case bool():

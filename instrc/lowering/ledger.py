@@ -114,6 +114,8 @@ class Ledger:
 
     def place(self, node: Json, keyword: str) -> str:
         """Return the pointer of the schema that a keyword of a node comes from."""
+        if node is self.root:
+            return ""
         if self._places is None:
             self._places = places(self.root)
         pending = [node]

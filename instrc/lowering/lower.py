@@ -126,12 +126,13 @@ def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[
         aimed = relaxed(aimed)
     elif tool.strict:
         aimed = replace(aimed, plain=None)
-    readable, losses = read(plain(tool.schema))
+    readable, losses = read(tool.schema)
     flat = flatten(readable, documents, share=False)  # a target shares in its own way
     result = _lowered(flat, losses, aimed, tool, options)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)
-        result = replace(result, losses=tuple(loss for loss in told if not _was_forbidden(loss, readable)))
+        kept = tuple(loss for loss in told if not _was_forbidden(loss, readable))
+        result = result if kept == result.losses else replace(result, losses=kept)
     return result
 
 
@@ -201,7 +202,7 @@ def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: To
     examples, more = shown(tool, record, aimed)
     losses += more
     words = {"@name": sent_name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
-    if "@schema-text" in str(aimed.envelope):
+    if "@schema-text" in aimed.words:
         words["@schema-text"] = dumps(sent, indent=False)
     return Lowering(filled(aimed.envelope, words), record, tuple(losses), (), schema)
 
@@ -229,7 +230,8 @@ def reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report |
         for loss in result.losses
         if loss.grave
     ]
-    result = replace(result, problems=(*result.problems, *lossy))
+    if lossy:
+        result = replace(result, problems=(*result.problems, *lossy))
     if report is not None:
         for problem in result.problems:
             report.add(problem)

@@ -289,6 +289,8 @@ class SchemaLowerer(Ledger):
 
     def combine(self, node: Json, forms: list[Variant], notes: tuple[str, ...] = ()) -> tuple[Json, Codec]:
         """Return one schema for several forms, described by what its node and the notes say of it."""
+        if (plain := unions.plain(self, forms)) is not None:
+            return self.described(node, plain, None, list(notes)), None
         forms = unions.merged(self, forms)
         if not forms:
             return None, None

@@ -13,7 +13,8 @@ from string import ascii_letters
 
 from instrc.ir.dialect import NameRule
 from instrc.jsonvalue import AnyJson as Json
-from instrc.schema.walk import subschemas
+from instrc.schema.vocabulary import HOLDERS
+from instrc.schema.walk import held
 
 _FALLBACK = "field"
 
@@ -104,15 +105,16 @@ def property_names(schema: Json) -> dict[str, None]:
     stack = [schema]
     while stack:
         node = stack.pop()
-        if not isinstance(node, dict):
+        if node.__class__ is not dict:
             continue
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-            if isinstance(members := node.get(keyword), dict):
+            if (members := node.get(keyword)).__class__ is dict:
                 names.update(dict.fromkeys(members))
         if isinstance(required := node.get("required"), list):
             names.update(dict.fromkeys(name for name in required if isinstance(name, str)))
         if isinstance(dependent := node.get("dependentRequired"), dict):
             for needed in dependent.values():
                 names.update(dict.fromkeys(needed if isinstance(needed, list) else ()))
-        stack.extend(child for _, child in subschemas(node))
+        for keyword in HOLDERS.intersection(node):
+            stack.extend(held(keyword, node[keyword]))
     return names

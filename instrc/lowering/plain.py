@@ -16,23 +16,10 @@ _STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME |
 def plain(value: Any) -> Json:
     """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
     try:
-        text = orjson.dumps(value, option=_STRICTLY)
-    except (TypeError, RecursionError):
-        return _copied(value)
-    return _copied(value) if b"null" in text or _has_tuples(value) else value
-
-
-def _has_tuples(value: Any) -> bool:
-    stack = [value]
-    while stack:
-        here = stack.pop()
-        if isinstance(here, tuple):
-            return True
-        if isinstance(here, dict):
-            stack.extend(here.values())
-        elif isinstance(here, list):
-            stack.extend(here)
-    return False
+        same = orjson.loads(orjson.dumps(value, option=_STRICTLY)) == value
+    except (TypeError, RecursionError, orjson.JSONDecodeError):
+        same = False
+    return value if same else _copied(value)  # what is no JSON, such as a tuple or no number, comes back as something else
 
 
 def _copied(value: Any) -> Json:

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import NULL_WORD, Member, More, ObjectCodec, TextCodec, ValuesCodec, wrapped
@@ -142,29 +142,33 @@ class _Shape:
             return not required
         keeps_key = dialect.keys_at_root_only and self.level > 1
         sent = name if keeps_key else lowerer.keys.sent(name)
-        member = Member(None if sent == name else name)
         asked = required
+        absent: bool | Literal["also"] = False
+        word: str | None = None
+        missing = unsaid = False
         nullable = any(admits_null(lowerer, form) for form in forms)
         if not required and (dialect.every_required or (lowerer.ordered and dialect.reorders)):
-            asked = True
+            asked = absent = True
             forms, word = self._or_left_out(schema, forms, nullable=nullable)
-            member = replace(member, absent=True, null=word)
         elif not dialect.null and nullable and any(form.kind == "null" for form in forms):
-            forms, member = self._missing(schema, member, forms, required=required)
-            asked = required and not member.missing
+            if kept := [form for form in forms if form.kind != "null"]:
+                forms, missing, unsaid = kept, required, not required
+                asked = False
+                if unsaid:
+                    self._lose_null(schema)
         elif dialect.null_leaves_out and self.level == 1 and not required and not nullable:
-            member = replace(member, absent="also")  # `nullable` there lets null through as well
-        notes = () if member.null is None else (f'null leaves it out, "{member.null}" sets it to null.',)
+            absent = "also"  # `nullable` there lets null through as well
+        notes = () if word is None else (f'null leaves it out, "{word}" sets it to null.',)
         body, codec = lowerer.combine(schema, forms, notes)
         if dialect.described and not body.get("description") and (dialect.described_inside or self.level == 1):
             body = {"description": name.replace("_", " ").strip() or "The value.", **body}
-        member = replace(member, codec=codec)
         self.body["properties"][sent] = body
         self.declared.append(name)
         if asked:
             self.required.append(sent)
-        if member.acts or codec is not None or sent.endswith("_"):  # what ends so and is unknown stands for another key
-            self.members[sent] = member
+        if sent != name or absent or missing or unsaid or codec is not None or sent.endswith("_"):
+            # what ends with an underscore and is unknown stands for another key
+            self.members[sent] = Member(None if sent == name else name, absent, word, missing, unsaid, codec)
         return True
 
     def _or_left_out(self, schema: Json, forms: list[Variant], *, nullable: bool) -> tuple[list[Variant], str | None]:
@@ -187,17 +191,11 @@ class _Shape:
                     ]
         return ([*forms, null_variant()] if not any(form.kind == "null" for form in forms) else forms), word
 
-    def _missing(self, schema: Json, member: Member, forms: list[Variant], *, required: bool) -> tuple[list[Variant], Member]:
-        """Let a missing key say null, for a target without null."""
-        kept = [form for form in forms if form.kind != "null"]
-        if not kept:
-            return forms, member
-        if required:
-            return kept, replace(member, missing=True)
+    def _lose_null(self, schema: Json) -> None:
+        """Note that null cannot be said of a property that may be left out, for a target without null."""
         if isinstance(schema, dict):
             same = "default" in schema and schema["default"] is None
             self.lowerer.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
-        return kept, replace(member, unsaid=True)
 
     def others(self, patterns: dict[str, Json], rest: Json) -> None:
         """Let properties in that are not declared."""
@@ -251,7 +249,8 @@ class _Shape:
     def _codec(self) -> ObjectCodec | None:
         if self.undeclared is not None:
             return replace(self.undeclared, members=self.members)
-        return ObjectCodec(self.members, self.more) if self.members or self.more is not None else None
+        busy = self.more is not None or any(member.acts or member.codec is not None for member in self.members.values())
+        return ObjectCodec(self.members, self.more) if busy else None
 
 
 def admits_null(lowerer: Walk, form: Variant) -> bool:

@@ -28,6 +28,7 @@ from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _MOST_FORMS = 300
+_SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MOST_COMPARED = 60
 """Branches of `oneOf` that are compared with each other."""
 
@@ -72,6 +73,16 @@ def _exclusive(lowerer: Walk, schemas: list[Json]) -> bool:
 
 
 # putting forms together
+
+
+def plain(lowerer: Walk, forms: list[Variant]) -> dict[str, Any] | None:
+    """Return the schema of forms of which there is nothing to say but a type, and null beside it; `None` for all others."""
+    if not forms or len(forms) > 2 or not forms[0].bare or forms[0].kind == "null":
+        return None
+    if len(forms) == 1:
+        return forms[0].body
+    beside = forms[1].kind == "null" and forms[1].bare and lowerer.dialect.unions == "anyOf" and lowerer.dialect.null
+    return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in _SCALARS else None
 
 
 def merged(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
