@@ -7,54 +7,66 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from instrc import problems
+from instrc.emit.block_values import given_by
 from instrc.emit.definitions import Definitions
 from instrc.emit.emit import document
 from instrc.emit.paths import suffixed
 from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.process import contexts_of, entry_of, executor_of
+from instrc.ir.flow import Chunk, Else, Executor
+from instrc.ir.process import Process
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake
+from instrc.problems.problem import CompileError
 
 
 def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
     title = schema.get("title") if isinstance(schema, dict) else None
     definitions = Definitions()
-    contexts = contexts_of(schema)
-    own = schema if contexts is None and batch <= 1 else definitions.hoist(schema, "Root")
-    contexts = contexts and contexts_of(own)
+    own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
+    process = Process.find(own)
     documents: dict[Emit, Json] = {}
 
     def finished(made: Json, *stripped: str) -> Json:
         whole = document(made, title, definitions, keep_title=made is own or not isinstance(made, dict) or "title" not in made)
         return strip(whole, set(stripped)) if stripped else whole
 
-    if contexts is None:
+    if process is None:
         tool = _multiplied_tool(own, name, batch) if batch > 1 else own
         documents["tool"] = finished(tool, "engine")
         documents["result"] = finished(tool, "all")
         return Artefact(name, title, documents)
     if batch > 1:
-        contexts = _multiplied(contexts, batch)
-        own = {**own, "properties": contexts}
-    documents["tool"] = finished(entry_of(contexts), "engine")
-    documents["result"] = finished(_steps(contexts, lambda _name, step: step), "all")
-    documents["flat"] = finished(_steps(contexts, _planned), "engine")
+        if not all(isinstance(context, Chunk) for context in process.body.contexts):
+            raise CompileError([problems.rim.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")])
+        own = {**own, "properties": _multiplied(own["properties"], batch)}
+        process = Process.from_json(own)
+    documents["tool"] = finished(process.entry, "engine")
+    documents["result"] = finished(_steps(process, _kept), "all")
+    documents["flat"] = finished(_steps(process, _planned), "engine")
     documents["process"] = finished(own)
     return Artefact(name, title, documents)
 
 
-def _steps(contexts: dict[str, Json], change: Callable[[str, Json], Json]) -> Json:
-    """Return all steps of all contexts as one object; `change` gets the name of the context and the step's schema."""
+def _kept(_executor: Executor | None, schema: Json) -> Json:
+    return schema
+
+
+def _steps(process: Process, change: Callable[[Executor | None, Json], Json]) -> Json:
+    """Return all steps and values of blocks as one object; `change` gets who gives one, nobody for a block, and its schema."""
     properties: dict[str, Json] = {}
-    for name, context in contexts.items():
-        for key, step in _properties(context).items():
-            made = change(name, step)
-            known = properties.get(key)
-            properties[key] = _joined(known, made) if known is not None else made
+    known = {step.key: step.schema for context in process.contexts() if isinstance(context, Chunk) for step in context.steps}
+    for context in process.body.contexts:
+        if isinstance(context, Chunk):
+            for step in context.steps:
+                made = change(context.executor, step.schema)
+                properties[step.key] = _joined(properties[step.key], made) if step.key in properties else made
+        elif not isinstance(context, Else) and context.key is not None:
+            properties[context.key] = change(None, given_by(context, known))
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -69,12 +81,12 @@ def _joined(first: Json, second: Json) -> Json:
     return joined
 
 
-def _planned(context: str, step: Json) -> Json:
+def _planned(executor: Executor | None, schema: Json) -> Json:
     """Return a step as the model plans it: what others give is null for now."""
-    properties = _properties(step)
-    if "output" in properties:
-        return {**step, "properties": {**properties, "output": nullable(properties["output"])}}
-    return step if executor_of(context) == "model" else nullable(step)
+    properties = _properties(schema)
+    if executor is not None and "output" in properties:
+        return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
+    return schema if executor == "model" else nullable(schema)
 
 
 def _properties(schema: Json) -> dict[str, Json]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from instrc.ir.flow import Body, Context, walk
+from instrc.ir.flow import Body, Chunk, Context, walk
 from instrc.ir.graph import Executor
 from instrc.ir.process_json import UnreadableProcessError, body_of, is_context
 from instrc.jsonvalue import AnyJson as Json
@@ -18,26 +18,8 @@ CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"
 NOTHING: Json = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
 
-_CONTEXT = re.compile(f"({'|'.join(CONTEXT.values())})[0-9]*")
-
-
-def contexts_of(schema: Json) -> dict[str, Json] | None:
-    """Return the contexts of a flat process schema by name, in order; `None` if it is not one."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if isinstance(properties, dict) and properties and all(_CONTEXT.fullmatch(name) for name in properties):
-        return properties
-    return None
-
-
-def executor_of(context: str) -> Executor:
-    """Return who carries out a context, by its name."""
-    return next(executor for executor, name in CONTEXT.items() if context.startswith(name))
-
-
-def entry_of(contexts: dict[str, Json]) -> Json:
-    """Return what the model fills in to start the process."""
-    name, schema = next(iter(contexts.items()))
-    return schema if executor_of(name) == "model" else NOTHING
+_WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
+"""The names of contexts as they are written; a tool may well have a parameter `user_context`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +49,7 @@ class Process:
             raise CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)]) from None
         except RecursionError:
             raise CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")]) from None
-        title, inputs = document.get("title"), document.get("inputs")
-        return cls(body, title if isinstance(title, str) else None, inputs if isinstance(inputs, dict) else None, document)
+        return cls.of(document, body)
 
     def to_json(self) -> Json:
         """Return the JSON of the process, as it was read."""
@@ -77,6 +58,30 @@ class Process:
     def contexts(self) -> Iterator[Context]:
         """Yield all contexts, each block before what is in it."""
         return walk(self.body)
+
+    @property
+    def entry(self) -> Json:
+        """What the model fills in to start the process; an empty object if somebody else begins."""
+        first = self.body.contexts[0]
+        return first.schema if isinstance(first, Chunk) and first.executor == "model" else NOTHING
+
+    @classmethod
+    def find(cls, schema: Json) -> Process | None:
+        """Return a schema that may be anything as a process; `None` if it is none."""
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(properties, dict) or not properties or not all(re.fullmatch(_WRITTEN, name) for name in properties):
+            return None
+        try:
+            body = body_of(schema)
+        except (UnreadableProcessError, RecursionError):
+            return None
+        return cls.of(schema, body)
+
+    @classmethod
+    def of(cls, document: Json, body: Body) -> Process:
+        """Return a document with its contexts."""
+        title, inputs = document.get("title"), document.get("inputs")
+        return cls(body, title if isinstance(title, str) else None, inputs if isinstance(inputs, dict) else None, document)
 
     @staticmethod
     def describes(document: Json) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from instrc.ir.artefact import Artefact
-from instrc.ir.process import Process, contexts_of, entry_of
+from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.plain import plain
@@ -176,9 +176,9 @@ def _examples(value: dict[str, Any]) -> list[Example]:
 
 def _of_json(schema: Json, name: str | None) -> Tool:
     """Take a schema; of a process the model is shown the entry."""
-    contexts = contexts_of(schema)
-    if contexts is not None:
-        return Tool(name or "tool", _with_definitions(entry_of(contexts), schema), schema.get("title"))
+    process = Process.find(schema)
+    if process is not None:
+        return Tool(name or "tool", _with_definitions(process.entry, schema), schema.get("title"))
     return Tool(name or "tool", schema)
 
 

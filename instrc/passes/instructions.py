@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.ir.graph import Instruction
 from instrc.ir.options import LIMIT
-from instrc.ir.process import contexts_of, entry_of
+from instrc.ir.process import Process
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -150,5 +150,5 @@ class InstructionTable:
 
     def entry(self, instruction: Instruction) -> Json | None:
         """Return the entry of a process kept as a vibe: its first context if the model fills it; `None` if it is no process."""
-        contexts = contexts_of(self.schema(instruction))
-        return None if contexts is None else entry_of(contexts)
+        process = Process.find(self.schema(instruction))
+        return None if process is None else process.entry

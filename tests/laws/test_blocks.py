@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from meaning import compiled, registry, same
 
+from instrc.emit.vibes import emit_vibe
+from instrc.flattening.flatten import flatten
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
 from instrc.passes.partition.sequence import sequence
@@ -41,6 +43,22 @@ def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body,
             names = [context.name for context in process.contexts()]
             assert len(names) == len(set(names))
             assert set(_paths(document)) <= set(_known(document))
+
+
+@QUICK
+@given(body=bodies())
+def test_a_process_with_blocks_kept_as_a_vibe_is_the_same_process(body: Body, known: Registry) -> None:
+    made = compiled(write(settled(body), top=True), known)
+    assert not isinstance(made, set), made
+    for artefact in made:
+        if "process" not in artefact.documents:
+            continue
+        document = artefact.documents["process"]
+        kept = emit_vibe(flatten(document), "kept", batch=1)
+        assert Process.from_json(kept.documents["process"]).body == Process.from_json(document).body
+        assert kept.documents["tool"].get("properties") == artefact.documents["tool"].get("properties")
+        assert list(kept.documents["result"]["properties"]) == list(artefact.documents["result"]["properties"])
+        assert list(kept.documents["flat"]["properties"]) == list(artefact.documents["flat"]["properties"])
 
 
 def _known(document: Json) -> Iterator[str]:
