@@ -11,7 +11,19 @@ from instrc.cli.outputs import write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.files import reason
 from instrc.problems.problem import Problem
+from instrc.problems.report import Report
 from instrc.source import Source
+
+
+def laid_out(files: Mapping[Path, str]) -> dict[Path, str]:
+    """Return files with programs and vibes in the layout of `instrc fmt`."""
+    from instrc.format.source import format_source  # for the few commands that write such files
+
+    found = dict(files)
+    for path, text in files.items():
+        if path.name.endswith((".aug", ".vibe.json")):
+            found[path] = format_source(Source(path.as_posix(), text), Report()) or text
+    return found
 
 
 def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection[Path] = ()) -> int:
@@ -23,7 +35,7 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
     ]
     if not found:
         try:
-            write_files(files)
+            write_files(laid_out(files))
         except OSError as error:
             place = str(error.filename or next(iter(files)))
             found.append(problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))

@@ -25,6 +25,19 @@ def test_two_commands_lead_from_an_empty_folder_to_a_first_tool(instrc: Instrc, 
     assert tomllib.loads((folder / "pyproject.toml").read_text())["tool"]["instrc"]["roots"] == ["schemas"]
 
 
+def test_what_is_written_has_the_layout_of_fmt(instrc: Instrc, folder: Path) -> None:
+    assert instrc("init", "fresh").code == 0
+    assert instrc("fmt", "--check", "fresh") == (0, "", "")
+    for kind in ("instruction", "mixin", "process"):
+        instrc("new", kind, f"FindSlotOf{kind}")
+    tool = {"name": "look_up", "input_schema": {"type": "object", "properties": {"word": {"enum": ["a", "b"]}}}}
+    (folder / "tools.json").write_text(json.dumps([tool]))
+    assert instrc("import", "anthropic", "tools.json", "-o", "fresh/schemas").code == 0
+    begun = [str(path.relative_to(folder)) for path in folder.rglob("find-slot*")]
+    assert len(begun) == 3
+    assert instrc("fmt", "--check", "fresh", *begun) == (0, "", "")
+
+
 def test_a_project_begins_in_a_folder_that_is_made(instrc: Instrc, folder: Path) -> None:
     assert instrc("init", "first").err.endswith("next: cd first && instrc compile answer.aug\n")
     assert instrc("compile", "first/answer.aug").code == 0
