@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,13 @@ def test_anyones_validator_follows_references_with_the_registry(program: Path) -
     lost = jsonschema.Draft202012Validator({"$ref": "https://example.org/schema"}, registry=instrc.registry(program))
     with pytest.raises(referencing.exceptions.Unresolvable):
         lost.is_valid(3)
+
+
+def test_a_traceback_says_where_and_the_way_out(program: Path) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.compile("tool a = Gret(prompt);\ntool b = Anser(prompt);")
+    told = "".join(traceback.format_exception(caught.value))
+    assert "program.aug:1:10: did you mean `greet`?" in told.lower()
+    assert "program.aug:2:10" in told
+    caught.value.add_note("said by the caller")
+    assert "said by the caller" in "".join(traceback.format_exception(caught.value))

@@ -90,9 +90,30 @@ def shortened(text: str) -> str:
     return re.sub(_LONG, r"`\1…\2`", text)
 
 
+_MOST_NOTED = 5
+
+
+def _note(problem: Problem) -> str:
+    """Return the place of a problem and the way out, in one line."""
+    place = ""
+    if problem.at is not None:
+        line, column = problem.at.source.locate(problem.at.start)
+        place = f"{problem.at.source.name}:{line}:{column}"
+    return ": ".join(part for part in (place, shortened(problem.hint) if problem.hint else "") if part)
+
+
 class CompileError(Exception):
     """Input that cannot be compiled; `problems` says why, warnings included, in order of place."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(f"{problem.name}: {problem}" for problem in self.problems))
+        self._notes: list[str] | None = None
+
+    @property
+    def __notes__(self) -> list[str]:  # type: ignore[override]  # made when it is looked at: few errors are
+        """What a traceback shows below the message: the places of the problems, and the ways out."""
+        if self._notes is None:
+            told = (_note(problem) for problem in self.problems[:_MOST_NOTED])
+            self._notes = [note for note in told if note]
+        return self._notes
