@@ -11,11 +11,12 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
-from instrc.plans.relations import cannot_fit, elements, is_no_list, part
+from instrc.plans.relations import elements, is_no_list, part
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
+from instrc.schema.relations import disjoint
 
 _SUGGESTED = 50
 """Problems for which the nearest names are looked up."""
@@ -150,7 +151,7 @@ class _Check:
             given = elements(given)
             if given is False:  # a list without elements: there will be no copy
                 return None
-        return "gives something else" if cannot_fit(given, target) else None
+        return "gives something else" if disjoint(given, target) else None
 
     def _dangling(self, id_: str, place: str, by_id: Mapping[str, Task]) -> None:
         near = self._nearest(id_, tuple(by_id)) if self.suggested < _SUGGESTED else ()

@@ -1,4 +1,4 @@
-"""What the schemas of two tasks say about each other: a part of an output, and whether it can fit an argument.
+"""What the schema of an output says of its parts: a member, the elements of a list.
 
 Schemas are flat; where one says too little, or something that is not looked at here, anything may fit.
 """
@@ -39,12 +39,6 @@ def is_no_list(schema: Json) -> bool:
     """Tell whether a value of a schema is certainly neither a list nor `null`, which stands for the empty list."""
     types = [_types(branch) for branch in alternatives(schema)]
     return all(names is not None and {"array", "null"}.isdisjoint(names) for names in types)
-
-
-def cannot_fit(source: Json, target: Json) -> bool:
-    """Tell whether certainly no value of the one schema is a value of the other."""
-    right = list(alternatives(target))
-    return all(disjoint(one, other) for one in alternatives(source) for other in right)
 
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
