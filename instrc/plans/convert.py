@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.tasks import Reference
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.plans.reading import read_tasks
 from instrc.plans.spelling import text_of
 from instrc.plans.tools import Tool, ToolSet
@@ -32,6 +32,6 @@ def uniform_plan(plan: Json, tools: Json) -> Json:
 
 
 def _entry(name: str, value: Json | Reference, tool: Tool | None) -> Json:
-    if value.__class__ is Reference:
+    if isinstance(value, Reference):
         return {"name": name, "is": value.kind, "text": str(value)}
     return {"name": name, "is": "value", "text": text_of(value, name, tool)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.validation import validate
 
 _SAMPLE: Json = {"type": "array", "anyOf": [{"$ref": "#/$defs/a"}], "pattern": "a", "format": "date-time", "$defs": {"a": False}}

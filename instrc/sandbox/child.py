@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object, as_text
 from instrc.sandbox.arguments import Arguments
 from instrc.sandbox.guard import forbid, limit_memory
+from instrc.sandbox.observation import Limits, limits_of
 
 if TYPE_CHECKING:
     from smolagents.local_python_executor import LocalPythonExecutor
@@ -54,7 +55,7 @@ def main() -> None:
     """Read the limits, then code, round by round."""
     pipe = _Pipe()
     start = pipe.receive()
-    limits, tools = start["limits"], start["tools"]
+    limits, tools = limits_of(as_object(start["limits"])), as_object(start["tools"])
     try:
         executor = _executor(limits, tools, pipe)
     except Exception as error:  # noqa: BLE001  -- a module that is not installed, smolagents itself
@@ -62,20 +63,20 @@ def main() -> None:
         return
     json.loads(json.dumps([1.5]))  # whatever it loads late, it loads now
     random.seed(0)  # code that is run again does the same again
-    limit_memory(limits["memory"])
+    limit_memory(limits.memory)
     forbid(str(Path.cwd()))
     pipe.send({"ready": True})
     while True:
-        pipe.send(_run(executor, pipe.receive()["code"], limits))
+        pipe.send(_run(executor, as_text(pipe.receive()["code"]), limits))
 
 
-def _executor(limits: dict[str, Json], schemas: dict[str, Json], pipe: _Pipe) -> LocalPythonExecutor:
+def _executor(limits: Limits, schemas: dict[str, Json], pipe: _Pipe) -> LocalPythonExecutor:
     from smolagents import local_python_executor
 
-    local_python_executor.MAX_OPERATIONS = limits["operations"]
-    local_python_executor.MAX_WHILE_ITERATIONS = limits["operations"]
+    local_python_executor.MAX_OPERATIONS = limits.operations
+    local_python_executor.MAX_WHILE_ITERATIONS = limits.operations
     executor = local_python_executor.LocalPythonExecutor(
-        list(limits["imports"]), max_print_outputs_length=limits["output"], timeout_seconds=None
+        list(limits.imports), max_print_outputs_length=limits.output, timeout_seconds=None
     )
     tools = {name: _tool(name, schema, pipe) for name, schema in schemas.items()}
     executor.send_tools({"final_answer": _final_answer, **tools})
@@ -119,19 +120,19 @@ def _failure(said: str) -> Exception:
     return RuntimeError(said)
 
 
-def _run(executor: LocalPythonExecutor, code: str, limits: dict[str, Json]) -> dict[str, Json]:
+def _run(executor: LocalPythonExecutor, code: str, limits: Limits) -> dict[str, Json]:
     found: dict[str, Json] = {"value": None, "text": "None", "final": False, "kind": None, "message": None}
     signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, limits["seconds"], 0.2)  # again, should the first one be swallowed
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds, 0.2)  # again, should the first one be swallowed
     try:
         result = executor(code)
-        found |= {"value": _plain(result.output), "text": str(result.output)[: limits["output"]], "final": result.is_final_answer}
+        found |= {"value": _plain(result.output), "text": str(result.output)[: limits.output], "final": result.is_final_answer}
     except _TimeIsUp:
-        found |= {"kind": "time", "message": f"the code ran longer than {limits['seconds']:g} seconds"}
+        found |= {"kind": "time", "message": f"the code ran longer than {limits.seconds:g} seconds"}
     except MemoryError:
-        found |= {"kind": "memory", "message": f"the code needs more than {limits['memory']:,} bytes of memory"}
+        found |= {"kind": "memory", "message": f"the code needs more than {limits.memory:,} bytes of memory"}
     except BaseException as error:  # noqa: BLE001  -- whatever the code raises is shown to the model
-        found |= {"kind": _kind(error), "message": f"{error}"[: limits["output"]] or type(error).__name__}
+        found |= {"kind": _kind(error), "message": f"{error}"[: limits.output] or type(error).__name__}
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return {"logs": _logs(executor), **found}
@@ -155,9 +156,11 @@ def _logs(executor: LocalPythonExecutor) -> str:
 def _plain(value: object) -> Json:
     """Return a value as JSON, as far as it is that; else as Python writes it."""
     try:
-        return json.loads(json.dumps(value, allow_nan=False))
+        plain: Json = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         pass
+    else:
+        return plain
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_integer, as_number, as_text, as_texts
 
 Kind: TypeAlias = Literal["error", "operations", "time", "memory", "ended", "lost"]
 """What ended a round: an error of the code, a limit, the end of the process, or earlier code that cannot be run again."""
@@ -28,7 +28,8 @@ class Limits:
 
     def to_json(self) -> dict[str, Json]:
         """Return the limits as plain JSON."""
-        return {name: getattr(self, name) for name in ("seconds", "memory", "operations", "output", "imports")}
+        names = ("seconds", "memory", "operations", "output")
+        return {**{name: getattr(self, name) for name in names}, "imports": list(self.imports)}
 
 
 class ToolCall(NamedTuple):
@@ -97,6 +98,25 @@ class Observation:
         return {name: getattr(self, name) for name in ("logs", "value", "text", "final", "kind", "message")}
 
 
+def limits_of(given: dict[str, Json]) -> Limits:
+    """Read limits as they are written for the process."""
+    return Limits(
+        seconds=as_number(given["seconds"]),
+        memory=as_integer(given["memory"]),
+        operations=as_integer(given["operations"]),
+        output=as_integer(given["output"]),
+        imports=tuple(as_texts(given["imports"])),
+    )
+
+
 def observation(told: dict[str, Json]) -> Observation:
-    """Read an observation as the process writes it."""
-    return Observation(**{name: told[name] for name in ("logs", "value", "text", "final", "kind", "message")})
+    """Read an observation as the process writes it; a `TypeError` or `KeyError` if it has written something else."""
+    message = told["message"]
+    return Observation(
+        logs=as_text(told["logs"]),
+        value=told["value"],
+        text=as_text(told["text"]),
+        final=told["final"] is True,
+        kind=next((kind for kind in get_args(Kind) if kind == told["kind"]), None),
+        message=None if message is None else as_text(message),
+    )

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import SandboxNotStarted

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Generator, Mapping, Sequence
 from threading import Lock
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.sandbox.observation import Limits, Observation, Recorded, Round, ToolCall, ToolResult, repeatable
 from instrc.sandbox.process import require_smolagents
 from instrc.sandbox.sandbox import Sandbox

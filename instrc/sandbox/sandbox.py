@@ -12,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Self
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_array, as_object, as_text
 from instrc.sandbox.observation import (
     Limits,
     Observation,
@@ -101,17 +101,20 @@ class Sandbox:
             told = process.receive(until)
             if told is None:
                 return self._ended(late=monotonic() >= until)
-            if "call" not in told:
-                return observation(told)
+            try:
+                call = _call(told) if "call" in told else observation(told)
+            except (KeyError, TypeError):  # the code has written into the pipe
+                return self._ended(late=False)
+            if isinstance(call, Observation):
+                return call
             before = monotonic()
-            call = ToolCall(told["call"], tuple(told["arguments"]), told["named"])
             result = yield call
             recorded.append(Recorded(call, result))
             until += monotonic() - before  # waiting for a tool is not the code's time
             process.send({"value": result.value, "error": result.error})
 
     def _ended(self, *, late: bool) -> Observation:
-        """Return the observation for a process that does not answer or is gone."""
+        """Return the observation for a process that does not answer, is gone, or talks nonsense."""
         if late:
             return Observation(logs="", kind="time", message=f"the code ran longer than {self.limits.seconds:g} seconds")
         return Observation(logs="", kind="ended", message="the process that runs the code has ended")
@@ -132,6 +135,10 @@ class Sandbox:
                 return found.message or f"it was ended before: {earlier.kind}"
             return None if len(made) == len(earlier.calls) else f"it no longer calls {earlier.calls[len(made)].call}"
         return f"it calls {call}, which it did not call"
+
+
+def _call(told: dict[str, Json]) -> ToolCall:
+    return ToolCall(as_text(told["call"]), tuple(as_array(told["arguments"])), as_object(told["named"]))
 
 
 def _called(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 
@@ -19,7 +19,8 @@ def activity_of(tool: Tool) -> Callable[[Mapping[str, Json]], Json]:
     """Return a function for a tool of smolagents that is called with an object of arguments, as an activity is."""
 
     def call(arguments: Mapping[str, Json]) -> Json:
-        return tool(**arguments, sanitize_inputs_outputs=False)
+        found: Json = tool(**arguments, sanitize_inputs_outputs=False)
+        return found
 
     call.__name__ = str(getattr(tool, "name", "tool"))
     return call
@@ -35,10 +36,12 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
         from smolagents import Tool
     except ImportError:
         raise CompileError([MissingExtra(feature="tools of smolagents", extra="smolagents", package="smolagents")]) from None
-    properties: dict[str, Json] = schema.get("properties", {}) if schema.__class__ is dict else {}
-    required = schema.get("required", ()) if schema.__class__ is dict else ()
+    known = schema if isinstance(schema, dict) else {}
+    properties, names = known.get("properties"), known.get("required")
+    properties = properties if isinstance(properties, dict) else {}
+    required = names if isinstance(names, list) else []
 
-    def forward(_self: Any, *given: Json, **named: Json) -> Json:
+    def forward(_self: object, *given: Json, **named: Json) -> Json:
         if len(given) > len(properties):
             message = f"{name} takes {len(properties)} arguments, but was given {len(given)}"
             raise TypeError(message)
@@ -47,7 +50,7 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
     members = {
         "name": name,
-        "description": str(schema.get("description", schema.get("title", name))),
+        "description": str(known.get("description", known.get("title", name))),
         "inputs": {key: _input(part, optional=key not in required) for key, part in properties.items()},
         "output_type": output,
         "skip_forward_signature_validation": True,
@@ -59,8 +62,8 @@ def smolagents_tool(schema: Json, handler: Callable[[dict[str, Json]], Json], *,
 
 def _input(schema: Json, *, optional: bool) -> dict[str, Json]:
     """Return an input in the words of smolagents, which keep those of JSON Schema beside its own."""
-    known = dict(schema) if schema.__class__ is dict else {}
+    known = dict(schema) if isinstance(schema, dict) else {}
     kind = known.get("type")
-    known["type"] = kind if kind.__class__ is str and kind in _TYPES else "any"
+    known["type"] = kind if isinstance(kind, str) and kind in _TYPES else "any"
     known["description"] = str(known.get("description", known.get("title", "")))
     return {**known, "nullable": True} if optional else known

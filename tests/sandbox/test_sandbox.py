@@ -80,6 +80,13 @@ VIOLATIONS = {
     "a syntax error": ("x = = 1", "error"),
     "a division by zero": ("1 / 0", "error"),
     "the end of the process": ("import os\nos._exit(3)", "ended"),
+    "nonsense in the pipe": (
+        (
+            "import os\n"
+            "for fd in range(3, 9):\n    try:\n        os.write(fd, b'{\"call\": 3}\\n')\n    except OSError:\n        pass"
+        ),
+        "ended",
+    ),
     "a deep recursion": ("def f(n):\n    return f(n + 1)\nf(0)", "error"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _ENDINGS = {
     "image": (".jpg", ".png", ".jpeg", ".gif", ".bmp", ".tiff", ".svg", ".ico"),

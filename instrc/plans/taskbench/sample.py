@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.plans.taskbench.records import SHAPES, Shape
 
 _EXAMPLES = {"image": "example.jpg", "audio": "example.wav", "video": "example.mp4", "url": "https://example.org/page"}
