@@ -129,6 +129,7 @@ def _given(
     found: dict[str, Value] = {}
     places: dict[str, Span] = {}
     complete = True
+    misspelt: set[str] = set()
     callee = program.file.segment
     for label, at, expression, braced in _arguments(written):
         name = label or "prompt"
@@ -146,6 +147,7 @@ def _given(
         places[name] = at
         if name not in inputs:
             near = nearest(name, inputs)
+            misspelt.update(near)
             ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=callee, argument=name, nearest=near))
             complete = False
             continue
@@ -160,7 +162,7 @@ def _given(
         ev.reads_pipe(context)
         found["prompt"] = context.piped if context.piped is not None else Result(Path("prompt"))
     for name in inputs:
-        if name not in found and name not in places:
+        if name not in found and name not in places and not misspelt & {name}:
             ev.report.add(problems.plan_arguments.MissingArgument(at=span, pointer="", callee=callee, argument=name))
             complete = False
     return {name: found[name] for name in inputs} if complete else None
