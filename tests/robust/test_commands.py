@@ -148,6 +148,22 @@ def test_a_command_ends_with_one_of_its_codes(
         assert {each.name for each in tmp_path.iterdir()} == {"in"}, "nothing is written outside of the folder"
 
 
+@pytest.mark.parametrize("run", ["../../x", "..", "a/../../../b", "a/b", "/x", "a\nb", ".hidden", "a" * 300])
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_an_id_of_a_run_leads_nowhere(
+    run: str, engine: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = tmp_path / "in" / "side"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    (inside / "x.aug").write_text('@{ title: "A", type: "object" }', encoding="utf-8")
+    line = ["run", "x.aug", "--engine", engine, "--store", "store", "--input", "x", "--model", "sample", "-q", "--id", run]
+    assert main(line) == 1
+    assert "[unusable-setting]" in capfd.readouterr().err
+    assert {each.name for each in inside.rglob("*")} <= {"x.aug", "store"}
+    assert {each.name for each in tmp_path.iterdir()} == {"in"}
+
+
 def as_fifo(path: Path) -> None:
     os.mkfifo(path)
 
