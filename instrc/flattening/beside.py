@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object
 
 _IN_PLACE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "not"})
 """Keywords whose schemas may speak of further properties of the same object."""
@@ -17,7 +17,7 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     """
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return intersect(schema, annotation)
-    adds = annotation.get("properties", {}).keys() - schema.get("properties", {}).keys()
+    adds = as_object(annotation.get("properties", {})).keys() - as_object(schema.get("properties", {})).keys()
     closes = "additionalProperties" in annotation
     if not closes and not (adds and "additionalProperties" in schema):
         return intersect(schema, annotation)

@@ -12,8 +12,7 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from instrc.flattening.instances import instances
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal, pointer
+from instrc.jsonvalue import Json, equal, pointer
 from instrc.schema.relations import implies
 from instrc.schema.validation import is_valid
 from instrc.schema.walk import refers

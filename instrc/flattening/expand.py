@@ -9,8 +9,9 @@ from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Run
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
+from instrc.schema.located import kind_of
 from instrc.schema.resources import Scope
-from instrc.schema.store import SchemaStore, kind_of
+from instrc.schema.store import SchemaStore
 
 
 def expand(

@@ -16,8 +16,9 @@ from instrc.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, S
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, known
+from instrc.schema.located import Locate, kind_of
 from instrc.schema.resources import Scope
-from instrc.schema.store import Locate, SchemaStore, kind_of
+from instrc.schema.store import SchemaStore
 
 if TYPE_CHECKING:
     from instrc.flattening.provenance import Flat

@@ -14,27 +14,28 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Derived, Expansion, Frame, GoOn, Key, Term
+from instrc.flattening.conjunction import Conjunct, Derived, Expansion, Frame, GoOn, Key, Term
 from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import Definitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import Applied, application, mixing
-from instrc.flattening.run import Options, Run
+from instrc.flattening.run import Options
+from instrc.flattening.single import alone
+from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
-from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 _HOPS = 100
 """References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
 
 
-class Flattener(Run):
+class Flattener(Tracing):
     """One run over a document, with all that is under way and all that is done."""
 
     def __init__(self, store: SchemaStore, options: Options) -> None:
@@ -52,8 +53,6 @@ class Flattener(Run):
         """Whether some schema may stand in the result more than once."""
         self.alive: list[Json] = []
         """Schemas made on the way, kept because things are known by identity."""
-        self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
-        """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
 
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction."""
@@ -170,7 +169,7 @@ class Flattener(Run):
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
         if len(expansion.conjuncts) == 1 and not expansion.units:
-            frame = self.alone(expansion.conjuncts[0])
+            frame = alone(self, expansion.conjuncts[0])
         else:
             merged = merge(self, terms, expansion)
             if merged is None:
@@ -273,64 +272,6 @@ class Flattener(Run):
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out
         return out
-
-    def record(self, out: dict[str, Json], frame: Frame) -> None:
-        """Take down, for `trace`, which conjuncts each keyword of a merged schema comes from."""
-        found: dict[str, list[tuple[Conjunct, str]]] = {}
-        for keyword in out:
-            words = [keyword]
-            if keyword in {"additionalProperties", "items"} or (keyword == "prefixItems"):
-                words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
-            found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
-        self.origins[id(out)] = (out, found)
-        for branch in out.get("allOf", ()):
-            if branch.__class__ is dict and id(branch) not in self.origins:
-                own = {
-                    keyword: [(conjunct, keyword) for conjunct in frame.conjuncts if keyword in conjunct.view]
-                    for keyword in branch
-                }
-                self.origins[id(branch)] = (branch, own)
-
-    def note_copy(self, copy: Json, original: Json) -> None:
-        """Take down, for `trace`, that a schema is a copy of another one with the same keywords."""
-        if self.options.trace and copy.__class__ is dict:
-            _, known = self.origins.get(id(original), (None, None))
-            conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))
-            self.origins[id(copy)] = (copy, known or {keyword: [(conjunct, keyword)] for keyword in original})
-
-    def alone(self, conjunct: Conjunct) -> Frame:
-        """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
-        view, scope = conjunct.view, conjunct.scope
-        references = scope.resource.dialect.references
-        needs_flattening = self.store.needs_flattening
-        out: dict[str, Json] = {}
-        frame = Frame(out)
-        pending = frame.pending
-        for keyword, value in view.items():
-            if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
-                continue
-            out[keyword] = value
-            kind = value.__class__
-            if kind is dict:
-                if keyword in NAMED:
-                    changed: dict[str, Json] | None = None
-                    for name, child in value.items():
-                        if child.__class__ is dict and id(child) in needs_flattening:
-                            if changed is None:
-                                out[keyword] = changed = value.copy()
-                            pending.append((changed, name, [(child, self.store.below(child, scope))]))
-                elif keyword in ONE and id(value) in needs_flattening:
-                    pending.append((out, keyword, [(value, self.store.below(value, scope))]))
-            elif kind is list and keyword in MANY:
-                items: list[Json] | None = None
-                for index, child in enumerate(value):
-                    if child.__class__ is dict and id(child) in needs_flattening:
-                        if items is None:
-                            out[keyword] = items = value.copy()
-                        pending.append((items, index, [(child, self.store.below(child, scope))]))
-        if self.options.trace:
-            self.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
-        return frame
 
 
 def too_large(limit: int) -> CompileError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import Options
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.store import SchemaStore
 
 

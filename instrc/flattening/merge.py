@@ -7,7 +7,7 @@ from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
 from instrc.flattening.run import Run
 from instrc.flattening.unevaluated import to_open
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 def merge(run: Run, terms: list[Term], expansion: Expansion) -> Frame | None:

@@ -11,20 +11,15 @@ from itertools import product
 from instrc.flattening import groups
 from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_contradiction
-from instrc.flattening.evaluated import evaluated, marks_nothing
-from instrc.flattening.placing import Placing
-from instrc.flattening.unevaluated import items_void, matters, properties_void
+from instrc.flattening.evaluated import marks_nothing
+from instrc.flattening.reconciling import Reconciling
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
 from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
     NO_LAW,
     UNSATISFIABLE,
     Verdict,
-    both_bounds,
     description,
-    empty_range,
-    has_type,
     same,
     types_of,
     unique,
@@ -32,14 +27,13 @@ from instrc.schema.laws import (
 from instrc.schema.vocabulary import JOINS, LAWS
 from instrc.schema.walk import TRIVIAL
 
-_BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
 _REMEMBERED = 8
 """Lists that a further one is compared with."""
 
 
-class Merger(Placing):
+class Merger(Reconciling):
     """The merging of one conjunction."""
 
     def merge(self) -> bool:
@@ -100,29 +94,6 @@ class Merger(Placing):
                 rank[id(value)] = place
         last = len(out)
         self.pending.sort(key=lambda part: rank.get(part[1] if part[0] is out else id(part[0]), last))
-
-    def watch(self) -> None:
-        """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
-        views = [conjunct.view for conjunct in self.conjuncts]
-        store = self.run.store
-        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
-            for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
-                if not matters(conjunct.view, keyword):
-                    continue
-                value = conjunct.view[keyword]
-                certain, possible = evaluated(store, conjunct.node, conjunct.scope)
-                if keyword == "unevaluatedItems":
-                    self.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
-                else:
-                    self.watched_properties |= not (
-                        certain.covers_properties(possible) or properties_void(views, certain, possible, value)
-                    )
-        watched, indexed = self.run.watched, store.indexed
-        for conjunct in self.conjuncts:
-            unknown = watched.everything or id(conjunct.node) not in indexed
-            self.watched_properties |= unknown or id(conjunct.node) in watched.properties
-            self.watched_items |= unknown or id(conjunct.node) in watched.items
-        self.todo.watched_properties, self.todo.watched_items = self.watched_properties, self.watched_items
 
     def by_law(self, keyword: str, places: list[int]) -> bool:
         """Merge a keyword by its law; what stays apart becomes further branches."""
@@ -315,51 +286,6 @@ class Merger(Placing):
                 self.place_child(self.out, word, [(value, conjunct.scope)])
             elif word in ANNOTATIONS_OF_CONTENT:
                 self.out[word] = value
-
-    def reconcile(self) -> bool:
-        """Let keywords that speak of the same things agree; false if nothing satisfies them."""
-        out = self.out
-        if "const" in out and "enum" in out and out["enum"].__class__ is list:
-            if not any(equal(out["const"], value) for value in out["enum"]):
-                self.contradiction("const", "enum")
-                return False
-            del out["enum"]
-        names = types_of(out["type"]) if "type" in out else None
-        if names is not None:
-            if "const" in out and not has_type(out["const"], names):
-                self.contradiction("type", "const")
-                return False
-            if out.get("enum").__class__ is list and out["enum"]:
-                values = [value for value in out["enum"] if has_type(value, names)]
-                if not values:
-                    self.contradiction("type", "enum")
-                    return False
-                if len(values) < len(out["enum"]):
-                    out["enum"] = values
-        for inclusive, exclusive in _BOUNDS:
-            if exclusive in out and inclusive in out:
-                redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
-                if redundant is not None:
-                    del out[inclusive if redundant == "inclusive" else exclusive]
-        if names is not None and (bounds := empty_range(out)):
-            self.contradiction(*bounds)
-            return False
-        wanted = out.get("required")
-        if wanted.__class__ is list and len(wanted) > 1 and out.get("properties").__class__ is dict:
-            rank = {name: index for index, name in enumerate(out["properties"])}
-            last = len(rank)
-            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)
-            if ordered != wanted:
-                out["required"] = ordered
-        return True
-
-    def contradiction(self, left: str, right: str) -> None:
-        """Report two keywords that leave nothing, each from the conjunct that has it last."""
-        report_contradiction(
-            self.run,
-            (self.conjuncts[self.groups[left][-1]], left),
-            (self.conjuncts[self.groups[right][-1]], right),
-        )
 
 
 _BY_KEYWORD = {

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, Finalization, Frame, Term
+from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Run
+from instrc.flattening.unevaluated import items_void, matters, properties_void
 from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.vocabulary import MANY, NAMED
 
@@ -52,3 +54,26 @@ class Placing:
                 container[keyword] = copied = value.copy()
                 for slot, schema in below:
                     self.pending.append((copied, slot, [(schema, scope)]))
+
+    def watch(self) -> None:
+        """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""
+        views = [conjunct.view for conjunct in self.conjuncts]
+        store = self.run.store
+        for keyword in ("unevaluatedProperties", "unevaluatedItems"):
+            for conjunct in [self.conjuncts[place] for place in self.groups.get(keyword, ())]:
+                if not matters(conjunct.view, keyword):
+                    continue
+                value = conjunct.view[keyword]
+                certain, possible = evaluated(store, conjunct.node, conjunct.scope)
+                if keyword == "unevaluatedItems":
+                    self.watched_items |= not (certain.covers_items(possible) or items_void(store, views, certain, value))
+                else:
+                    self.watched_properties |= not (
+                        certain.covers_properties(possible) or properties_void(views, certain, possible, value)
+                    )
+        watched, indexed = self.run.watched, store.indexed
+        for conjunct in self.conjuncts:
+            unknown = watched.everything or id(conjunct.node) not in indexed
+            self.watched_properties |= unknown or id(conjunct.node) in watched.properties
+            self.watched_items |= unknown or id(conjunct.node) in watched.items
+        self.todo.watched_properties, self.todo.watched_items = self.watched_properties, self.watched_items

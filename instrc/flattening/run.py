@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from instrc.flattening.watched import Watched
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import FLAT_SCHEMAS
 from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT

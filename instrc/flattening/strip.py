@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc import problems
 from instrc.arguments import shown, texts
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.relations import implies
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.unevaluated import BRANCHES, ITEMS, PROPERTIES, matters
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, as_object
 from instrc.problems.problem import CompileError
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
@@ -58,7 +57,7 @@ def _mark(store: SchemaStore, node: Json, scope: Scope, marked: set[int]) -> Non
     while stack:
         node, scope = stack.pop()
         scope = store.below(node, scope)
-        view = store.view(node, scope)
+        view = store.view(as_object(node), scope)
         below = [(child, scope) for _, child in subschemas(view, BRANCHES)]
         below += [(target.node, target.scope) for target in store.references(view, scope)]
         for child, where in below:

@@ -14,8 +14,9 @@ from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.schema.located import Locate
 from instrc.schema.resources import Scope
-from instrc.schema.store import Locate, SchemaStore
+from instrc.schema.store import SchemaStore
 from instrc.schema.uris import join
 from instrc.schema.walk import Path, subschemas, walk
 from instrc.source import Span

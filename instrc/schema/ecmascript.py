@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from instrc.schema.ecmascript_words import CATEGORIES, CLASSES, CONTROLS, ESCAPE, GROUP, NOT_A_LINE_END, REPEAT, SYNTAX
+
 
 class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a failure
     """A pattern is no regular expression; the text says why."""
@@ -41,80 +43,6 @@ def is_ecmascript(pattern: str) -> bool:
     except Unreadable:
         return False
     return not reader.foreign
-
-
-_SPACES = r"\x09-\x0d\x20\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_NO_SPACES = (
-    r"\x00-\x08\x0e-\x1f\x21-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e"
-    r"\u2030-\u205e\u2060-\u2fff\u3001-\ufefe\uff00-\U0010ffff"
-)
-_CLASSES = {
-    "d": "0-9",
-    "D": r"\x00-\x2f\x3a-\U0010ffff",
-    "w": "0-9A-Z_a-z",
-    "W": r"\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\U0010ffff",
-    "s": _SPACES,
-    "S": _NO_SPACES,
-}
-_NOT_A_LINE_END = r"[^\x0a\x0d\u2028\u2029]"
-_CONTROLS = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
-_SYNTAX = frozenset("^$\\.*+?()[]{}|/-")
-_REPEAT = r"\{([0-9]{1,9})(?:(,)([0-9]{0,9}))?\}"
-_GROUP = (
-    r"\(\?(?:(?P<atomic>>)|(?P<look><?[=!])|P?<(?P<name>[^\W\d]\w*)>"
-    r"|(?P<flags>[aimsu]*(?:-[ims]+)?)(?P<open>[:)]))"
-)
-_ESCAPE = (
-    r"(?s)\\(?:u\{(?P<braced>[0-9A-Fa-f]{1,8})\}"
-    r"|u(?P<pair>[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2})|u(?P<four>[0-9A-Fa-f]{4})|x(?P<two>[0-9A-Fa-f]{2})"
-    r"|c(?P<control>[A-Za-z])|(?P<sign>[pP])(?:\{(?P<property>\^?[\w=]{1,80})\}|(?P<letter>[A-Z]))"
-    r"|k<(?P<named>[^\W\d]\w*)>|(?P<number>[1-9][0-9]*)|(?P<other>.))"
-)
-_CATEGORIES = {
-    "Letter": "L",
-    "Cased_Letter": "LC",
-    "Uppercase_Letter": "Lu",
-    "Lowercase_Letter": "Ll",
-    "Titlecase_Letter": "Lt",
-    "Modifier_Letter": "Lm",
-    "Other_Letter": "Lo",
-    "Mark": "M",
-    "Combining_Mark": "M",
-    "Nonspacing_Mark": "Mn",
-    "Spacing_Mark": "Mc",
-    "Enclosing_Mark": "Me",
-    "Number": "N",
-    "Decimal_Number": "Nd",
-    "digit": "Nd",
-    "Letter_Number": "Nl",
-    "Other_Number": "No",
-    "Punctuation": "P",
-    "punct": "P",
-    "Connector_Punctuation": "Pc",
-    "Dash_Punctuation": "Pd",
-    "Open_Punctuation": "Ps",
-    "Close_Punctuation": "Pe",
-    "Initial_Punctuation": "Pi",
-    "Final_Punctuation": "Pf",
-    "Other_Punctuation": "Po",
-    "Symbol": "S",
-    "Math_Symbol": "Sm",
-    "Currency_Symbol": "Sc",
-    "Modifier_Symbol": "Sk",
-    "Other_Symbol": "So",
-    "Separator": "Z",
-    "Space_Separator": "Zs",
-    "Line_Separator": "Zl",
-    "Paragraph_Separator": "Zp",
-    "Other": "C",
-    "Control": "Cc",
-    "cntrl": "Cc",
-    "Format": "Cf",
-    "Surrogate": "Cs",
-    "Private_Use": "Co",
-    "Unassigned": "Cn",
-}
-"""The general categories of Unicode by their long names."""
 
 
 def _character(code: int) -> str:
@@ -151,7 +79,7 @@ class _Reader:
     """Whether it has words that ECMA 262 has not."""
     lines: bool = False
     """Whether `^` and `$` are those of each line."""
-    dot: str = _NOT_A_LINE_END
+    dot: str = NOT_A_LINE_END
 
     def read(self) -> Translated:
         """Return the translation."""
@@ -190,7 +118,7 @@ class _Reader:
                 self._put("$" if self.lines else _END, 1, may_repeat=False)
             case "*" | "+" | "?":
                 self._repeat(sign)
-            case "{" if found := re.compile(_REPEAT).match(self.pattern, self.at):
+            case "{" if found := re.compile(REPEAT).match(self.pattern, self.at):
                 self._repeat(found[0])
             case _:
                 self._put(_character(ord(sign)), 1)
@@ -199,7 +127,7 @@ class _Reader:
         if not self.may_repeat:
             message = f"there is nothing before `{sign}` that could be repeated"
             raise Unreadable(message)
-        if (found := re.fullmatch(_REPEAT, sign)) and found[3] and int(found[1]) > int(found[3]):
+        if (found := re.fullmatch(REPEAT, sign)) and found[3] and int(found[1]) > int(found[3]):
             message = f"the bounds in `{sign}` are in the wrong order"
             raise Unreadable(message)
         self._put(sign, len(sign), may_repeat=False)
@@ -215,7 +143,7 @@ class _Reader:
         if not self.pattern.startswith("(?", self.at):
             self._put("(", 1, may_repeat=False)
             return
-        found = re.compile(_GROUP).match(self.pattern, self.at)
+        found = re.compile(GROUP).match(self.pattern, self.at)
         if found is None:
             message = "a group in it begins with signs that ECMA 262 does not know"
             raise Unreadable(message)
@@ -242,7 +170,7 @@ class _Reader:
         self._put(f"(?{flags}{found['open']}" if flags or found["open"] == ":" else "", len(found[0]), may_repeat=False)
 
     def _escape(self) -> None:
-        found = re.compile(_ESCAPE).match(self.pattern, self.at)
+        found = re.compile(ESCAPE).match(self.pattern, self.at)
         if found is None:
             message = "it ends in a backslash"
             raise Unreadable(message)
@@ -259,8 +187,8 @@ class _Reader:
         elif other in {"A", "Z", "z"}:
             self.foreign = True
             self._put(r"\A" if other == "A" else _END, length, may_repeat=False)
-        elif other is not None and other in _CLASSES:
-            self._put(f"[{_CLASSES[other]}]", length)
+        elif other is not None and other in CLASSES:
+            self._put(f"[{CLASSES[other]}]", length)
         else:
             self._put(self._one(found), length)
 
@@ -275,9 +203,9 @@ class _Reader:
         if found["sign"]:
             return self._property(found["sign"], found["property"] or found["letter"])
         other: str = found["other"]
-        if other in _CONTROLS:
-            return _character(ord(_CONTROLS[other]))
-        self.foreign = self.foreign or other not in _SYNTAX
+        if other in CONTROLS:
+            return _character(ord(CONTROLS[other]))
+        self.foreign = self.foreign or other not in SYNTAX
         return _character(ord(other))
 
     def _property(self, sign: str, name: str) -> str:
@@ -287,7 +215,7 @@ class _Reader:
             name = value
         elif equals:
             self.backtracks = True  # `Script_Extensions`: the other engine may know it
-        name = _CATEGORIES.get(name, name)
+        name = CATEGORIES.get(name, name)
         return f"\\{sign}{{{name}}}"
 
     def _class(self) -> None:
@@ -328,14 +256,14 @@ class _Reader:
         if sign != "\\":
             self.at += 1
             return _character(ord(sign)), True
-        found = re.compile(_ESCAPE).match(self.pattern, self.at)
+        found = re.compile(ESCAPE).match(self.pattern, self.at)
         if found is None:
             message = "it ends in a backslash"
             raise Unreadable(message)
         self.at += len(found[0])
         other = found["other"]
-        if other in _CLASSES:
-            return _CLASSES[other], False
+        if other in CLASSES:
+            return CLASSES[other], False
         if other == "b":
             return _character(8), True
         if found["number"] or found["named"]:

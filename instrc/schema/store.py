@@ -9,24 +9,20 @@ pointer nor an anchor names the one property of that name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from instrc import problems
-from instrc.jsonvalue import Json, JsonObject, as_object, as_text, pointer, tokens
+from instrc.jsonvalue import Json, JsonObject, as_text, pointer, tokens
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, modern
-from instrc.schema.index import Index
+from instrc.schema.located import Locate, Located
 from instrc.schema.resources import Anchors, Document, Resource, Scope, Target
 from instrc.schema.uris import join, metaschema, unescaped
 from instrc.schema.vocabulary import DATA, HOLDERS, MANY, NAMED
-from instrc.source import Span
-
-Locate = Callable[[str, str], Span | None]
-"""From a document's URI and a JSON Pointer in it to a place in a text."""
 
 
-class SchemaStore(Index):
+class SchemaStore(Located):
     """The documents of one run."""
 
     def __init__(
@@ -36,8 +32,7 @@ class SchemaStore(Index):
         nullable: bool = False,
         locate: Locate | None = None,
     ) -> None:
-        super().__init__(documents, NULLABLE if nullable else LATEST)
-        self.locate = locate
+        super().__init__(documents, NULLABLE if nullable else LATEST, locate)
         self.no_anchors: Anchors = {}
         self.interned: dict[frozenset[tuple[str, int]], Anchors] = {frozenset(): self.no_anchors}
         self.targets: dict[tuple[str, int], Target] = {}
@@ -253,76 +248,3 @@ class SchemaStore(Index):
             return self.resources[uri]
         self.add(uri, document, referrer.dialect if not uri.startswith("aug:") else None)
         return self.resources[uri]
-
-    # Problems
-
-    def place(self, uri: str, at: str) -> Span | None:
-        """Return the place of a pointer in a text, if the caller knows it."""
-        return self.locate(uri, at) if self.locate is not None else None
-
-    def at(self, holder: Json) -> Span | None:
-        """Return the place of the `$ref` of a schema."""
-        if self.locate is None or holder is None:
-            return None
-        found = self.where(holder)
-        if found is None:
-            return None
-        uri, path = found
-        keyword = next((key for key in ("$ref", "$dynamicRef") if key in as_object(holder)), None)
-        return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
-
-    def where(self, node: Json) -> tuple[str, str] | None:
-        """Return the document and the pointer of a schema, by looking for it; for problems only."""
-        for document in self.documents:
-            stack: list[tuple[Json, tuple[str | int, ...]]] = [(document.root, ())]
-            seen: set[int] = set()
-            while stack:
-                value, path = stack.pop()
-                if value is node:
-                    return document.uri, pointer(path)
-                if id(value) in seen:
-                    continue
-                seen.add(id(value))
-                if value.__class__ is dict:
-                    stack.extend((child, (*path, key)) for key, child in value.items() if child.__class__ in {dict, list})
-                elif value.__class__ is list:
-                    stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
-        return None
-
-    def unresolved(self, reference: str, holder: Json, names: tuple[str, ...] = (), word: str = "") -> CompileError:
-        """Return the error for a reference that leads nowhere."""
-        near: tuple[str, ...] = ()
-        if names:
-            from instrc.problems.suggest import nearest  # for problems only
-
-            near = nearest(word or reference.partition("#")[2], names)
-        return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
-
-    def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
-        """Return the error for a document that is not there."""
-        scheme = uri.partition(":")[0].lower() if ":" in uri else ""
-        if scheme and scheme not in {"aug", "urn", "tag"}:
-            reason = "nothing is fetched and no file is read; only documents that are given count"
-            return CompileError([problems.references.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
-        return self.unresolved(reference, holder)
-
-    def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
-        """Return the error for a reference to something that is no schema."""
-        path = reference.partition("#")[2] or ""
-        reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
-        return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
-
-
-def kind_of(value: Json) -> str:
-    """Say in words what a JSON value is."""
-    if value is None:
-        return "null"
-    names: dict[type, str] = {
-        str: "a string",
-        int: "a number",
-        float: "a number",
-        bool: "a boolean",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(value.__class__, "no JSON value")

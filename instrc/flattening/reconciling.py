@@ -1,0 +1,64 @@
+"""Let keywords of one conjunction that speak of the same things agree: `const` with `enum` and `type`, bounds with each other."""
+
+from __future__ import annotations
+
+from instrc.flattening.contradictions import report_contradiction
+from instrc.flattening.placing import Placing
+from instrc.jsonvalue import equal
+from instrc.schema.laws import (
+    both_bounds,
+    empty_range,
+    has_type,
+    types_of,
+)
+
+_BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
+
+
+class Reconciling(Placing):
+    """The last look at a conjunction whose keywords are merged."""
+
+    def reconcile(self) -> bool:
+        """Let keywords that speak of the same things agree; false if nothing satisfies them."""
+        out = self.out
+        if "const" in out and "enum" in out and out["enum"].__class__ is list:
+            if not any(equal(out["const"], value) for value in out["enum"]):
+                self.contradiction("const", "enum")
+                return False
+            del out["enum"]
+        names = types_of(out["type"]) if "type" in out else None
+        if names is not None:
+            if "const" in out and not has_type(out["const"], names):
+                self.contradiction("type", "const")
+                return False
+            if out.get("enum").__class__ is list and out["enum"]:
+                values = [value for value in out["enum"] if has_type(value, names)]
+                if not values:
+                    self.contradiction("type", "enum")
+                    return False
+                if len(values) < len(out["enum"]):
+                    out["enum"] = values
+        for inclusive, exclusive in _BOUNDS:
+            if exclusive in out and inclusive in out:
+                redundant = both_bounds(out[inclusive], out[exclusive], upper=inclusive == "maximum")
+                if redundant is not None:
+                    del out[inclusive if redundant == "inclusive" else exclusive]
+        if names is not None and (bounds := empty_range(out)):
+            self.contradiction(*bounds)
+            return False
+        wanted = out.get("required")
+        if wanted.__class__ is list and len(wanted) > 1 and out.get("properties").__class__ is dict:
+            rank = {name: index for index, name in enumerate(out["properties"])}
+            last = len(rank)
+            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)
+            if ordered != wanted:
+                out["required"] = ordered
+        return True
+
+    def contradiction(self, left: str, right: str) -> None:
+        """Report two keywords that leave nothing, each from the conjunct that has it last."""
+        report_contradiction(
+            self.run,
+            (self.conjuncts[self.groups[left][-1]], left),
+            (self.conjuncts[self.groups[right][-1]], right),
+        )

@@ -1,0 +1,41 @@
+"""Note where the keywords of a result come from, for `trace`."""
+
+from __future__ import annotations
+
+from instrc.flattening.conjunction import Conjunct, Frame
+from instrc.flattening.run import Options, Run
+from instrc.jsonvalue import AnyJson as Json
+from instrc.schema.store import SchemaStore
+
+
+class Tracing(Run):
+    """A run that notes origins if it is asked to."""
+
+    def __init__(self, store: SchemaStore, options: Options) -> None:
+        super().__init__(store, options)
+        self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
+        """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
+
+    def record(self, out: dict[str, Json], frame: Frame) -> None:
+        """Note, for `trace`, which conjuncts each keyword of a merged schema comes from."""
+        found: dict[str, list[tuple[Conjunct, str]]] = {}
+        for keyword in out:
+            words = [keyword]
+            if keyword in {"additionalProperties", "items"} or (keyword == "prefixItems"):
+                words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
+            found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
+        self.origins[id(out)] = (out, found)
+        for branch in out.get("allOf", ()):
+            if branch.__class__ is dict and id(branch) not in self.origins:
+                own = {
+                    keyword: [(conjunct, keyword) for conjunct in frame.conjuncts if keyword in conjunct.view]
+                    for keyword in branch
+                }
+                self.origins[id(branch)] = (branch, own)
+
+    def note_copy(self, copy: Json, original: Json) -> None:
+        """Note, for `trace`, that a schema is a copy of another one with the same keywords."""
+        if self.options.trace and copy.__class__ is dict:
+            _, known = self.origins.get(id(original), (None, None))
+            conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))
+            self.origins[id(copy)] = (copy, known or {keyword: [(conjunct, keyword)] for keyword in original})

@@ -1,0 +1,94 @@
+"""Find where a schema stands, for the problems with what references lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from instrc import problems
+from instrc.jsonvalue import Json, as_object, pointer
+from instrc.problems.problem import CompileError
+from instrc.schema.dialects import Dialect
+from instrc.schema.index import Index
+from instrc.source import Span
+
+Locate = Callable[[str, str], Span | None]
+"""From a document's URI and a JSON Pointer in it to a place in a text."""
+
+
+class Located(Index):
+    """What has been read, with its places in texts."""
+
+    def __init__(self, documents: Mapping[str, Json] | None, default: Dialect, locate: Locate | None) -> None:
+        super().__init__(documents, default)
+        self.locate = locate
+
+    def place(self, uri: str, at: str) -> Span | None:
+        """Return the place of a pointer in a text, if the caller knows it."""
+        return self.locate(uri, at) if self.locate is not None else None
+
+    def at(self, holder: Json) -> Span | None:
+        """Return the place of the `$ref` of a schema."""
+        if self.locate is None or holder is None:
+            return None
+        found = self.where(holder)
+        if found is None:
+            return None
+        uri, path = found
+        keyword = next((key for key in ("$ref", "$dynamicRef") if key in as_object(holder)), None)
+        return self.locate(uri, path if keyword is None else f"{path}/{keyword}")
+
+    def where(self, node: Json) -> tuple[str, str] | None:
+        """Return the document and the pointer of a schema, by looking for it; for problems only."""
+        for document in self.documents:
+            stack: list[tuple[Json, tuple[str | int, ...]]] = [(document.root, ())]
+            seen: set[int] = set()
+            while stack:
+                value, path = stack.pop()
+                if value is node:
+                    return document.uri, pointer(path)
+                if id(value) in seen:
+                    continue
+                seen.add(id(value))
+                if value.__class__ is dict:
+                    stack.extend((child, (*path, key)) for key, child in value.items() if child.__class__ in {dict, list})
+                elif value.__class__ is list:
+                    stack.extend((child, (*path, key)) for key, child in enumerate(value) if child.__class__ in {dict, list})
+        return None
+
+    def unresolved(self, reference: str, holder: Json, names: tuple[str, ...] = (), word: str = "") -> CompileError:
+        """Return the error for a reference that leads nowhere."""
+        near: tuple[str, ...] = ()
+        if names:
+            from instrc.problems.suggest import nearest  # for problems only
+
+            near = nearest(word or reference.partition("#")[2], names)
+        return CompileError([problems.references.UnresolvedReference(at=self.at(holder), reference=reference, nearest=near)])
+
+    def missing(self, uri: str, reference: str, holder: Json) -> CompileError:
+        """Return the error for a document that is not there."""
+        scheme = uri.partition(":")[0].lower() if ":" in uri else ""
+        if scheme and scheme not in {"aug", "urn", "tag"}:
+            reason = "nothing is fetched and no file is read; only documents that are given count"
+            return CompileError([problems.references.ForbiddenReference(at=self.at(holder), reference=reference, reason=reason)])
+        return self.unresolved(reference, holder)
+
+    def not_a_schema(self, node: Json, reference: str, holder: Json) -> CompileError:
+        """Return the error for a reference to something that is no schema."""
+        path = reference.partition("#")[2] or ""
+        reason = f"the reference `{reference}` leads to {kind_of(node)}, not to a schema"
+        return CompileError([problems.schemas.InvalidSchema(at=self.at(holder), pointer=path, reason=reason)])
+
+
+def kind_of(value: Json) -> str:
+    """Say in words what a JSON value is."""
+    if value is None:
+        return "null"
+    names: dict[type, str] = {
+        str: "a string",
+        int: "a number",
+        float: "a number",
+        bool: "a boolean",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(value.__class__, "no JSON value")
