@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from instrc import arguments
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import registered
 from instrc.launching.hosting import Here, close_stores, host_of

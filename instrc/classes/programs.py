@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from instrc.classes.generate import module
 from instrc.classes.parts import module_parts
 from instrc.ir.artefact import Artefact
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 def module_of(artefacts: Iterable[Artefact], source: str) -> str:

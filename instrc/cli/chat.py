@@ -15,7 +15,7 @@ from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, eng
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.regular import read_whole
 

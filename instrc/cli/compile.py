@@ -14,7 +14,7 @@ from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one
 from instrc.cli.progress import watched
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.files import reason
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source

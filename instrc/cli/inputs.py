@@ -9,7 +9,7 @@ from instrc import problems
 from instrc.files import name_of, read_bytes, readable
 from instrc.jsonreader import JsonSyntaxError, read
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.vibes.registry import Registry

@@ -13,7 +13,7 @@ from instrc.cli.running import EngineName, Output, ProblemShape, Store, carried_
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from instrc.ir.tasks import argument_text, argument_value
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Raw = Mapping[str, Sequence[str]]
 _PARTS = ("name", "is", "text")

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import Json, at, pointer
 
 
 def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _CONSTRAINTS = (
     "minimum",

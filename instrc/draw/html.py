@@ -13,7 +13,7 @@ from instrc.draw.layout import layout
 from instrc.draw.svg import escape, figure, style
 from instrc.flattening.strip import strip
 from instrc.ir.picture import LANES, Box, Node, Picture
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 

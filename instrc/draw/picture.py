@@ -11,7 +11,7 @@ from instrc.ir.flow import Body, Chunk, Condition, Context, Do, Each, Else, Repe
 from instrc.ir.picture import Box, Line, Node, Picture, Section
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 from instrc.source import Span

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from instrc.importers.given import Given
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from instrc.importers.given import File, Given, of_value
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidJson

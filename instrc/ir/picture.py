@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Lane: TypeAlias = Literal["model", "server", "user"]
 LANES: dict[Lane, str] = {"model": "Model", "server": "Server", "user": "Person"}

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from instrc.ir.graph import Executor, FlatGraph, Graph, Region, Repeat, Unit, Word, regions_of
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Shape: TypeAlias = Literal["tool", "call", "process"]
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError

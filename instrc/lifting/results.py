@@ -6,7 +6,7 @@ from typing import Any
 
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.plain import plain
 from instrc.schema.validation import json_fault
 

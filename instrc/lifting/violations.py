@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, NamedTuple
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 def filled(envelope: Json, values: dict[str, Json]) -> Json:

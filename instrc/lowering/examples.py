@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.codecs.encode import Inexpressible, encode
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lowering.envelopes import filled
 from instrc.lowering.losses import Loss
 

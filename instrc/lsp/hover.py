@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, member_of
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import Document, Session

@@ -13,8 +13,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at
+from instrc.jsonvalue import Json, at
 from instrc.runtime.activities import ActivityError, Handler, current_call
 from instrc.runtime.tables import UnusableTableError, checked
 

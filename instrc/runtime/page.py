@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.timeline import Lane, Span
 
 _LANES: tuple[Lane, ...] = ("model", "server", "process", "person")

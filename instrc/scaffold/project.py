@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"

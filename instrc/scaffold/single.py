@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from instrc.ir.graph import SUFFIXES
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.naming import snake, words
 
 Kind: TypeAlias = Literal["instruction", "mixin", "process"]

@@ -43,7 +43,7 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
 from instrc.source import Source, Span
 from instrc.syntax.tables import Rule

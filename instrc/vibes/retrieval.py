@@ -15,7 +15,7 @@ import referencing
 import referencing.exceptions
 import referencing.jsonschema
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.parts import content, message, part
 from instrc.lifting.replies.reply import RawCall, Reply, first, joined, stopped

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _CUT = frozenset(
     {

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part

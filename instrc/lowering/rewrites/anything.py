@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import kind_of
+from instrc.jsonvalue import Json, kind_of
 from instrc.lowering.variants import Variant
 from instrc.lowering.walk import Walk
 from instrc.schema.vocabulary import NO_ASSERTIONS

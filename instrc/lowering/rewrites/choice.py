@@ -10,8 +10,7 @@ from typing import Any
 
 from instrc.ir.codec import Choice, ChoiceCodec, Codec, ValuesCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze
+from instrc.jsonvalue import Json, freeze
 from instrc.lowering.names import legal, unique
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything

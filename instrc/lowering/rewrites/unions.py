@@ -16,8 +16,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze
+from instrc.jsonvalue import Json, freeze
 from instrc.lowering.notes import joined
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled

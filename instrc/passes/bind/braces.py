@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc import problems
 from instrc.ir.graph import Constant, Path, StepObject, Unit
 from instrc.ir.surface import Name, Object
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Frame, numbers

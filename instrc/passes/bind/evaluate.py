@@ -27,7 +27,7 @@ from instrc.ir.surface import (
     Uri,
     When,
 )
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access
 from instrc.passes.bind.blocks import evaluate_block
 from instrc.passes.bind.braces import members

@@ -43,7 +43,7 @@ from instrc.ir.surface import (
 )
 from instrc.ir.surface import Argument as Written
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.source import Span
 
 

@@ -6,7 +6,7 @@ from instrc import problems
 from instrc.ir.graph import Application, Constant, Instruction, Slot
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.calls import collect
 from instrc.passes.bind.choices import choice, is_choice

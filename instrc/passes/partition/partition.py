@@ -13,7 +13,7 @@ import msgspec
 from instrc import problems
 from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Repeat, Step, Unit, regions_of, word_of
 from instrc.ir.plan import Chunk, Plan, Shape
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import numbers
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence

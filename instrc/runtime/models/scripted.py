@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.models.model import ModelError, Reply, Request
 

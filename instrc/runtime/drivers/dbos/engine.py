@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, WorkflowStatus
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.lock import acquired

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 import sqlalchemy as sa
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, as_object
 from instrc.runtime.secrets import redacted
 
 Verdict: TypeAlias = Literal["open", "taken", "refused"]

@@ -22,6 +22,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
 
 from instrc import problems
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_text
 from instrc.problems.problem import CompileError
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
@@ -193,7 +194,7 @@ class Runner:
 
     async def take(self, letter: mail.Letter) -> bool:
         """Deliver an answer as soon as the run asks for it; `False` if it does not."""
-        question, data = letter.body["answer"], letter.body["data"]
+        question, data = as_text(letter.body["answer"]), letter.body["data"]
         while (live := self.live.get(letter.run)) is not None and not live.over:
             live.change.clear()
             recorded = live.port.take(question, data, letter.id) if live.port is not None else None
