@@ -18,7 +18,7 @@ from instrc.ir.surface import (
     Program,
 )
 from instrc.naming import snake
-from instrc.passes.bind.blocks import DEEPEST_VALUE, depth_of, reading_of
+from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, reading_of
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluate import evaluate
 from instrc.passes.bind.evaluation import Evaluation

@@ -1,0 +1,68 @@
+"""What a block reads from outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from instrc import problems
+from instrc.ir import graph
+from instrc.ir.graph import Group, Local, Path, Region, Test, Unit, reading_paths, regions_of
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.steps import slot_reads
+
+
+def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
+    """Return what a block reads from outside of it, each path once."""
+    inside = {number for region in own for number in ev.steps.regions[region]}
+    found = list(direct)
+    for region in regions_of(content):
+        found += _region_reads(ev, region)
+    if isinstance(content, graph.Repeat):
+        found += [test.path for test in content.until]
+        if content.handed:
+            found += [path for _, reading in content.names for path in reading_paths(reading)]
+    return tuple(
+        path
+        for path in dict.fromkeys(found)
+        if not (path.origin.block in own if isinstance(path.origin, Local) else path.origin in inside)
+    )
+
+
+def _region_reads(ev: Evaluation, region: Region) -> list[Path]:
+    found: list[Path] = []
+    waiting: list[Unit] = list(region.units)
+    while waiting:
+        unit = waiting.pop()
+        if isinstance(unit, Group):
+            found += slot_reads(unit.application.slots)
+            waiting.extend(unit.members)
+    for number in ev.steps.among(region.number):
+        found += (*ev.steps.table[number].reads, *ev.steps.table[number].needs)
+    return [*found, *reading_paths(region.value)]
+
+
+def refuse_hidden(ev: Evaluation, region: Region, names: tuple[str, ...], tests: tuple[Test, ...] = ()) -> None:
+    """Report what reads a name of a block around under which this body has one of its own: there is one word for both."""
+
+    def hidden(reads: Iterable[Path]) -> str | None:
+        origins = (path.origin for path in reads)
+        found = (each for each in origins if isinstance(each, Local) and each.kind != "item" and each.block != region.number)
+        return next((each.name for each in found if each.name in names), None)
+
+    for number in ev.steps.among(region.number):
+        step = ev.steps.table[number]
+        if word := hidden((*step.reads, *step.needs)):
+            ev.report.add(problems.flow.HiddenName(at=step.span, word=word))
+    if word := hidden([*reading_paths(region.value), *(test.path for test in tests)]):
+        ev.report.add(problems.flow.HiddenName(at=region.span, word=word))
+
+
+def hands_over(ev: Evaluation, body: Region, otherwise: Region | None) -> bool:
+    """Tell whether `previous` or `rounds` is read."""
+    regions = [body] if otherwise is None else [body, otherwise]
+    own = {region.number for region in regions}
+    reads = (path for region in regions for path in _region_reads(ev, region))
+    return any(
+        isinstance(path.origin, Local) and path.origin.block in own and path.origin.kind in {"previous", "rounds"}
+        for path in reads
+    )

@@ -1,0 +1,138 @@
+"""The bodies of blocks: their statements, then their value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from instrc import problems
+from instrc.ir import surface
+from instrc.ir.graph import Constant, Given, Local, Named, Path, Reading, Region, Test
+from instrc.ir.surface import Anonymous, Binding, Body, Expression, Literal
+from instrc.passes.bind.conditions import condition
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.scopes import Definition, Scope
+from instrc.passes.bind.values import Data, Members, Result, Value
+from instrc.passes.trampoline import Task
+
+DEEPEST_VALUE = 100
+"""Objects in objects that a block gives."""
+
+
+class ReadBody(NamedTuple):
+    """A body, the tests that end its rounds, and what its names stand for; `None` for what has a mistake or is not there."""
+
+    region: Region | None
+    tests: tuple[Test, ...] | None
+    names: tuple[tuple[str, Reading], ...]
+
+
+def read_body(
+    ev: Evaluation,
+    written: Body,
+    context: EvaluationContext,
+    given: dict[str, Given],
+    until: surface.Condition | None = None,
+    *,
+    keeps: bool = False,
+) -> Task[ReadBody]:
+    """Read the statements of a body and its value; `until` is read inside it; with `keeps`, what its names stand for as well."""
+    scope = _scope(ev, written, context, given)
+    inside = EvaluationContext(scope, scope.region, scope.piped, keys=context.keys, braces=context.braces)
+    complete = True
+    read_names = context.scope.program.survey.read[written.span.start]
+    for statement in written.statements:
+        if isinstance(statement, Binding) and (statement.name.text in read_names or not _is_work(ev, statement, scope)):
+            continue
+        complete = (yield _carried(ev, statement, scope, inside)) and complete
+    value = yield ev.value(written.value, inside)
+    tests = None if until is None else (yield condition(ev, until, inside))
+    for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
+        if isinstance(statement, Binding) and _is_work(ev, statement, scope):
+            definition = Definition(statement, scope)
+            if definition.key not in ev.carried:
+                complete = (yield _carried(ev, statement, scope, inside)) and complete
+    kept: list[tuple[str, Reading]] = []
+    if keeps:
+        for name, binding in scope.locals.items():
+            if not ev.ends.is_alias(Definition(binding, scope)):
+                known = yield ev.local(binding.name, Definition(binding, scope), inside)
+                reading = None if known is None or depth_of(known) > DEEPEST_VALUE else reading_of(known)
+                if reading is not None:
+                    kept.append((name, reading))
+    if value is not None and depth_of(value) > DEEPEST_VALUE:
+        ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
+        return ReadBody(None, tests, tuple(kept))
+    reading = None if value is None else reading_of(value)
+    if value is not None and reading is None:
+        ev.report.add(problems.misplaced.MisplacedData(at=written.value.span))
+    if reading is None or not complete:
+        return ReadBody(None, tests, tuple(kept))
+    region = Region(scope.region, ev.steps.units(region=scope.region), reading, written.span)
+    return ReadBody(region, tests, tuple(kept))
+
+
+def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
+    region = ev.steps.open(context.region)
+    level = context.scope.level + 1
+    values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
+    element = next((values[name] for name, kind in given.items() if kind == "item"), None)
+    return Scope(
+        number=ev.next_scope(),
+        locals=context.scope.program.survey.locals[written.span.start],
+        inputs=context.scope.inputs,
+        program=context.scope.program,
+        outer=context.scope,
+        given=values,
+        region=region,
+        level=level,
+        keys=context.keys,
+        piped=element if element is not None else context.piped,
+    )
+
+
+def _is_work(ev: Evaluation, statement: Binding, scope: Scope) -> bool:
+    """Tell whether a statement carries something out: another name of an instruction or a literal does not."""
+    value: Expression = statement.value
+    while isinstance(value, surface.Annotated):
+        value = value.value
+    if isinstance(value, Literal | surface.Array):
+        return False
+    return not ev.ends.is_alias(Definition(statement, scope))
+
+
+def _carried(ev: Evaluation, statement: Binding | Anonymous, scope: Scope, context: EvaluationContext) -> Task[bool]:
+    """Evaluate a statement that nothing reads; tell whether it could be."""
+    if isinstance(statement, Binding):
+        return (yield ev.local(statement.name, Definition(statement, scope), context)) is not None
+    value = yield ev.value(statement.value, context)
+    if isinstance(value, Data):
+        ev.report.add(problems.misplaced.MisplacedData(at=statement.value.span))
+    return value is not None
+
+
+def depth_of(value: Value) -> int:
+    """Return how deep the objects of a value lie in each other."""
+    deepest = 0
+    waiting: list[tuple[Value, int]] = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        if isinstance(each, Members):
+            waiting.extend((member, depth + 1) for _, member in each.fields)
+    return deepest
+
+
+def reading_of(value: Value) -> Reading | None:
+    """Return a value as a block gives it."""
+    match value:
+        case Result(path):
+            return path
+        case Data(constant):
+            return Constant(constant)
+        case Members(fields):
+            members = [(name, reading_of(member)) for name, member in fields]
+            whole = tuple((name, member) for name, member in members if member is not None)
+            return Named(whole) if len(whole) == len(members) else None
+        case _:
+            return None
