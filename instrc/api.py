@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import Wishes, Workspace, find
+from instrc.workspace import OptionOverrides, Workspace, find
 
 if TYPE_CHECKING:
     import referencing
@@ -92,7 +92,7 @@ def artefacts(
     _refuse(naming, batch)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
-    wishes = Wishes(naming=naming, hints=hints, batch=batch, sketch=sketch)
+    wishes = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
     compiled = _workspace(roots, shared, vibes, locked=locked).compile(_named(program), wishes, found)
     if told is not None:
         told.problems.extend(found.problems)

@@ -30,7 +30,7 @@ _CHECKED = (".aug", ".vibe.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class OptionOverrides:
     """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
 
     naming: Literal["step", "camel"] | None = None
@@ -94,7 +94,7 @@ class Workspace:
         own = [each for each in (place, settings) if each is not None]
         return lambda: [*own, *(file for folder in folders for file in sorted(folder.rglob("*.vibe.json")))]
 
-    def compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
+    def compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
 
         A mistake in it is taken down; then there are none.
@@ -110,9 +110,9 @@ class Workspace:
             if _is_vibe(path):
                 self._review(path, found)
             else:
-                self._compile(path, Wishes(), found)
+                self._compile(path, OptionOverrides(), found)
 
-    def _compile(self, program: str | Source, wishes: Wishes, report: Report) -> tuple[Artefact, ...]:
+    def _compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc import compiler  # the whole of it is loaded only here
 
         name = program.name if isinstance(program, Source) else program
@@ -148,7 +148,7 @@ class Workspace:
     def _text(self, path: str) -> str | None:
         return self._unsaved.get(os.path.realpath(path)) if self._unsaved and path != STDIN else None
 
-    def _options(self, place: Path | None, wishes: Wishes) -> Options:
+    def _options(self, place: Path | None, wishes: OptionOverrides) -> Options:
         from instrc.ir.options import Options
 
         settings = self._surroundings.settings(place)

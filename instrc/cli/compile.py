@@ -18,7 +18,7 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
@@ -75,7 +75,7 @@ def command(
     _refuse_contradictions(emit, target, way_back, folder)
     unwanted = None if strip is None else kinds_to_strip(strip)
     report = Report()
-    wishes = Wishes(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
+    wishes = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
     compiled = list(exports(_compile(files, root, shared, wishes, report, locked=locked), unwanted))
     output = Output(sources=tuple(files))
     for export in compiled:
@@ -153,7 +153,7 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
 
 
 def _compile(
-    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: Wishes, report: Report, *, locked: bool
+    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: OptionOverrides, report: Report, *, locked: bool
 ) -> list[tuple[str, Artefact]]:
     compiled = []
     try:

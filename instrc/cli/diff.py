@@ -16,7 +16,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from instrc.flattening.changes import Comparison
@@ -83,7 +83,7 @@ def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[
     from instrc.flattening.flatten import flatten  # as above
 
     if path.endswith(".aug"):
-        for artefact in workspace.compile(path, Wishes(hints=False), report):
+        for artefact in workspace.compile(path, OptionOverrides(hints=False), report):
             yield artefact.name, artefact.documents["result" if artefact.kind == "process" else "tool"]
         return
     if path.startswith(_SCHEME):

@@ -16,7 +16,7 @@ from instrc.files import reason
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
@@ -50,7 +50,7 @@ def command(
     report = Report()
     text = ""
     try:
-        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, Wishes(sketch=sketch), report)
+        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _written([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
     except CompileError as error:

@@ -15,7 +15,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def command(
         try:
             count, by = _counter(tokenizer)
             workspace = Workspace(root or (), shared or (), locked=locked)
-            compiled = workspace.compile(file, Wishes(sketch=sketch), report)
+            compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
             text = "\n".join(_artefact(each, target, given, report, count, by, full=full) for each in compiled)
         except CompileError as error:
             report.take(error)

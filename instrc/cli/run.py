@@ -74,9 +74,8 @@ def command(
         known = registered(prepared, Activities(), rehearse=rehearse)
         launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
         if items is not None:
-            name = run_id or new_id(prepared.name)
             open_ = engine(store, engine_name, keep="open")
-            launch = partial(_numbered, launcher, name)
+            launch = partial(_numbered, launcher, run_id or new_id(prepared.name))
             work = stream(items, launch, open_, window=batch * concurrency, output=output)
             raise typer.Exit(PROBLEMS if carried_out(work) else FINE)
         begun = launcher.launch(prompt, run_id)

@@ -17,7 +17,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import is_regular
 from instrc.testing import ENDING, BadCaseError, Difference, judge, read_cases
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
@@ -54,7 +54,7 @@ def command(
         text = data.decode("utf-8-sig", "replace")
         cases = [case for case in read_cases(text) if chosen.lower() in f"{file} {case.title}".lower()]
         found = Report()
-        artefacts = workspace.compile(str(_program(file)), Wishes(), found) if cases else ()
+        artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
         problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
         report.problems += problems
         edits: list[Difference] = []

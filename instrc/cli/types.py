@@ -15,7 +15,7 @@ from instrc.files import name_of, reason
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 
 def command(
@@ -35,7 +35,7 @@ def command(
     text = ""
     try:
         workspace = Workspace(root or (), shared or (), locked=locked)
-        compiled = [artefact for file in files for artefact in workspace.compile(file, Wishes(), report)]
+        compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(), report)]
         if not report.failed:
             from instrc.classes.programs import module_of  # after the files are known to compile
 

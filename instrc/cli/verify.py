@@ -18,7 +18,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from instrc.lowering.verify import Verification
@@ -39,7 +39,7 @@ def command(
     report = Report()
     results: list[Json] = []
     try:
-        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, Wishes(), report)
+        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, OptionOverrides(), report)
     except CompileError as error:
         report.take(error)
         compiled = ()

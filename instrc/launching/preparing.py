@@ -17,7 +17,7 @@ from instrc.regular import read_whole
 from instrc.runtime.interpreter.names import bare_name
 from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def prepare(
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
         return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name))
     report = Report()
-    compiled = workspace.compile(program, Wishes(), report)
+    compiled = workspace.compile(program, OptionOverrides(), report)
     report.stop_if_failed()
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:
@@ -75,7 +75,7 @@ def process_at(address: str, workspace: Workspace, beside: str) -> Json:
     program = registry.load_program(file)
     path = program.path if program is not None else registry.load(file).source.name
     report = Report()
-    compiled = workspace.compile(path, Wishes(), report)
+    compiled = workspace.compile(path, OptionOverrides(), report)
     report.stop_if_failed()
     found = [artefact for artefact in compiled if not name or bare_name(artefact.name) == bare_name(name)]
     if len(found) != 1:

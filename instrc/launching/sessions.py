@@ -20,7 +20,7 @@ from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.session import Offer
 from instrc.vibes.settings import read_settings
-from instrc.workspace import Wishes, Workspace
+from instrc.workspace import OptionOverrides, Workspace
 
 
 def offers_of(
@@ -28,7 +28,7 @@ def offers_of(
 ) -> Iterator[Offer]:
     """Yield the exports of a file as tools of a session."""
     report = Report()
-    compiled = Workspace(roots, shared).compile(file, Wishes(), report)
+    compiled = Workspace(roots, shared).compile(file, OptionOverrides(), report)
     report.stop_if_failed()
     for artefact in compiled:
         prepared = prepare(file, export=artefact.name, roots=roots, shared=shared)
