@@ -56,11 +56,24 @@ def process(
         if chunk is None:
             keys.fields.update(_unknown(ev, each, keys, context.scope))
             continue
-        if not chunk.units:
+        if not chunk.units and not _awaits(ev, each, chunk, keys, context.scope):
             ev.report.add(problems.steps.NothingToDo(at=each.value.span))
             continue
         contexts.append(chunk)
     return Cut(tuple(contexts)) if len(contexts) == len(written) else None
+
+
+def _awaits(ev: Evaluation, written: Written, chunk: Context, keys: Keys, scope: Scope) -> bool:
+    """Tell whether a context of the server names calls only whose `output` it is to give: `Server_Context({ found })`."""
+    expression, _ = _open_up(ev, written.value, scope)
+    if chunk.executor != "server" or not isinstance(expression, Call):
+        return False
+    named = [field for each in expression.arguments if isinstance(each.value, Object) for field in each.value.fields]
+    values = [keys.find(field.key) for field in named if field.value is None or isinstance(field.value, Name)]
+    steps = [
+        ev.steps.table[each.path.origin] for each in values if isinstance(each, Result) and isinstance(each.path.origin, int)
+    ]
+    return bool(named) and len(steps) == len(named) and all(step.output and step.executor == "model" for step in steps)
 
 
 def _unknown(ev: Evaluation, written: Written, keys: Keys, scope: Scope) -> dict[str, Value]:
@@ -119,6 +132,8 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     context.keys.parts.update(ev.steps.parts(member))
         else:
             value = yield ev.value(each.value, context)
+            if isinstance(value, Members) and context.keys is not None:  # of what a mixin holds
+                context.keys.fields.update(value.fields)
         if value is None:
             return None
     own = set(ev.steps.regions[0])

@@ -258,6 +258,10 @@ def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ..
     inside: list[list[Node]] = [[] for _ in executors]
     for node, chunk in zip(nodes, where, strict=True):
         inside[chunk].append(node)
+    for context, each in zip(contexts, inside, strict=True):
+        if not each:
+            report.add(problems.steps.NothingToDo(at=context.span))
+            return None
     return tuple(
         Piece(executor, tuple(each), context.annotations)
         for executor, each, context in zip(executors, inside, contexts, strict=True)
