@@ -115,4 +115,6 @@ def equipped(
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
     heard = joined(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
-    return Effects(run, model or Sample(), activities, heard, made, prepared.processes, others=others)
+    return Effects(
+        run, model or Sample(), activities, heard, made, prepared.processes, others=others, prices=prepared.settings.prices
+    )

@@ -42,7 +42,7 @@ class Launcher:
         self.plan = plan_of(
             prepared.document,
             activities=activities.names(),
-            models=models_by_step(prepared.document, prepared.settings.models),
+            models=models_by_step(prepared.document, by_vibe(prepared), prepared.name),
             asks=settings.get("asks", 2),
             elements=settings.get("elements", 100),
             requests=requests if requests is not None else settings.get("requests"),
@@ -97,17 +97,42 @@ def inputs_of(process: Json, given: Json, wrong: list[Problem]) -> dict[str, Jso
     return inputs
 
 
-def models_by_step(document: Json, models: Mapping[str, str]) -> dict[str, str]:
-    """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe."""
+def by_vibe(prepared: Prepared) -> dict[str, str]:
+    """Return the models that the project has set; a pattern with a folder, `judge/*`, is that of the vibes which are there."""
     found: dict[str, str] = {}
-    if models and Process.describes(document):
-        patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
-        for context in Process.from_json(document).contexts():
-            for step in context.steps if isinstance(context, Chunk) and context.executor == "model" else ():
-                chosen = next((model for pattern, model in patterns if fnmatchcase(bare_name(step.key), pattern)), None)
-                if chosen is not None:
-                    found[step.key] = chosen
+    for pattern, model in prepared.settings.models.items():
+        place = pattern.removeprefix("aug:").strip("/")
+        if "/" not in place:
+            found[pattern] = model
+            continue
+        for root in prepared.settings.roots or (prepared.folder / "schemas",):
+            for file in sorted(root.rglob("*.vibe.json")):
+                name = file.relative_to(root).as_posix().removesuffix(".vibe.json").partition("@")[0]
+                if fnmatchcase(name, place):
+                    found.setdefault(name.rpartition("/")[2], model)
     return found
+
+
+def models_by_step(document: Json, models: Mapping[str, str], name: str = "") -> dict[str, str]:
+    """Return the model of each step for which the project has set one; a pattern is compared with the name of the vibe.
+
+    A tool is one call: the first of its steps for which a model is set decides for all; one without steps goes by its `name`.
+    """
+    patterns = [(bare_name(pattern.rpartition("/")[2]), model) for pattern, model in models.items()]
+
+    def chosen(word: str) -> str | None:
+        return next((model for pattern, model in patterns if fnmatchcase(bare_name(word), pattern)), None)
+
+    if not patterns:
+        return {}
+    if Process.describes(document):
+        chunks = [each for each in Process.from_json(document).contexts() if isinstance(each, Chunk)]
+        keys = [step.key for chunk in chunks if chunk.executor == "model" for step in chunk.steps]
+        return {key: model for key in keys if (model := chosen(key)) is not None}
+    properties = document.get("properties") if isinstance(document, dict) else None
+    keys = list(properties) if isinstance(properties, dict) else []
+    whole = next((model for word in (name, *keys) if (model := chosen(word)) is not None), None)
+    return {} if whole is None else dict.fromkeys(["", *keys], whole)
 
 
 def listed(names: Iterable[str]) -> str:

@@ -19,6 +19,7 @@ from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, Fire
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
+from instrc.runtime.prices import Prices, cost_of
 from instrc.runtime.retrying import Retry
 from instrc.runtime.secrets import redacted
 from instrc.runtime.validation import complaints
@@ -48,6 +49,8 @@ class Effects:
     model_retry: Retry = field(default_factory=Retry)
     others: Mapping[str, Model] = field(default_factory=dict)
     """Models that the project has set for some vibes, by their words."""
+    prices: Prices = field(default_factory=dict)
+    """What the project has set that models cost."""
     first: int = 1
     """The number of the first attempt; an engine that tries again itself counts on."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -111,7 +114,7 @@ class Effects:
             thoughts=parts["thoughts"],
             metrics=parts["metrics"],
             usage=reply.usage,
-            cost=reply.cost,
+            cost=reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage),
             model=reply.model,
             repairs=[*reply.repairs, *numbered],
             complaints=cast("Json", wrong),

@@ -92,6 +92,21 @@ class Run(ABC):
         return None if self.output is None else self.outcome["value"]
 
     @property
+    def usage(self) -> dict[str, float]:
+        """What models have used, all asking again included: `requests`, `input_tokens`, `output_tokens`, `cost` in US dollars.
+
+        `cost` is there where a model says it, or the settings have its price.
+        """
+        used: dict[str, float] = {"requests": 0}
+        for event in self.trace:
+            if event["event"] == "answered":
+                used["requests"] += 1
+                for name, count in (*event["usage"].items(), ("cost", event["cost"])):
+                    if isinstance(count, int | float):
+                        used[name] = used.get(name, 0) + count
+        return used
+
+    @property
     def metrics(self) -> dict[str, Json]:
         """The metrics of all answers, by command and path; those of an answer that was not accepted are not among them."""
         found: dict[str, Json] = {}

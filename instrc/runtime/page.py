@@ -26,6 +26,10 @@ _TITLES = {
 _OPEN = frozenset({"sent", "answer", "output", "error", "input", "show", "complaints"})
 _ROW = 26
 """Pixels of a row of bars."""
+_THIN = 7
+"""Pixels of a row where there are many: without labels, which the bars show when they are pointed at."""
+_MANY = 60
+"""Spans of a lane."""
 _LABEL = 44
 """Characters of a label."""
 _LETTER = 0.75
@@ -43,6 +47,8 @@ h1 { font-size: 1.4rem; margin-bottom: .2rem; } .sub { opacity: .7; margin-top: 
   font-size: 12px; line-height: 20px; white-space: nowrap; border-left: 3px solid var(--c);
   background: color-mix(in srgb, var(--c) 30%, transparent); }
 .bar span { position: absolute; left: 5px; } .bar.late span { left: auto; right: 100%; padding-right: 6px; }
+.dense .bar { height: 5px; border-radius: 2px; border-left-width: 1px;
+  background: color-mix(in srgb, var(--c) 60%, transparent); }
 .bar:hover { z-index: 2; outline: 1px solid var(--c); }
 .model { --c: var(--model); } .server { --c: var(--server); } .process { --c: var(--process); } .person { --c: var(--person); }
 .failed, .rejected { --c: var(--failed); } .open { border-right: 2px dashed var(--c); }
@@ -64,6 +70,8 @@ def page_of(title: str, status: str, spans: Sequence[Span]) -> str:
     lanes = "".join(_lane(lane, [each for each in numbered if each[1].lane == lane], whole) for lane in _LANES)
     tokens = sum(_tokens(span) for span in spans)
     about = f"{status} · {len(spans)} commands · {_seconds(whole)}" + (f" · {tokens:,} tokens" if tokens else "")
+    cost = sum(each for span in spans if isinstance(each := span.facts.get("cost"), int | float))
+    about += f" · ${cost:,.4f}" if cost else ""
     ticks = "".join(f"<span>{_seconds(whole * part / 4)}</span>" for part in range(5))
     details = "".join(_details(number, span) for number, span in numbered)
     return (
@@ -78,23 +86,27 @@ def _lane(lane: Lane, spans: list[tuple[int, Span]], whole: float) -> str:
     """Return a lane; spans that overlap stand in rows of their own."""
     if not spans:
         return ""
+    dense = len(spans) > _MANY
+    pitch = _THIN if dense else _ROW
     ends: list[float] = []
     bars = []
     for number, span in spans:
         end = whole if span.ended is None else span.ended
         left, width = 100 * span.began / whole, 100 * (end - span.began) / whole
         label = span.label if len(span.label) <= _LABEL else f"{span.label[: _LABEL - 1]}…"
-        room = len(label) * _LETTER
+        room = 0.0 if dense else len(label) * _LETTER
         late = left + room > 100
         row = next((row for row, free in enumerate(ends) if free <= left - room * late), len(ends))
         ends[row:] = [*ends[row:], 0.0] if row == len(ends) else ends[row:]
         ends[row] = left + max(width, 0 if late else room)
         hint = escape(f"{span.id}: {span.label}", quote=True)
+        inside = "" if dense else f"<span>{escape(label)}</span>"
         bars.append(
             f'<a class="bar {lane} {span.state}{" late" * late}" title="{hint}" href="#s{number}" '
-            f'style="left:{left:.2f}%;width:{width:.2f}%;top:{row * _ROW}px"><span>{escape(label)}</span></a>'
+            f'style="left:{left:.2f}%;width:{width:.2f}%;top:{row * pitch}px">{inside}</a>'
         )
-    return f'<div class="lane"><b>{lane}</b><div class="bars" style="height:{len(ends) * _ROW}px">{"".join(bars)}</div></div>'
+    kind = "bars dense" if dense else "bars"
+    return f'<div class="lane"><b>{lane}</b><div class="{kind}" style="height:{len(ends) * pitch}px">{"".join(bars)}</div></div>'
 
 
 def _details(number: int, span: Span) -> str:
@@ -115,6 +127,7 @@ def _details(number: int, span: Span) -> str:
         took,
         span.state,
         *([f"{tokens:,} tokens"] if tokens else []),
+        *([f"${cost:,.4f}"] if isinstance(cost := span.facts.get("cost"), int | float) else []),
         *([str(span.facts["model"])] if span.facts.get("model") else []),
     ]
     return (

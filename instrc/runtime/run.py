@@ -149,7 +149,7 @@ class LiveRun(Run):
     def _below(self, run: str, plan: Json, state: Json) -> LiveRun:
         above = self.effects
         effects = Effects(run, above.model, above.activities, above.sink, above.checks, above.processes)
-        effects.model_retry, effects.others = above.model_retry, above.others
+        effects.model_retry, effects.others, effects.prices = above.model_retry, above.others, above.prices
         return LiveRun(plan, state, effects, self.people)
 
     def kept(self) -> Kept:

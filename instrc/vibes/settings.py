@@ -14,7 +14,7 @@ from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 
-KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "activities", "models", "checks", "run")
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
 """Settings of `[tool.instrc.run]`."""
 LIMITS = ("source", "vibe", "schema")
@@ -44,6 +44,8 @@ class Settings:
     """By name: `package.module:function`, the address of a process, or a table."""
     models: Mapping[str, str] = field(default_factory=dict)
     """The model that answers, by name or pattern of a vibe."""
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """What models cost, by name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
     checks: Mapping[str, str] = field(default_factory=dict)
     """`package.module:function` by name of a vibe."""
     run: Mapping[str, Any] = field(default_factory=dict)
@@ -130,6 +132,7 @@ class _Reader:
             keywords=self._keywords(),
             activities=self._table("activities", (str, dict), "its values are `module:function`, addresses or tables"),
             models=self._table("models", (str,), "its values are names of models"),
+            prices=self._prices(),
             checks=self._table("checks", (str,), "its values are `module:function`"),
             run=self._run(),
             file=self.file,
@@ -161,6 +164,19 @@ class _Reader:
         if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
             self._wrong(key, f"it is a table, and {reason}")
             return {}
+        return written
+
+    def _prices(self) -> dict[str, Any]:
+        written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
+        for name, price in written.items():
+            for key, value in price.items():
+                if (
+                    key not in {"input", "output"}
+                    or isinstance(value, bool)
+                    or not isinstance(value, int | float)
+                    or not value >= 0
+                ):
+                    self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
         return written
 
     def _run(self) -> dict[str, Any]:

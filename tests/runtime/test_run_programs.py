@@ -188,3 +188,38 @@ def test_a_check_of_the_project_is_asked_again_like_a_schema_error(project: Path
     )
     assert run.status == "failed"  # `pick` has no answer in the script; `confirm` was asked twice
     assert "say please" in answers.sent[1].message
+
+
+def test_a_model_is_chosen_by_the_folder_of_a_vibe_and_no_other_step_gets_it(project: Path) -> None:
+    (project / "schemas" / "judges").mkdir()
+    (project / "schemas" / "judges" / "rate.vibe.json").write_text(dumps(VIBES["pick"]))
+    settings = '[tool.instrc.models]\n"judges/*" = "scripted:judge.json"\n'
+    settings += '[tool.instrc.prices]\n"small*" = { input = 2, output = 10.5 }\n'
+    (project / "pyproject.toml").write_text(settings)
+    (project / "judge.json").write_text('{"rate": {"id": "from the judge"}, "llmContext1": {"id": "from the judge"}}')
+    (project / "rated.aug").write_text("aug:judges/rate(Save_Activity(Confirm(prompt)))\n")
+
+    class Small:
+        async def answer(self, request: instrc.Request) -> instrc.Reply:
+            assert request.command is not None
+            return instrc.Reply(
+                {key: {"text": "draft"} for key in request.command["steps"]},
+                usage={"input_tokens": 1000, "output_tokens": 100},
+                model="small-1",
+            )
+
+    run = instrc.run(Path("rated.aug"), "x", model=Small(), activities={"Save_Activity": lambda given: given["text"]})
+    assert run.status == "done", run.outcome
+    assert run.value == {"id": "from the judge"}
+    assert run.usage == {"requests": 2, "input_tokens": 1000, "output_tokens": 100, "cost": pytest.approx(0.00305)}
+    asked = [event["steps"] for event in run.trace if event["event"] == "asked"]
+    assert asked == [["step1_confirm"], ["step3_rate"]]
+    (project / "rate.aug").write_text("aug:judges/rate(prompt)\n")
+    assert instrc.run(Path("rate.aug"), "x", model=Small()).value == {"id": "from the judge"}, "a tool has its model as well"
+
+
+def test_prices_that_say_nothing_are_a_problem(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[tool.instrc.prices]\n"gpt" = { inputs = 2 }\n')
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.run("Confirm(prompt)\n", "x", model="sample")
+    assert "a million tokens" in raised.value.problems[0].message
