@@ -133,9 +133,15 @@ class Workspace:
     def _review(self, path: str, report: Report) -> None:
         from instrc.lint.review import review  # brings the judge of schemas
 
-        if self._text(path) is not None or readable(path, report):
-            registry = self._surroundings.registry(Path(path))
-            review(registry.open(Path(path)), registry, report, self._surroundings.settings(Path(path)).keywords)
+        place = Path(path)
+        registry = self._surroundings.registry(place)
+        try:
+            vibe = registry.open(place)
+        except CompileError:
+            if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
+                return
+            raise
+        review(vibe, registry, report, self._surroundings.settings(place).keywords)
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.syntax.intake import MAX_BYTES, take_in

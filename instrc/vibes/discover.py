@@ -20,6 +20,9 @@ from instrc.vibes.settings import Settings, read_settings, shown
 from instrc.vibes.vibe import MAX_BYTES
 
 
+_ENDINGS = (".json", ".aug")
+
+
 class Surroundings:
     """The registries and settings of many files: files with the same roots share one registry.
 
@@ -50,6 +53,8 @@ class Surroundings:
                 for folder in missing
             )
         self._settings: dict[Path, Settings] = {}
+        self._near: dict[tuple[Path | None, bool], Registry] = {}
+        """By the folder of a source, and whether its name may stand in a folder of vibes: all that a registry depends on."""
         self._registries: dict[tuple[tuple[Path, ...], tuple[Path, ...], int, Path | None], Registry] = {}
 
     def settings(self, source: Path | None) -> Settings:
@@ -61,6 +66,12 @@ class Surroundings:
 
     def registry(self, source: Path | None) -> Registry:
         """Return the registry that a source file sees; for none, the one of the working folder."""
+        near = (None, False) if source is None else (source.parent, source.name.endswith(_ENDINGS))
+        if near not in self._near:
+            self._near[near] = self._registry(source)
+        return self._near[near]
+
+    def _registry(self, source: Path | None) -> Registry:
         settings = self.settings(source)
         workspace = (*self._roots, *_beside(source), *settings.roots)
         shared = (*self._shared, *settings.shared)
@@ -101,7 +112,7 @@ def _lock(place: Path) -> Lock:
 def _beside(source: Path | None) -> list[Path]:
     folder = Path() if source is None else source.parent
     found = [folder / "schemas"] if (folder / "schemas").is_dir() else []
-    if source is not None and source.name.endswith((".json", ".aug")):
+    if source is not None and source.name.endswith(_ENDINGS):
         absolute = Path(os.path.abspath(folder))  # noqa: PTH100  -- as written: links are not followed
         for steps, above in enumerate((absolute, *absolute.parents)):
             if above.name == "schemas":
