@@ -19,7 +19,6 @@ from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings, shown
 from instrc.vibes.vibe import MAX_BYTES
 
-
 _ENDINGS = (".json", ".aug")
 
 
