@@ -48,27 +48,30 @@ def _is_task(schema: Json) -> bool:
 def _numbered(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
     ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
     read = _read(plan)
-    used, seen = set(ids), set[Json]()
+    used = {each for each in ids if isinstance(each, str)}
+    counts: dict[str, int] = {}
     found: list[Json] = []
     for index, task in enumerate(plan):
         if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
             found.append(task)
             continue
-        if old in seen and old not in read:
-            new = _free(old, used)
+        if old in counts and old not in read:
+            new = _free(old, used, counts)
             used.add(new)
-            notes.append(f"{pointer((*place, str(index), 'id'))}: the second task `{old}` is called `{new}`")
-            task = {**task, "id": new}  # noqa: PLW2901  -- the task as it is from here on
-        seen.add(old)
-        found.append(task)
+            notes.append(f"{pointer((*place, str(index), 'id'))}: another task `{old}` is called `{new}`")
+            found.append({**task, "id": new})
+        else:
+            counts.setdefault(old, 1)
+            found.append(task)
     return found
 
 
-def _free(old: str, used: set[Json]) -> str:
-    number = 2
-    while (new := f"{old[: _LONGEST - 1 - len(str(number))]}_{number}") in used:
-        number += 1
-    return new
+def _free(old: str, used: set[str], counts: dict[str, int]) -> str:
+    while True:
+        counts[old] += 1
+        new = f"{old[: _LONGEST - 1 - len(str(counts[old]))]}_{counts[old]}"
+        if new not in used:
+            return new
 
 
 def _read(plan: list[Json]) -> set[str]:

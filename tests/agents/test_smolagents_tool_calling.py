@@ -202,7 +202,7 @@ def test_calls_with_one_id_are_numbered_apart_and_that_is_noted() -> None:
     done = instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS, watch=events.append)
     seen = play.results(done.record["repeatContext1"][0])
     assert [(each["id"], each["output"]) for each in seen] == [("a", "4 C"), ("a_2", "18 C"), ("b", 6)]
-    assert any("the second task `a` is called `a_2`" in str(each.get("repairs")) for each in events)
+    assert any("another task `a` is called `a_2`" in str(each.get("repairs")) for each in events)
 
 
 def test_an_id_that_another_call_reads_is_not_numbered_apart_but_told() -> None:
