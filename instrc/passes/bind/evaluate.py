@@ -35,12 +35,13 @@ from instrc.passes.bind.calls import call, fail
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.durations import is_duration
 from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.launches import launch, start
 from instrc.passes.bind.literals import data_of, refuse_annotations
 from instrc.passes.bind.lookup import callee_of, find_vibe, given, meaning
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import InputName, Program, Special
 from instrc.passes.bind.pipes import evaluate_pipe
-from instrc.passes.bind.processes import launch, process, start
+from instrc.passes.bind.processes import process
 from instrc.passes.bind.programs import call_program
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value

@@ -1,0 +1,151 @@
+"""`StartProcess` and `LaunchProcess`: tools that begin a process."""
+
+from __future__ import annotations
+
+from instrc import problems
+from instrc.ir.graph import (
+    Argument,
+    Constant,
+    Fusion,
+    Instruction,
+    Path,
+    Slot,
+)
+from instrc.ir.surface import Argument as Written
+from instrc.ir.surface import Expression, Field, Name, Object, Uri
+from instrc.jsonvalue import AnyJson as Json
+from instrc.naming import pascal
+from instrc.passes.bind import braces, filling
+from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.evaluation import Evaluation
+from instrc.passes.bind.given import Given
+from instrc.passes.bind.holding import numbers
+from instrc.passes.bind.literals import data_of, is_data
+from instrc.passes.bind.lookup import alias, find_instruction
+from instrc.passes.bind.names import Program
+from instrc.passes.bind.slots import check_slots, frame_at
+from instrc.passes.bind.steps import PRIVATE
+from instrc.passes.bind.values import Keys, Members, Result, Value
+from instrc.passes.trampoline import Task
+from instrc.problems.problem import CompileError
+from instrc.source import Span
+
+
+def start(
+    ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
+) -> Task[Value | None]:
+    """Make the step that starts a process: what its contexts are given is placed in them."""
+    schema = ev.flat(instruction, span)
+    slots: list[Slot] = []
+    given = Given()
+    keys = Keys.within(context.keys)
+    inside = context.inside()._replace(keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
+    for field in _fields(ev, instruction, written, given):
+        expression = field.value or Name(field.key, field.key_span)
+        if is_data(expression):
+            slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
+            continue
+        slot = yield _placed(ev, instruction, field, expression, inside._replace(braces=ev.braces(inside, field.key)))
+        if slot is None:
+            return None
+        slots.append(slot)
+    if schema is None or not given.complete or not check_slots(ev, instruction, schema, slots, context.annotations):
+        return None
+    return Result(Path(_add(ev, instruction, tuple(slots), context, span)))
+
+
+def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], given: Given) -> list[Field]:
+    """Return what is given by name, in braces or in brackets; a plain argument has no slot to go to."""
+    fields: list[Field] = []
+    for each in written:
+        if each.label is None and isinstance(each.value, Object):
+            fields += each.value.fields
+        elif each.label is not None:
+            fields.append(Field(each.label, each.label_span or each.value.span, each.value))
+        else:
+            ev.report.add(problems.calls.TooManyArguments(at=each.value.span, mixin=instruction.name, first=None))
+            given.complete = False
+    return fields
+
+
+def _placed(
+    ev: Evaluation, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
+) -> Task[Slot | None]:
+    """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
+    frame = frame_at(ev, context)
+    if isinstance(expression, Object):
+        block = yield braces.block(ev, expression, context, frame, ())
+        return None if block is None else filling.slot_of(ev, field, block[0])
+    value = yield ev.value(expression, context.given_to(frame)._replace(key=PRIVATE))
+    if value is None:
+        return None
+    units = ev.steps.fill(frame, context)
+    if not units or not isinstance(value, Result | Members):
+        ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
+        return None
+    if isinstance(value, Result) and units == (value.path.origin,):
+        return filling.dissolve(ev, field, numbers(units)[0], frame, context)
+    return filling.slot_of(ev, field, braces.take(ev, units, frame, context, expression.span, ()))
+
+
+def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
+    """Make the tool that launches a process kept as a vibe: its name as a constant, and its entry to fill in."""
+    yield from ()
+    launcher = find_instruction(ev, Name("LaunchProcess", span), context.scope)
+    if not isinstance(launcher, Instruction):
+        return None
+    target = None
+    if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
+        target = alias(ev, written[0].value, context.scope)
+    if isinstance(target, Program):
+        yield from ()
+        made = ev.instructions.launched(target.file, target.export)
+        entry, name = made, target.file.segment
+        if entry is None:
+            ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name))
+            return None
+        return _launching(ev, launcher, name, entry, {}, context, span)
+    if not isinstance(target, Instruction) or target.uri is None:
+        at = written[0].value.span if written else span
+        ev.report.add(problems.calls.NotAProcess(at=at, word=at.text))
+        return None
+    try:
+        entry = ev.instructions.entry(target)
+    except CompileError as error:
+        for problem in error.problems:
+            ev.report.add(problem)
+        return None
+    if entry is None:
+        ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=target.name))
+        return None
+    vibe = ev.flat(target, span)
+    about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
+    return _launching(ev, launcher, target.name, entry, about, context, span)
+
+
+def _launching(
+    ev: Evaluation, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
+) -> Result:
+    identities = ev.steps.identities
+    slots = (
+        identities.slot("name", Constant(pascal(name)), span),
+        identities.slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), span),
+    )
+    annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
+    return Result(Path(_add(ev, launcher, slots, context._replace(annotations=annotations), span)))
+
+
+def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:
+    """Add the step of a reserved instruction; it reads what is piped to it, else `prompt`, beside what is in its slots."""
+    given = Given(slots=list(slots))
+    ev.reads_pipe(context)
+    given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
+    return ev.steps.add(
+        context,
+        stem=instruction.stem,
+        executor="model",
+        content=Fusion(instruction, slots, context.annotations, (), span),
+        arguments=tuple(each for each in given.arguments if isinstance(each, Argument)),
+        reads=given.reads(),
+        span=span,
+    )
