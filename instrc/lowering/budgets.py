@@ -9,9 +9,11 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.places import Steps, written
 from instrc.problems.targets import BudgetExceeded
+from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import held, subschemas
 
 _LEVELS = "levels of nesting"
+_COUNTED = HOLDERS | {"enum", "const"}
 
 
 class Counts(NamedTuple):
@@ -38,6 +40,8 @@ def count(schema: Json) -> Counts:
         level += _is_level(node)
         depth = max(level, depth)
         for keyword, value in node.items():
+            if keyword not in _COUNTED:
+                continue
             if keyword == "properties":
                 properties += len(value)
                 characters += sum(map(len, value))

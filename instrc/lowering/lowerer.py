@@ -42,6 +42,8 @@ _SILENT = frozenset(
     {"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"}
 )
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+_QUIET = _SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
+"""Keywords of which `described` has nothing to say."""
 _SAID = frozenset({"title", "description", "default", "propertyOrdering"})
 """Words of a payload that decide nothing."""
 _APPLICATORS = ("not", "if", "then", "else")
@@ -310,9 +312,8 @@ class SchemaLowerer(Ledger):
             description, title = node.get("description"), node.get("title")
             description = description if isinstance(description, str) else None
             title = title if isinstance(title, str) else None
-            for keyword in node:
-                if keyword in _SILENT or (keyword in KEYWORDS and keyword not in NO_ASSERTIONS):
-                    continue
+            more = node.keys() - _QUIET
+            for keyword in (word for word in node if word in more) if more else ():
                 if keyword == "default" and "default" in keywords and codec is None:
                     tail["default"] = node["default"]
                     continue
@@ -326,7 +327,7 @@ class SchemaLowerer(Ledger):
                 description = title
             else:
                 self.lose(node, "title", "annotation", "has no place beside the description")
-        if text := joined(description, *notes):
+        if text := joined(description, *notes) if notes else description:
             head["description"] = text
         if head and "$ref" in body:
             body = {"anyOf": [body]}

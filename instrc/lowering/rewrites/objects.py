@@ -83,6 +83,8 @@ def _schema_of(
     lowerer: Walk, node: dict[str, Any], name: str, declared: dict[str, Json], patterns: dict[str, Json], rest: Json
 ) -> Json:
     """Return all that is demanded of one property."""
+    if not patterns and name in declared and "propertyNames" not in node:
+        return declared[name]
     demands = [declared[name]] if name in declared else []
     matched = [schema for pattern, schema in patterns.items() if matches(pattern, name)]
     demands += matched
