@@ -1,13 +1,19 @@
 """Measure lowering beside the transforms of SDKs that are installed: time a tool, and which features come through.
 
     python tests/benchmarks/lower.py [TOOLS]
+    python tests/benchmarks/lower.py --tools FILE.jsonl
+
+With `--tools`, a file with a name and a schema in a list on each line, each tool is lowered to every target beside the
+transformers of pydantic-ai for OpenAI and Gemini, turn and turn about, and the ratios are printed.
 
 A feature counts if OpenAI's strict rules take the payload and the sample value can be said in it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import json
 import statistics
 import sys
 import time
@@ -165,6 +171,33 @@ def milliseconds(action: Callable[[Schema], Any], schemas: list[Schema]) -> floa
     return min(passes) * 1000
 
 
+def beside(path: Path) -> None:
+    """Print how long each target takes for the tools of a file, as a multiple of the transformers of pydantic-ai."""
+    from pydantic_ai.profiles.google import GoogleJsonSchemaTransformer
+    from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
+
+    schemas = [schema for _, schema in map(json.loads, path.read_text().splitlines()) if isinstance(schema, dict)]
+    actions: dict[str, Callable[[Schema], Any]] = {
+        "pydantic-ai, OpenAI strict": lambda schema: OpenAIJsonSchemaTransformer(schema, strict=True).walk(),
+        "pydantic-ai, Gemini": lambda schema: GoogleJsonSchemaTransformer(schema).walk(),
+        **{target: lambda schema, target=target: lower(schema, target) for target in targets()},
+    }
+    best = {name: [1.0] * len(schemas) for name in actions}
+    for number, schema in enumerate(schemas):
+        for _ in range(7):
+            for name, action in actions.items():  # by turns, so that a busy machine is as busy for each of them
+                start = time.perf_counter()
+                with contextlib.suppress(Exception):
+                    action(schema)
+                best[name][number] = min(best[name][number], time.perf_counter() - start)
+    first, second = best["pydantic-ai, OpenAI strict"], best["pydantic-ai, Gemini"]
+    print(f"{len(schemas)} tools{'':<26}{'ms':<10}{'of OpenAI’s':<14}{'95 of 100':<12}of Gemini’s")
+    for name, times in best.items():
+        each = sorted(own / theirs for own, theirs in zip(times, first, strict=True))
+        ratios = f"{sum(times) / sum(first):<14.2f}{each[len(each) * 95 // 100]:<12.2f}{sum(times) / sum(second):.2f}"
+        print(f"{name:<36}{sum(times) / len(times) * 1000:<10.3f}{ratios}")
+
+
 def comes_through(transform: Callable[[Schema], Any], schema: Schema, value: Any, target: str) -> bool:
     """Say whether another library's result keeps the rules and can say a value, null standing for what is left out."""
     from jsonschema import Draft202012Validator
@@ -191,7 +224,10 @@ def ours(schema: Schema, value: Any) -> bool:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
+    if sys.argv[1:2] == ["--tools"]:
+        beside(Path(sys.argv[2]))
+        return
     schemas = tools(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
     print(f"{'target':<36}ms a tool")
     for target in targets():

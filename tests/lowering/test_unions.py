@@ -118,3 +118,28 @@ def test_an_object_beside_a_reference_to_what_it_is_part_of_begins_with_another_
     assert not breaches(result.payload, "openai")
     value = {"node": {"_reasoning": "a", "next": {"_reasoning": "b", "next": {"_reasoning": "c", "end": True}}}}
     assert lift(encode(value, result.map), result.map).value == value
+
+
+def wrapping(schema: Any) -> Any:
+    return {"type": "object", "properties": {"a": schema}, "required": ["a"], "additionalProperties": False}
+
+
+def test_what_no_keyword_says_of_both_is_a_loss() -> None:
+    result = lower(wrapping({"type": "number", "allOf": [{"multipleOf": 0.5}, {"multipleOf": 0.3}]}), "openai")
+    assert result.schema["properties"]["a"]["multipleOf"] == 0.5
+    assert "0.3" in result.schema["properties"]["a"]["description"]
+    assert [loss.keyword for loss in result.losses if loss.kind == "unenforced"] == ["multipleOf"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ({"type": "integer"}, {"const": 1.5}),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": "integer"}),
+        ({"type": "integer", "maximum": 3}, {"type": "integer", "minimum": 4}),
+        (wrapping({"const": "x"}), {"type": "object", "properties": {"a": {"const": "y"}}, "additionalProperties": False}),
+    ],
+)
+def test_branches_that_cannot_both_hold_are_said_as_anyof_without_a_loss(left: Any, right: Any) -> None:
+    losses = lower(wrapping({"oneOf": [left, right]}), "openai").losses
+    assert not [loss for loss in losses if loss.keyword == "oneOf"]
