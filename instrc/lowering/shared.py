@@ -25,6 +25,8 @@ Part = TypeVar("Part")
 
 _WORTH = 120
 """Characters of JSON from which on a part that stands in several places gets a name."""
+_SMALL = 5000
+"""Characters of JSON up to which a codec is looked through for what it repeats."""
 _BELOW = "#/$defs/"
 
 
@@ -35,8 +37,8 @@ def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, 
     """
     if not codecs:
         written = to_json(codec)
-        if written is None or (len(dumps(written, indent=False)) < 2 * _WORTH and not any(_asked([codec]))):
-            return {"codec": written}  # nothing in it can stand there twice and be worth a name
+        if written is None or (len(dumps(written, indent=False)) < _SMALL and not any(_asked([codec])) and not _repeats(codec)):
+            return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
     result, *others = changed(short, lambda _, new: pool.setdefault(_key(new), new))
@@ -50,6 +52,21 @@ def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, 
     if schemas:
         record["definitions"] = schemas
     return record
+
+
+def _repeats(codec: Codec) -> bool:
+    """Say whether a part that is worth a name stands in several places."""
+    seen: set[str] = set()
+    stack = [codec]
+    while stack:
+        part = stack.pop()
+        if part is None or len(text := dumps(to_json(part), indent=False)) < _WORTH:
+            continue  # nor is anything in it
+        if text in seen:
+            return True
+        seen.add(text)
+        stack.extend(parts(part))
+    return False
 
 
 def _key(codec: SomeCodec) -> str:
