@@ -34,3 +34,11 @@ def test_blocks_nest_as_deep_as_brackets(opening: str, tmp_path: Path) -> None:
     closing = "} until round is 2" if opening == "repeat {" else "}"
     text = " ".join(opening.replace("NUMBER", str(number)) for number in range(300)) + " A(prompt) " + closing * 300
     assert compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")
+
+
+def test_lists_in_lists_nest_as_deep_as_blocks(tmp_path: Path) -> None:
+    """The schema of each element is that of the list around it, found once."""
+    (tmp_path / "a.vibe.json").write_text(VIBE, encoding="utf-8")
+    openings = [f"each e{number} in {f'e{number - 1}' if number else 'prompt'} {{" for number in range(400)]
+    text = " ".join(openings) + " A(e399) " + "}" * 400
+    assert compile_source(Source("t.aug", text), Registry([tmp_path]), Options(), Report(), stem="t")

@@ -57,6 +57,7 @@ class Outcomes:
             if isinstance(step.content, Repeat):
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
         self._open: set[tuple[int, str]] = set()
+        self._items: dict[int, Json] = {}
         for number in sorted(graph.steps):  # what a block gives is made of what is in it, which was met before it
             content = graph.steps[number].content
             if isinstance(content, When | Each | Repeat | Try | Do):
@@ -166,18 +167,39 @@ class Outcomes:
             case "error":
                 return ERROR
             case "item":
-                block = self._places.get(origin.block) or self._rounds[origin.block]
-                if block.source is None or isinstance(block.source, int):
-                    most = block.source or 1
-                    return {"type": "integer", "minimum": 1, "maximum": most}
-                listed = elements(self.path(block.source))
-                return ANYTHING if listed is None else listed
+                return self._item(origin.block)
             case "round":
                 return {"type": "integer", "minimum": 1, "maximum": self._rounds[origin.block].most}
             case "previous":
                 return {"type": ["object", "null"]}
             case "rounds":
                 return {"type": "array", "items": {"type": "object"}}
+
+    def _item(self, body: int) -> Json:
+        """Return the schema of the element of a body; lists in lists are gone through from the outermost in."""
+        chain: list[int] = []
+        while body not in self._items and body not in chain:
+            chain.append(body)
+            source = self._over(body).source
+            if not isinstance(source, Path) or not isinstance(source.origin, Local) or source.origin.kind != "item":
+                break
+            body = source.origin.block
+        made: Json = self._items.get(body, ANYTHING)
+        for each in reversed(chain):
+            made = self._items[each] = self._element(self._over(each))
+        if self._open:  # what is not known yet may come out otherwise later
+            for each in chain:
+                del self._items[each]
+        return made
+
+    def _over(self, body: int) -> Each | Repeat:
+        return self._places.get(body) or self._rounds[body]
+
+    def _element(self, block: Each | Repeat) -> Json:
+        if block.source is None or isinstance(block.source, int):
+            return {"type": "integer", "minimum": 1, "maximum": block.source or 1}
+        listed = elements(self.path(block.source))
+        return ANYTHING if listed is None else listed
 
     def _previous(self, block: int, name: str) -> Json:
         """Return the schema of what a name of a block had in the round before: the least one that fits."""
