@@ -70,3 +70,18 @@ TYPE_WORD_DEPTH: Final = 40
 
 LOWERED_LEVELS: Final = 2000
 """Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
+
+# flattening and comparing results
+
+REFERENCES_AT_ONCE: Final = 100
+"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
+REMEMBERED_LISTS: Final = 8
+"""Lists that a further one is compared with."""
+MEMBERS_LOOKED_AT: Final = 2_000
+"""Schemas that are looked at; after that anything may be there."""
+COMPARED_LEVELS: Final = 60
+"""Levels of two vibes that are compared for `instrc diff`."""
+INSTANCES_COMPARED: Final = 400
+"""Instances that are tried for one comparison of two vibes."""
+NAMED_DEPTH: Final = 2
+"""Levels on which names are tried that a schema speaks of elsewhere."""

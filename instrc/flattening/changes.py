@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from instrc.flattening.instances import instances
 from instrc.jsonvalue import Json, equal, pointer
+from instrc.limits import COMPARED_LEVELS, INSTANCES_COMPARED
 from instrc.schema.relations import implies
 from instrc.schema.validation import is_valid
 from instrc.schema.walk import refers
@@ -20,8 +21,6 @@ from instrc.schema.walk import refers
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
 What: TypeAlias = Literal["added", "removed", "narrowed", "widened", "changed", "reordered", "required", "optional", "described"]
 _WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
-_DEEPEST = 60
-_MOST_TRIED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
     if equal(_plain(wide), _plain(narrow)) or (_comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
-    for instance in islice(instances(narrow, wide), _MOST_TRIED):
+    for instance in islice(instances(narrow, wide), INSTANCES_COMPARED):
         if is_valid(instance, narrow, unsure=False) and not is_valid(instance, wide, unsure=True):
             return "no", instance
     return "unknown", None
@@ -95,7 +94,7 @@ def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterato
     shared = [name for name in before if name in after]
     if shared != [name for name in after if name in before]:
         yield Change(here, "reordered", ", ".join(name for name in after if name in before))
-    if depth < _DEEPEST:
+    if depth < COMPARED_LEVELS:
         for name in shared:
             yield from _changes(before[name], after[name], (*path, name), depth + 1)
         old_items, new_items = _items(old), _items(new)

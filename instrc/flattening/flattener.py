@@ -25,14 +25,12 @@ from instrc.flattening.run import Options
 from instrc.flattening.single import alone
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import REFERENCES_AT_ONCE
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 from instrc.schema.uris import is_mixin
-
-_HOPS = 100
-"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
 
 
 class Flattener(Tracing):
@@ -119,7 +117,7 @@ class Flattener(Tracing):
     def referred(self, node: Json, scope: Scope) -> tuple[Json, Scope]:
         """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
         store = self.store
-        for _ in range(_HOPS):
+        for _ in range(REFERENCES_AT_ONCE):
             if node.__class__ is not dict or id(node) not in store.needs_flattening or len(node) > 1:
                 break
             reference = node.get("$ref")

@@ -11,13 +11,11 @@ from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, freeze
-from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE
+from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE, NAMED_DEPTH
 from instrc.schema.expressions import search
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.walk import subschemas
 
-_NAMED_DEPTH = 2
-"""Levels on which names are tried that a schema speaks of elsewhere."""
 _OF_TYPE: dict[str, list[Json]] = {
     "null": [None],
     "boolean": [True, False],
@@ -133,7 +131,7 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
 def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
     properties: dict[str, list[Json]] = {}
-    names = _names(*around) if depth < _NAMED_DEPTH else []
+    names = _names(*around) if depth < NAMED_DEPTH else []
     required: dict[str, None] = {}
     for holder in around:
         if holder.get("properties").__class__ is dict:

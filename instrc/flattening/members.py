@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
+from instrc.limits import MEMBERS_LOOKED_AT
 from instrc.schema.expressions import search
 from instrc.schema.walk import refers
 
 ANYTHING: Json = {}
-_MOST = 2_000
-"""Schemas that are looked at; after that anything may be there."""
 
 
 class Found(NamedTuple):
@@ -92,7 +91,7 @@ def _alternatives(schema: Json) -> Iterator[Json | None]:
     """Yield the branches of a schema, references followed; `None` where it is too large to look at."""
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
     waiting: list[Json] = [schema]
-    for _ in range(_MOST):
+    for _ in range(MEMBERS_LOOKED_AT):
         if not waiting:
             return
         node = waiting.pop()

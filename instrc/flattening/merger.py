@@ -14,6 +14,7 @@ from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.evaluated import marks_nothing
 from instrc.flattening.reconciling import Reconciling
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import REMEMBERED_LISTS
 from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
     NO_LAW,
@@ -29,8 +30,6 @@ from instrc.schema.walk import TRIVIAL
 
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
-_REMEMBERED = 8
-"""Lists that a further one is compared with."""
 
 
 class Merger(Reconciling):
@@ -118,7 +117,7 @@ class Merger(Reconciling):
             elif keyword == "type" and value.__class__ is list:
                 if value in lists:
                     continue
-                if types_of(value) is not None and len(lists) < _REMEMBERED:
+                if types_of(value) is not None and len(lists) < REMEMBERED_LISTS:
                     lists.append(value)
             for index, other in enumerate(kept):
                 if other is value:
