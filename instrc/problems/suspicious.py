@@ -189,6 +189,36 @@ class HiddenVersion(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnfindableVibe(Problem):
+    """The file is called `.json`, so no program finds it: the name of a vibe ends in `.vibe.json`.
+
+    The file can be checked and compiled by its path, but nothing can refer to it.
+
+    ```json letter.json
+    { "type": "object", "properties": { "body": { "type": "string" } } }
+    ```
+
+    Rename it, as in `schemas/letter.vibe.json`: then a program calls it `Letter`.
+    """
+
+    name: ClassVar[str] = "unfindable-vibe"
+    severity: ClassVar[Severity] = "warning"
+
+    file: str
+    """The name of the file, without its folder."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"no program finds `{self.file}`: the name of a vibe ends in `.vibe.json`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"rename it to `{self.file.removesuffix('.json')}.vibe.json`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptySlot(Problem):
     """A slot of a mixin that must be filled is left empty.
 
