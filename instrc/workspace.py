@@ -97,7 +97,7 @@ class Workspace:
     def compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         """Return the artefacts of a program or vibe: a path, `-`, or a text with the name it would have as a file.
 
-        A mistake in it is taken down; then there are none.
+        A mistake in it is reported; then there are none.
         """
         name = program.name if isinstance(program, Source) else name_of(program)
         with _own(report, name) as found:
@@ -105,7 +105,7 @@ class Workspace:
         return ()
 
     def check(self, path: str, report: Report) -> None:
-        """Take down what is wrong with a program or a vibe."""
+        """Report what is wrong with a program or a vibe."""
         with _own(report, path) as found:
             if _is_vibe(path):
                 self._review(path, found)

@@ -47,7 +47,7 @@ def one_by_one(
     recursion: Recursion | None = None,
     strict: bool = False,
 ) -> Iterator[Fitted]:
-    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is taken down.
+    """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
 
     Where no document is asked for, a process gives one for each chunk of the model.
     """

@@ -107,7 +107,7 @@ def _settled(found: Evaluated, *, properties: bool, items: bool) -> bool:
 
 
 def _take(view: dict[str, Json], into: Evaluated, possible: Evaluated, *, own: bool) -> None:
-    """Take down what the keywords of one schema look at."""
+    """Record what the keywords of one schema look at."""
     for keyword, names in (("properties", into.names), ("patternProperties", into.patterns)):
         value = view.get(keyword)
         if value.__class__ is dict:

@@ -34,7 +34,7 @@ class Watched:
             stack += [(child, scope) for _, child in subschemas(node) if isinstance(child, dict)]
 
     def _look(self, store: SchemaStore, node: dict[str, Json], scope: Scope) -> None:
-        """Take down what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
+        """Record what the `unevaluated…` of one schema watches, and that it cannot be known if a reference is dynamic."""
         view = store.view(node, scope)
         if "$dynamicRef" in view or "$recursiveRef" in view:
             self.everything = True
@@ -52,7 +52,7 @@ class Watched:
 
 
 def _mark(store: SchemaStore, node: Json, scope: Scope, marked: set[int]) -> None:
-    """Take down all schemas whose marks a schema sees."""
+    """Record all schemas whose marks a schema sees."""
     stack = [(node, scope)]
     while stack:
         node, scope = stack.pop()

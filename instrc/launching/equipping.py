@@ -60,7 +60,7 @@ def equip(run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
 
 
 def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own | None) -> Effects:
-    """Return the effects of a run; `CompileError` if it uses what only the program has that has begun it."""
+    """Return the effects of a run; `CompileError` if it uses what only the program that began it has."""
     if own is None and how.get("own"):
         raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(how["own"]))])
     own = own or Own()

@@ -28,7 +28,7 @@ _JUDGED_DEPTH = 100
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
-    """Take down what in a vibe leads nowhere or contradicts itself."""
+    """Report what in a vibe leads nowhere or contradicts itself."""
     library = SchemaStore(registry.documents, nullable=True, locate=_locate(vibe, registry))
     try:
         scope = library.add(vibe.uri, vibe.schema)

@@ -1,4 +1,4 @@
-"""Take down what is lost, with the places in the schema where it was written."""
+"""Record what is lost, with the places in the schema where it was written."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Ledger:
                 self._lose_parts(keyword, value, place)
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:
-        """Take down that a property is left out, because no value satisfies its schema."""
+        """Record that a property is left out, because no value satisfies its schema."""
         place = self.place(node, "properties") + pointer(("properties", name))
         reason = "no value satisfies it, so the property is left out"
         self.losses.setdefault((place, "schema", "contradiction"), Loss(place, "schema", schema, "contradiction", reason))
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
-        """Take down what is inside a keyword that is lost: an answer is found wrong there."""
+        """Record what is inside a keyword that is lost: an answer is found wrong there."""
         parts: Iterable[tuple[tuple[str | int, ...], Json]]
         if keyword in ONE:
             parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []

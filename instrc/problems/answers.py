@@ -114,7 +114,7 @@ class CutAnswer(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedAnswer(Problem):
-    """What came back is no answer but an error: of the provider, or of a tool of MCP.
+    """What came back is an error of the provider, or of a tool of MCP, instead of an answer.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -140,7 +140,7 @@ class FailedAnswer(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"there is no answer but an error: {self.words}"
+        return f"the provider sent an error instead of an answer: {self.words}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

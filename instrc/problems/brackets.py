@@ -28,7 +28,7 @@ class ExtraClosingBracket(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"nothing is open that `{self.text}` could close"
+        return f"there is no open bracket that `{self.text}` closes"
 
     @property
     def hint(self) -> str | None:
@@ -105,7 +105,7 @@ class MismatchedBracket(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.at.text if self.at else self.closing}` stands where `{self.closing}` is due"
+        return f"`{self.at.text if self.at else self.closing}` is written where `{self.closing}` is needed"
 
     @property
     def hint(self) -> str | None:

@@ -161,7 +161,7 @@ class SeveralExports(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"it is not clear what of `{self.program}` to run"
+        return f"`{self.program}` does not have exactly one export to run"
 
     @property
     def hint(self) -> str | None:

@@ -16,7 +16,7 @@ class Report:
         self.problems: list[Problem] = []
 
     def add(self, problem: Problem) -> None:
-        """Take a problem down."""
+        """Add a problem."""
         self.problems.append(problem)
 
     def change(self, start: int, made: Callable[[Problem], Problem]) -> None:
@@ -25,7 +25,7 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether an error, not only warnings, has been taken down."""
+        """Whether an error, not only warnings, has been added."""
         return any(problem.severity == "error" for problem in self.problems)
 
     def ordered(self) -> tuple[Problem, ...]:
@@ -40,12 +40,12 @@ class Report:
         return tuple(kept.values())
 
     def take(self, error: CompileError) -> None:
-        """Take down the problems of a failure that are not here already."""
+        """Add the problems of a failure that are not here already."""
         known = set(map(id, self.problems))
         self.problems.extend(problem for problem in error.problems if id(problem) not in known)
 
     def stop_if_failed(self) -> None:
-        """Raise a `CompileError` with everything taken down so far if there is an error among it."""
+        """Raise a `CompileError` with everything that was added so far if there is an error among it."""
         if self.failed:
             raise CompileError(self.ordered())
 

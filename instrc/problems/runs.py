@@ -151,7 +151,7 @@ class RunExists(Problem):
 class NeedsItsProgram(Problem):
     """A run is to go on in a process that does not have what the run was begun with.
 
-    A program in Python has begun it with functions or a model of its own, which no store can keep.
+    A program in Python began it with functions or a model of its own, which no store can keep.
     Nothing is lost: that program goes on with it when it begins the same run again, `instrc.run(…, id=RUN, engine=…)`,
     or asks for it, `instrc.find_run(RUN, …)`.
     Activities, checks and models that the settings name are known to all processes.
@@ -166,7 +166,7 @@ class NeedsItsProgram(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.run}` uses {' and '.join(self.uses)} that only the program has that has begun it"
+        return f"`{self.run}` uses {' and '.join(self.uses)}, which only the program that began it has"
 
     @property
     def hint(self) -> str | None:

@@ -164,7 +164,7 @@ class BudgetExceeded(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         end = f"; {self.consequence}" if self.consequence else ""
-        return f"`{self.offender}` brings {self.target} to {self.count} {self.what}, and {self.limit} are taken{end}"
+        return f"with `{self.offender}` there are {self.count} {self.what}, and `{self.target}` takes at most {self.limit}{end}"
 
     @property
     def hint(self) -> str | None:

@@ -136,7 +136,7 @@ class Index:
         return found
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
-        """Take down identifiers of a schema; return the resource that what is below it belongs to."""
+        """Record the identifiers of a schema; return the resource that what is below it belongs to."""
         year = within.dialect.year
         named = node.get("$schema")
         own = node.get("$id") if year != 4 else node.get("id")

@@ -40,7 +40,7 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 
 
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise) -> None:
-    """Build what can be built of a source, and take down its mistakes.
+    """Build what can be built of a source, and report its mistakes.
 
     `builder` holds what has been read before the first mistake; of that, the statements that end for sure are kept.
     Behind a mistake the fast pass reads on, up to the next one: a long source with one mistake costs little more than without.
