@@ -95,8 +95,9 @@ def schema_of(offers: tuple[Offer, ...]) -> Json:
     tools: list[Json] = []
     for offer in offers:
         schema = offer.schema if isinstance(offer.schema, dict) else {}
-        definitions |= schema.get("$defs", {})
-        arguments = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
+        names = {name: _free(name, definitions) for name in schema.get("$defs", {})}
+        arguments = _renamed({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
+        definitions |= {names[name]: _renamed(node, names) for name, node in schema.get("$defs", {}).items()}
         properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
         tools.append(
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
@@ -112,3 +113,31 @@ def schema_of(offers: tuple[Offer, ...]) -> Json:
         "additionalProperties": False,
     }
     return {**made, "$defs": definitions} if definitions else made
+
+
+def _free(name: str, taken: dict[str, Json]) -> str:
+    """Return a name for a definition that no other tool has."""
+    made, number = name, 1
+    while made in taken:
+        number += 1
+        made = f"{name}_{number}"
+    return made
+
+
+def _renamed(node: Json, names: dict[str, str]) -> Json:
+    """Return a schema whose references lead to definitions by their new names."""
+    if all(old == new for old, new in names.items()):
+        return node
+    if isinstance(node, list):
+        return [_renamed(item, names) for item in node]
+    if not isinstance(node, dict):
+        return node
+    made = {key: _renamed(value, names) for key, value in node.items()}
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_BEGINNING):
+        name, slash, rest = reference[len(_BEGINNING) :].partition("/")
+        made["$ref"] = f"{_BEGINNING}{names.get(name, name)}{slash}{rest}"
+    return made
+
+
+_BEGINNING = "#/$defs/"

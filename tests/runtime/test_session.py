@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from written import TEXT, chunk, process, step
 
 from instrc.cli import main
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.runtime.session import Offer, schema_of
 
 
 def test_a_run_begins_with_the_entry_that_a_model_has_filled() -> None:
@@ -54,3 +56,19 @@ def test_a_model_fills_tools_starts_processes_and_talks(
     assert [turn["from"] for turn in turns] == ["person", "model", "note", "model", "trip", "model", "person", "model"]
     assert turns[2]["result"] == {"text": "remember"}
     assert turns[4]["result"]["run"].startswith("trip-")
+
+
+def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
+    def tool(kind: str) -> dict[str, Any]:
+        properties = {"it": {"$ref": "#/$defs/thing"}}
+        return {"type": "object", "properties": properties, "required": ["it"], "$defs": {"thing": {"type": kind}}}
+
+    schema = schema_of((Offer("One", tool("string")), Offer("Two", tool("integer"))))
+
+    def fits(name: str, value: Any) -> bool:
+        return Draft202012Validator(schema).is_valid({"say": None, "use": {"tool": name, "arguments": {"it": value}}})
+
+    assert fits("One", "x")
+    assert fits("Two", 1)
+    assert not fits("One", 1)
+    assert not fits("Two", "x")

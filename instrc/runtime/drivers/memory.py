@@ -13,6 +13,9 @@ from instrc.runtime.effects import Effects
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result, TimerCommand, UserCommand
 from instrc.runtime.questions import People
 
+_PATIENCE = 3
+"""Wrong answers to one question; after them it stays open."""
+
 
 class MemoryPort:
     """Commands as tasks of asyncio."""
@@ -41,6 +44,8 @@ class MemoryPort:
         """Commands that will have a result without anybody's help, deadlines left out."""
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
         self._fired: set[asyncio.Task[None]] = set()
+        self._asked: dict[str, int] = {}
+        """How often people were asked: a command comes again when its answer was wrong."""
 
     def start(self, command: Command) -> Cancellable:
         """Begin a task for a command."""
@@ -98,7 +103,8 @@ class MemoryPort:
                 return None
 
     async def _ask(self, command: UserCommand) -> Result | None:
-        answer = self.people(command) if self.people is not None else None
+        asked = self._asked[command["id"]] = self._asked.get(command["id"], 0) + 1
+        answer = self.people(command) if self.people is not None and asked <= _PATIENCE else None
         if isawaitable(answer):
             answer = await answer
         if answer is not None:
