@@ -21,6 +21,7 @@ from instrc.schema.relations import disjoint
 _SUGGESTED = 50
 """Problems for which the nearest names are looked up."""
 _REMEMBERED = 50_000
+_SUFFIX = "_Activity"
 
 
 def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
@@ -97,7 +98,8 @@ class _Check:
                 self._dangling(reference.task, pointer((index, "arguments", name)), by_id)
         tool = self.tools.get(task.tool)
         if tool is None:
-            near = self._nearest(task.tool, self.tools.names)
+            bare = {name.removesuffix(_SUFFIX): name for name in self.tools.names}  # which most have: it makes none alike
+            near = tuple(bare[each] for each in self._nearest(task.tool.removesuffix(_SUFFIX), tuple(bare)))
             self.problems.append(UnknownTool(pointer=f"/{index}/tool", tool=task.tool, known=self.tools.names, nearest=near))
             return
         for name in tool.required:

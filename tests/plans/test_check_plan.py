@@ -301,3 +301,14 @@ def test_long_plans_take_time_that_grows_with_their_length(*, closed: bool) -> N
 
     seconds(500)
     assert seconds(16000) / max(seconds(2000), 0.005) < 8 * 4
+
+
+def test_tools_are_not_alike_because_they_are_activities() -> None:
+    tools: Any = {name: {"activity": name, "arguments": {}} for name in ("multiply_Activity", "weather_Activity")}
+
+    def hint(tool: str) -> str | None:
+        [problem] = instrc.check_plan([{"tool": tool, "id": "a", "arguments": {}}], tools)
+        return problem.hint
+
+    assert hint("fly_Activity") == "the tools are `multiply_Activity`, `weather_Activity`"
+    assert hint("wether_Activity") == hint("weather") == "did you mean `weather_Activity`?"
