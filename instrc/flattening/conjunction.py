@@ -44,7 +44,7 @@ class Finalization:
     refused = ""
     """The keyword of which nothing is left."""
     shares = False
-    """Whether some schema may have come to stand in several places."""
+    """Whether some schema may now stand in several places."""
     may_simplify = False
     """Whether a further pass might do more."""
     may_close = False

@@ -17,7 +17,7 @@ from instrc.schema.store import SchemaStore
 def expand(
     run: Run, terms: list[Term], *, fold: frozenset[str] = frozenset(), opened: frozenset[int] = frozenset()
 ) -> Expansion | None:
-    """Return the conjuncts that terms come to; `None` if one of the schemas is `false`.
+    """Return the conjuncts of terms; `None` if one of the schemas is `false`.
 
     `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.

@@ -44,7 +44,7 @@ def properties(merger: Placing) -> None:
             _read_unevaluated(merger, place, said)
     if said.unevaluated:
         said.open_extra = None  # it would have them see everything
-    merger.todo.shares = True  # one schema for further properties may come to stand at many names
+    merger.todo.shares = True  # one schema for further properties may then stand at many names
     main, apart = _joined(said)
     merger.todo.may_close = bool(apart) and not main.closed
     for item in said.lost:

@@ -50,7 +50,7 @@ def properties_of(schema: Schema, path: Path) -> Reading:
 
 
 def described(out: Schema, schema: Schema, path: Path) -> tuple[Note, ...]:
-    """Settle in `out` what is required: once each, as a list, and nothing of which nothing is said."""
+    """Write into `out` what is required: once each, as a list, and nothing of which nothing is said."""
     properties = out.get("properties")
     of_properties: dict[str, Json] = properties if properties.__class__ is dict else {}
     names, notes = _names(schema, (*path, "required"))

@@ -92,7 +92,7 @@ class SchemaStore(Located):
     # Scopes
 
     def enter(self, resource: Resource, anchors: Anchors) -> Scope:
-        """Return the scope of a resource that is come to with dynamic anchors of outer ones."""
+        """Return the scope of a resource that is reached with dynamic anchors of outer ones."""
         if resource.dynamic and not resource.dynamic.keys() <= anchors.keys():
             merged = dict(anchors)
             for name, node in resource.dynamic.items():

@@ -250,6 +250,7 @@ def test_of_two_bounds_the_stricter_stays(inclusive: Any, exclusive: Any, upper:
         ({"type": ["integer", "null"], "minimum": 2, "maximum": 1}, None),
         ({"type": "string", "minimum": 2, "maximum": 1}, None),
         ({"minimum": 2, "maximum": 1}, None),
+        ({"type": "integer", "maximum": 1}, None),
         ({"type": [], "minimum": 2, "maximum": 1}, None),
         ({"type": "integer", "minimum": "2", "maximum": 1}, None),
         ({"type": "integer", "minimum": 2, "maximum": "1"}, None),
