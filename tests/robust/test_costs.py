@@ -1,0 +1,115 @@
+"""What twice as much costs, in calls of functions: the same on every machine, however busy it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import instrc
+
+UNION = {
+    "type": "object",
+    "properties": {"t": {"$ref": "#/$defs/n"}},
+    "$defs": {
+        "n": {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"k": {"const": "a"}, "c": {"type": "array", "items": {"$ref": "#/$defs/n"}}},
+                    "required": ["k", "c"],
+                },
+                {"type": "object", "properties": {"k": {"const": "b"}, "v": {"type": "string"}}, "required": ["k", "v"]},
+            ]
+        }
+    },
+}
+UNIQUE = instrc.lower({"type": "array", "uniqueItems": True, "items": {"type": "object"}}, "mcp").map
+TREE = instrc.lower(UNION, "openai").map
+
+
+def chain(size: int) -> object:
+    schema: Any = {"type": "integer"}
+    for _ in range(size):
+        schema = {"allOf": [schema, schema]}
+    return instrc.flatten(schema)
+
+
+def branches(size: int) -> object:
+    rest = [{"properties": {f"p{i}": {}}, "additionalProperties": {"minLength": i}} for i in range(size)]
+    return instrc.flatten({"allOf": rest})
+
+
+def fan_in(size: int) -> object:
+    """Let each step read all before it: the text alone grows with the square."""
+    calls = (", ".join(f"x{j}: a{j}" for j in range(i)) or "prompt" for i in range(size))
+    return instrc.compile("".join(f"const a{i} = A{i}({given});\n" for i, given in enumerate(calls)), sketch=True)
+
+
+def nested(size: int) -> object:
+    text = "A"
+    for i in range(size):
+        text = f"{{ k{i}: {text}, l{i}: B }}"
+    return instrc.compile(text, sketch=True)
+
+
+def slots(size: int) -> object:
+    text = "A"
+    for i in range(size):
+        text = f"S{i}({{ k: {text} }})"
+    return instrc.compile(text, sketch=True)
+
+
+def unique(size: int) -> object:
+    return instrc.lift({"value": [{"a": i, "b": [i]} for i in range(size)]}, UNIQUE)
+
+
+def wrong_items(size: int) -> object:
+    return instrc.lift({"t": {"k": "a", "c": [{"k": "b", "v": i} for i in range(size)]}}, TREE)
+
+
+def items(size: int) -> object:
+    return instrc.compile('@{ title: "A", type: "object" } | @{ title: "B", type: "object" }', batch=size)
+
+
+COSTS: list[tuple[Callable[[int], object], int, float]] = [
+    (chain, 500, 2.5),
+    (branches, 60, 5),
+    (fan_in, 30, 5),
+    (nested, 20, 3.5),
+    (slots, 20, 3.5),
+    (unique, 200, 2.5),
+    (wrong_items, 50, 3),
+    (items, 200, 2.5),
+]
+"""What is done, with how much, and how many times the calls that twice as much may take; 4 is the square."""
+
+
+def counted(work: Callable[[int], object], size: int) -> int:
+    """Return how many functions were called."""
+    count = 0
+
+    def count_one(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    before = sys.getprofile()
+    sys.setprofile(count_one)
+    try:
+        work(size)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize(("work", "size", "most"), COSTS, ids=lambda value: getattr(value, "__name__", ""))
+def test_twice_as_much_costs_no_more_than_it_may(work: Callable[[int], object], size: int, most: float) -> None:
+    work(size)  # what is loaded and kept by the first call is not counted
+    assert counted(work, 2 * size) / counted(work, size) <= most
+
+
+def test_more_items_than_anybody_needs_are_refused_with_a_word() -> None:
+    with pytest.raises(instrc.CompileError, match="invalid-option"):
+        items(100_000)
