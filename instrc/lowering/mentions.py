@@ -37,7 +37,7 @@ class Mentions:
 
     def in_schema(self, schema: Json) -> Json:
         """Return a schema whose descriptions do; what does not change stays the same object."""
-        if not self._sent:
+        if not self._sent or not isinstance(schema, dict):
             return schema
         return rebuild(schema, self._described)
 

@@ -115,6 +115,7 @@ def property_names(schema: Json) -> dict[str, None]:
         if isinstance(dependent := node.get("dependentRequired"), dict):
             for needed in dependent.values():
                 names.update(dict.fromkeys(needed if isinstance(needed, list) else ()))
-        for keyword in HOLDERS.intersection(node):
-            stack.extend(held(keyword, node[keyword]))
+        for keyword, value in node.items():
+            if keyword in HOLDERS:
+                stack.extend(held(keyword, value))
     return names

@@ -71,7 +71,7 @@ def _without_comments(flat: Json, losses: list[Loss]) -> Json:
             return {keyword: value for keyword, value in node.items() if keyword != "$comment" and not keyword.startswith("x-")}
         return node
 
-    return rebuild(flat, change)
+    return rebuild(flat, change) if isinstance(flat, dict) else flat
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:

@@ -57,3 +57,8 @@ def test_a_schema_that_needs_nothing_is_sent_as_it_is(target: str) -> None:
     }
     assert lower(schema, target).schema == schema
     assert lower(schema, target).losses == ()
+
+
+def test_a_schema_that_flattening_finds_unsatisfiable_is_sent_in_a_box() -> None:
+    result = lower({"allOf": [{"type": "string"}, {"type": "integer"}]}, "anthropic")
+    assert result.schema["properties"] == {"value": False}
