@@ -39,6 +39,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "blocking calls": lambda n: " | ".join(["FindUser"] * n),
     "a mixin around each": lambda n: "{ " + ", ".join(f"k{i}: Introspect_Mixin(Draft)" for i in range(n)) + " }",
     "a mixin around each two": lambda n: " | ".join(f'Introspect_Mixin(Draft(Identify @ "{i}"))' for i in range(n // 2)),
+    "ten steps a block, each block read by the next": lambda n: (
+        "const b0 = Identify(prompt);\n"
+        + "".join(
+            f"const b{i + 1} = do {{ "
+            + "".join(f"const s{i}_{j} = Draft({f's{i}_{j - 1}' if j else f'b{i}'}); " for j in range(9))
+            + f"Identify(s{i}_8) }};\n"
+            for i in range(n // 10)
+        )
+    ),
     "each reads the ten before it": lambda n: "".join(
         f"const a{i} = Draft({', '.join(f'a{j}' for j in range(max(0, i - 10), i)) or 'prompt'});\n" for i in range(n)
     ),
@@ -96,11 +105,11 @@ def main(steps: int) -> None:
             found: list[float] = json.loads(done.stdout)
             return found
 
-        print(f"{'':38} {'kB':>6} {'ms':>7} {'/ lark':>7}   {'x10: ms':>8} {'times':>6} {'MB':>5}")
+        print(f"{'':48} {'kB':>6} {'ms':>7} {'/ lark':>7}   {'x10: ms':>8} {'times':>6} {'MB':>5}")
         for shape in SHAPES:
             few, many = run(shape, steps), run(shape, steps * 10)
             print(
-                f"{shape:38} {few[3] / 1000:6.1f} {few[0] * 1000:7.0f} {few[0] / few[1]:7.1f}"
+                f"{shape:48} {few[3] / 1000:6.1f} {few[0] * 1000:7.0f} {few[0] / few[1]:7.1f}"
                 f"   {many[0] * 1000:8.0f} {many[0] / few[0]:6.1f} {many[2]:5.0f}"
             )
 
