@@ -8,7 +8,7 @@ from instrc.emit.paths import suffixed
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.graph import Argument, Unit
+from instrc.ir.graph import Argument, Constant, Named, Path, Reading, Unit
 from instrc.ir.plan import Plan, walk
 from instrc.ir.process import NOTHING
 from instrc.jsonvalue import AnyJson as Json
@@ -126,8 +126,21 @@ def _process(plan: Plan, render: Renderer, title: str | None) -> Json:
     graph = plan.flat.graph
     if render.paths.quoted or any(graph.inputs.values()):
         document["inputs"] = {suffixed(name, item): each for name, each in graph.inputs.items() for item in render.items}
+    if graph.value is not None and len(render.items) == 1 and _has_members(graph.value):
+        document["value"] = render.paths.value(graph.value)
     document["$defs"] = {**definitions, **render.definitions.schemas}
     return document
+
+
+def _has_members(value: Reading) -> bool:
+    """Tell whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
+    match value:
+        case Path(tail=tail):
+            return bool(tail)
+        case Named(members):
+            return any(_has_members(member) for _, member in members)
+        case Constant():
+            return False
 
 
 def _call(plan: Plan, render: Renderer, tool: Json) -> Json:

@@ -94,7 +94,8 @@ class _Reader:
     made: dict[str, Context] = field(default_factory=dict)
 
     def read(self, properties: dict[str, Json]) -> Body:
-        whole = _Part({}, properties, "/properties")
+        engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
+        whole = _Part(engine, properties, "/properties")
         found: list[tuple[str, dict[str, Json], str]] = []
         waiting = [whole]
         while waiting:

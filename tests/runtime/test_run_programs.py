@@ -223,3 +223,18 @@ def test_prices_that_say_nothing_are_a_problem(project: Path) -> None:
     with pytest.raises(instrc.CompileError) as raised:
         instrc.run("Confirm(prompt)\n", "x", model="sample")
     assert "a million tokens" in raised.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("saved", "saved hello"),
+        ("{ what: draft.text, saved }", {"what": "hello", "saved": "saved hello"}),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_a_run_gives_what_its_program_gives_members_of_results_as_well(given: str, value: Any) -> None:
+    program = f"const draft = Confirm(prompt); const saved = Save_Activity(draft); {given}"
+    handlers = [instrc.activity("Save_Activity")(lambda draft: f"saved {draft['text']}")]
+    run = instrc.run(program, "x", model=instrc.Scripted({"confirm": {"text": "hello"}}), activities=handlers)
+    assert run.value == value

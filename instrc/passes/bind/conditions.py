@@ -58,6 +58,6 @@ def with_type(schema: dict[str, Json]) -> Json:
     types = list(dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF))  # a number, not an integer
     if types:
         return {"type": types[0] if len(types) == 1 else types, **schema}
-    if "not" in schema:
+    if "not" in schema and schema["not"] != {"type": "null"}:
         return {**schema, "not": {"anyOf": [schema["not"], {"type": "null"}]}}
     return {**schema, "not": {"type": "null"}}

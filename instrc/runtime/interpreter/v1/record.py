@@ -5,11 +5,11 @@ from __future__ import annotations
 from instrc.flattening.split import split
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
-from instrc.runtime.interpreter.v1.values import shown_of
+from instrc.runtime.interpreter.v1.values import evaluate, shown_of
 
 
 def output_of(machine: Machine) -> dict[str, Json]:
-    """Return the `output` of a finished run, all steps by their keys, and the `value` of the last."""
+    """Return the `output` of a finished run, all steps by their keys, and its `value`: what the process says, else the last."""
     scope = machine.scope(ROOT)
     region = machine.region(ROOT)
     output: dict[str, Json] = {}
@@ -34,7 +34,7 @@ def output_of(machine: Machine) -> dict[str, Json]:
             last = output[step.key]
             if unit.kind != "model" and step.output and isinstance(last, dict):
                 last = last.get("output")
-    return {"output": output, "value": last}
+    return {"output": output, "value": last if region.value is None else evaluate(machine, ROOT, region.value)}
 
 
 def record_of(machine: Machine) -> Json:
