@@ -30,24 +30,33 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
         return Renderer(plan, part, batch=batch, hint=hint, definitions=Definitions(taken), whole=bare)
 
     render = renderer("tool")
-    if bare:
-        unit = plan.chunks[0].units[0]
-        entry = render.step(unit, None) if isinstance(unit, int) else {}
-    elif plan.chunks[0].executor == "model":
-        entry = render.container(plan.chunks[0].units).schema(plan.chunks[0].annotations)
-    else:
-        entry = NOTHING
-    tool = strip(document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None), {"engine"})
+    tool = _entry(plan, render, title, bare=bare, stripped="engine")
     documents["tool"] = tool
     if shape == "process":
         documents["result"] = _whole(plan, renderer("result"), title, {"all"})
         documents["flat"] = _whole(plan, renderer("flat"), title, {"engine"})
         documents["process"] = _process(plan, renderer("process"), title)
+    elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
+        documents["result"] = _entry(plan, renderer("result"), title, bare=bare, stripped="all")
     else:
         documents["result"] = strip(tool, {"all"})
     if shape == "call":
         documents["call"] = _call(plan, render, tool)
     return Artefact(plan.flat.graph.name, title, documents, plan)
+
+
+def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> Json:
+    """Return what the model is asked for first: one step, or the object of the first chunk; nothing if that is not the model's."""
+    first = plan.chunks[0]
+    if bare:
+        unit = first.units[0]
+        entry = render.step(unit, None) if isinstance(unit, int) else {}
+    elif first.executor == "model":
+        entry = render.container(first.units).schema(first.annotations)
+    else:
+        entry = NOTHING
+    whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)
+    return strip(whole, {stripped})
 
 
 def process_document(plan: Plan, *, hint: str | None) -> Json:
