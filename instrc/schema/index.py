@@ -113,6 +113,8 @@ class Index:
             old = dialect.old
             if old and modern(node, dialect) is not node:
                 dirty_at.append(place)
+                if within.holder is not None:  # words of another draft than the document's
+                    self.to_fold = True
             if node.get("allOf").__class__ is list:
                 self.to_fold = True
                 dirty_at.append(place)

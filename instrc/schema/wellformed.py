@@ -2,7 +2,7 @@
 
 `doubtful` is a table of plain checks over the keywords of JSON Schema 2020-12.  It never lets a place pass that the
 meta-schema refuses; the places that it doubts are given to `jsonschema`, one by one, so depth and number cost little.
-A schema that names an older draft in `$schema` is judged by that draft, whole.
+A schema that names an older draft in `$schema` is judged by that draft, wherever it stands.
 The check of patterns goes further than the meta-schemas do: a regular expression that no dialect reads is an error.
 """
 
@@ -173,7 +173,31 @@ def _refusals(schema: Json) -> Iterator[tuple[Path, str]]:
 
 
 def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
-    import jsonschema.validators as drafts  # only where the gate has a doubt
+    parts = list(_parts(schema))
+    inner = {place for place, _ in parts if place}
+    for place, part in parts:
+        for below, reason in _judged_part(part):
+            path = (*place, *below)
+            if not any(path[:end] in inner for end in range(len(place) + 1, len(path) + 1)):
+                yield path, reason
+    for place, node in walk(schema):
+        for below, written in patterns_in(node):
+            if why := broken(written):
+                yield (*place, *below), f"it is no regular expression ({why})"
+
+
+def _parts(schema: Json) -> Iterator[tuple[Path, Json]]:
+    """Yield a schema and the schemas in it that name a draft of their own, outer ones first."""
+    from instrc.schema.dialects import known  # only where the gate has a doubt
+
+    for path, node in walk(schema):
+        if not path or (node.__class__ is dict and "$schema" in node and known(node["$schema"]) is not None):
+            yield path, node
+
+
+def _judged_part(schema: Json) -> Iterator[tuple[Path, str]]:
+    """Yield what the draft that a schema names refuses in it."""
+    import jsonschema.validators as drafts  # as above
 
     older = _older_draft(schema, drafts)
     if older is not None:
@@ -181,20 +205,16 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
             yield from _errors(older, schema)
         except (RecursionError, ValueError):  # too deep or a number too long for the judge: whether it is sound remains unsaid
             return
-    else:
-        for doubt in doubtful(schema):
-            member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
-            probe = {doubt.keyword: doubt.value if doubt.step is None else member}
-            place = (*doubt.node, doubt.keyword, *(() if doubt.step is None else (doubt.step,)))
-            try:
-                for path, reason in _errors(drafts.Draft202012Validator, probe):
-                    yield (*place, *path[len(place) - len(doubt.node) :]), reason
-            except (RecursionError, ValueError):  # the judge cannot write what is too deep, or a number of over 4,300 digits
-                yield place, "it is not what this keyword holds"
-    for place, node in walk(schema):
-        for below, written in patterns_in(node):
-            if why := broken(written):
-                yield (*place, *below), f"it is no regular expression ({why})"
+        return
+    for doubt in doubtful(schema):
+        member = {doubt.step: doubt.value} if doubt.step.__class__ is str else [doubt.value]
+        probe = {doubt.keyword: doubt.value if doubt.step is None else member}
+        place = (*doubt.node, doubt.keyword, *(() if doubt.step is None else (doubt.step,)))
+        try:
+            for path, reason in _errors(drafts.Draft202012Validator, probe):
+                yield (*place, *path[len(place) - len(doubt.node) :]), reason
+        except (RecursionError, ValueError):  # the judge cannot write what is too deep, or a number of over 4,300 digits
+            yield place, "it is not what this keyword holds"
 
 
 def _errors(draft: Any, schema: Json) -> Iterator[tuple[Path, str]]:

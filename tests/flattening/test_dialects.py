@@ -401,6 +401,15 @@ def test_a_schema_that_names_an_older_draft_is_read_by_its_words_wherever_it_sta
     assert flatten(upgraded) == flatten(schema)
 
 
+def test_words_of_an_older_draft_are_read_where_there_is_nothing_to_fold() -> None:
+    old = {"$schema": DRAFT_4_URI, "minimum": 3, "exclusiveMinimum": True, "items": [{"type": "null"}], "const": 4}
+    read = {"exclusiveMinimum": 3, "prefixItems": [{"type": "null"}]}
+    assert flatten({"properties": {"a": old}}) == {"properties": {"a": read}}
+    assert flatten({"not": {"items": old}}) == {"not": {"items": read}}
+    alone = {"properties": {"a": {"$schema": DRAFT_4_URI, "minimum": 3}}}
+    assert flatten(alone) is alone
+
+
 def test_a_schema_that_names_todays_draft_inside_an_older_one_is_read_by_todays_words() -> None:
     inner = {"$schema": "https://json-schema.org/draft/2020-12/schema", "const": 3}
     outer = {"$schema": DRAFT_4_URI, "properties": {"a": inner, "b": {"const": 3}}}

@@ -200,3 +200,19 @@ def test_depth_is_no_obstacle_to_either_verdict() -> None:
 def test_a_hopeless_schema_gets_a_bounded_number_of_problems() -> None:
     found = problems_of({"properties": {f"p{n}": 1 for n in range(5000)}})
     assert [problem.pointer for problem in found] == [f"/properties/p{n}" for n in range(20)]
+
+
+def test_a_part_that_names_its_own_draft_is_judged_by_that_draft() -> None:
+    old = {"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 3, "exclusiveMinimum": True, "items": [{}]}
+    today = {"$schema": "https://json-schema.org/draft/2020-12/schema", "exclusiveMinimum": 3}
+    assert problems_of({"properties": {"a": old}, "items": {"$defs": {"b": old}}}) == ()
+    assert problems_of({"$schema": old["$schema"], "definitions": {"a": today}, "exclusiveMinimum": True, "minimum": 1}) == ()
+    wrong = {
+        "properties": {"a": {**old, "exclusiveMinimum": 3, "not": today}, "b": {"exclusiveMinimum": True}},
+        "not": {**today, "items": [{}]},
+    }
+    assert [each.pointer for each in problems_of(wrong)] == [
+        "/properties/a/exclusiveMinimum",
+        "/properties/b/exclusiveMinimum",
+        "/not/items",
+    ]
