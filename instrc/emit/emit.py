@@ -46,7 +46,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
 
 
 def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> Json:
-    """Return what the model is asked for first: one step, or the object of the first chunk; nothing if that is not the model's."""
+    """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
         unit = first.units[0]
