@@ -60,7 +60,9 @@ def _words(error: BaseException) -> str:
     """Return what an error says, if it can be asked."""
     try:
         return shown(str(error))
-    except Exception:  # noqa: BLE001  -- as above
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  -- as above
         return "it does not say why"
 
 

@@ -30,6 +30,12 @@ def strange_letter(word: str) -> str | None:
     return None
 
 
+def twin(word: str) -> str | None:
+    """Return the Latin word that a word looks like letter by letter; `None` if it is Latin or has letters of its own."""
+    latin = "".join(_LATIN.get(letter, letter) for letter in word)
+    return latin if latin != word and latin.isascii() else None
+
+
 def _script(letter: str) -> str:
     return next(
         (script for script in ("Latin", "Cyrillic", "Greek") if unicodedata.name(letter, "").startswith(script.upper())), ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamed
-from instrc.problems.lookalikes import strange_letter
+from instrc.problems.lookalikes import strange_letter, twin
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
@@ -14,6 +14,8 @@ from instrc.source import Span
 _VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
 _VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
 """How other languages write the three values that have names."""
+_LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
+"""What other languages call to do something with each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +59,13 @@ class UnknownName(Problem):
             return "let the block give it: `const NAME = when … { … }` stands for the value of the block"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
+        if not self.nearest and self.word in _LOOPS:
+            return "write `each NAME in PATH { … }`"
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"
+        if self.nearest and twin(self.word) == self.nearest[0]:
+            return f"all its letters only look Latin; {advice}"
         return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
 
     @property

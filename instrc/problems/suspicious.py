@@ -11,6 +11,10 @@ from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
 
+_DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
+"""How other systems name the time that a step has."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownKeyword(Problem):
     """A keyword of a schema is not known.
@@ -40,6 +44,8 @@ class UnknownKeyword(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.word in _DEADLINES:
+            return 'a step of a person or a server gets its deadline with `within`: `@ { within: "P2D" }`'
         return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
 
     @property

@@ -149,7 +149,7 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"export"}), "write `tool NAME = …`: that exports it"),
     (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),
     (frozenset({"elif", "elsif", "else if", "elseif"}), "write `else when PATH { … }`"),
-    (frozenset({"map", "forEach", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),
+    (frozenset({"map", "forEach", "for_each", "filter", "flatMap"}), "write `each NAME in PATH { … }`"),
     (frozenset({"if", "unless", "switch", "case", "then"}), "write `when PATH { … } else { … }`"),
     (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
     (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from instrc.problems import habits, notation, statements, words
 from instrc.syntax.habits import FOREIGN, FOREIGN_WITH_BRACKETS
+from instrc.syntax.tokens import Token
 from instrc.syntax.view import ENDS_VALUE, GIVE_UP, SIGNS, Found, Repair, View, first_on_line
 
 _ADVICE = {
@@ -27,7 +28,7 @@ _ADVICE = {
 
 
 ELSE_IF = frozenset({"elif", "elsif", "elseif"})
-_FOR_EACH = frozenset({"forEach", "map", "filter", "flatMap"})
+_FOR_EACH = frozenset({"forEach", "foreach", "for_each", "map", "filter", "flatMap"})
 
 
 def foreign_statement(view: View) -> Found:
@@ -63,6 +64,8 @@ def foreign_sign(view: View) -> Found:
             order: tuple[str, ...] = ("COLON", "VBAR", "EQUAL") if view.in_braces or text == "=>" else ("VBAR", "COLON", "EQUAL")
             if text in {"|>", ">>"}:
                 order = ("VBAR",)
+            if text == "=>" and (loop := _loop_around(view)) is not None:
+                return words.ForeignStatement(at=view.span(loop), word=view.text(loop)), GIVE_UP
             if text == "=>" and _is_function(view):
                 return words.ForeignStatement(at=at, word=text), GIVE_UP
             meant = next((kind for kind in order if view.accepts(kind)), None)
@@ -84,6 +87,18 @@ def foreign_sign(view: View) -> Found:
     return None
 
 
+def _loop_around(view: View) -> Token | None:
+    """Return the `forEach` or `map` whose brackets are open: `forEach(people, person => …)`."""
+    depth = 0
+    for at in range(len(view.read) - 1, max(len(view.read) - 50, 0), -1):
+        kind = view.read[at].kind
+        depth += (kind in {"LPAR", "LBRACE"}) - (kind in {"RPAR", "RBRACE"})
+        before = view.read[at - 1]
+        if kind == "LPAR" and depth > 0 and before.kind == "NAME" and view.text(before) in _FOR_EACH:
+            return before
+    return None
+
+
 def _is_function(view: View) -> bool:
     """Tell whether what stands before an arrow is a parameter: the statement behind the arrow reads it."""
     names = set()
@@ -92,6 +107,8 @@ def _is_function(view: View) -> bool:
             break
         names.add(view.text(token) if token.kind == "NAME" else "")
     if view.before() == "LPAR" or view.before(2) == "LPAR":
+        return True
+    if view.before() == "RPAR" and view.before(3) == "LPAR" and view.before(4) != "NAME":
         return True
     behind = view.tokens[view.place + 1 : view.place + 30]
     return any(token.kind == "NAME" and view.text(token) in names for token in behind)

@@ -154,7 +154,7 @@ def _mistake(
             _first_of(following), Literal
         ):
             return problems.flow.MisplacedDeadline(at=span, word=text, place="words")
-        case Name("else", span) if following is not None and isinstance(_first(following), Object):
+        case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name(text, span) if text in FOREIGN and (joined or before is not None):
             return problems.words.ForeignStatement(at=span, word=text)
@@ -166,6 +166,8 @@ def _mistake(
             return problems.habits.ListOfSteps(at=first.span)
         case Literal(str() as text) if text.startswith("aug:"):
             return problems.habits.QuotedReference(at=first.span)
+    if joined and isinstance(last, Name) and last.text in FOREIGN:
+        return problems.words.ForeignStatement(at=last.span, word=last.text)
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
         beside = _first(following)
         if isinstance(beside, Name) and beside.span.start == statement.span.end:

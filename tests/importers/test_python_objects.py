@@ -190,6 +190,7 @@ def test_other_kinds_run_nothing(folder: Path) -> None:
         "raise SystemExit(3)",
         "raise GeneratorExit",
         "class E(BaseException):\n    def __str__(self):\n        raise ValueError\nraise E",
+        "class E(Exception):\n    def __str__(self):\n        raise BaseException('in its words')\nraise E",
         "def __getattr__(name):\n    raise BaseException('no')",
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Binding, Name
 from instrc.naming import pascal
+from instrc.problems.lookalikes import twin
 from instrc.problems.suggest import nearest, plain
 from instrc.source import Span
 
@@ -22,8 +23,11 @@ def suggestions(
     """
     values = _values(name, locals_, inputs)
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
-    near = [spelled.get(each, each) for each in nearest(name.text, [*values, *sorted(reserved), *spelled])]
-    return tuple(dict.fromkeys([*near, *_begun(name.text, values)]))[:_MOST]
+    known = [*values, *sorted(reserved), *spelled]
+    near = [spelled.get(each, each) for each in nearest(name.text, known)]
+    looks_like = twin(name.text)
+    same = [spelled.get(each, each) for each in known if looks_like in {each, spelled.get(each)}] if looks_like else []
+    return tuple(dict.fromkeys([*same, *near, *_begun(name.text, values)]))[:_MOST]
 
 
 def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:
