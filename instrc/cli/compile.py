@@ -88,6 +88,8 @@ def command(
     found = report.once()
     code = verdict(found, strict=strict)
     if code == FINE:
+        if way_back is not None:
+            output.sources += _read(files, root, shared)
         try:
             output.deliver()
             say_written(output.files, shape)
@@ -99,6 +101,12 @@ def command(
             code = PROBLEMS
     show(found, shape)
     raise typer.Exit(code)
+
+
+def _read(files: list[str], root: list[str] | None, shared: list[str] | None) -> tuple[str, ...]:
+    """Return the files that programs may have read: vibes, other programs, settings."""
+    workspace = Workspace(root or (), shared or ())
+    return tuple(str(each) for file in files for each in workspace.files(file)())
 
 
 def _lower(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,7 +51,8 @@ def command(
     report = Report()
     text = ""
     try:
-        compiled = Workspace(root or (), shared or (), locked=locked).compile(file, OptionOverrides(sketch=sketch), report)
+        workspace = Workspace(root or (), shared or (), locked=locked)
+        compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
             text = _written([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
     except CompileError as error:
@@ -59,7 +61,7 @@ def command(
     code = verdict(found)
     if code == FINE and text:
         try:
-            _deliver(text, output, shape)
+            _deliver(text, output, workspace.files(file), shape)
         except OSError as error:
             at = Source(str(output), "").whole()
             found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))
@@ -105,11 +107,11 @@ def _written(pictures: list[Picture], kind: Kind) -> str:
     return "\n".join(map(mermaid, pictures))
 
 
-def _deliver(text: str, output: Path | None, shape: Format) -> None:
+def _deliver(text: str, output: Path | None, sources: Callable[[], list[Path]], shape: Format) -> None:
     if output is None:
         write(text)
         return
     from instrc.cli.outputs import write_files  # not needed to print
 
-    write_files({output: text})
+    write_files({output: text}, list(map(str, sources())))
     say_written([output], shape)

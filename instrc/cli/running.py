@@ -128,8 +128,9 @@ def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, outpu
         write(text)
     else:
         try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(text, encoding="utf-8")
+            from instrc.cli.outputs import write_files  # not needed to print
+
+            write_files({output: text})
         except OSError as error:
             return refuse(str(output), reason(error))
     if report.status == "waiting" and not quiet:

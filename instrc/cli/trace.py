@@ -54,7 +54,9 @@ def command(
         write(text)
         return
     try:
-        output.write_text(text, encoding="utf-8")
+        from instrc.cli.outputs import write_files  # not needed to print
+
+        write_files({output: text})
     except OSError as error:
         raise typer.Exit(refuse(str(output), reason(error))) from None
     raise typer.Exit(FINE)

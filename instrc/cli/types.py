@@ -46,7 +46,8 @@ def command(
     code = verdict(found)
     if code == FINE:
         try:
-            _deliver(text, output, files, shape)
+            read = [str(each) for file in files for each in workspace.files(file)()] if output else []
+            _deliver(text, output, [*files, *read], shape)
         except OSError as error:
             at = Source(str(output), "").whole()
             found = (*found, problems.rim.UnwritableOutput(at=at, path=str(output), reason=reason(error)))

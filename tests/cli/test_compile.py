@@ -291,6 +291,19 @@ def test_the_map_does_not_overwrite_the_source(instrc: Instrc, folder: Path) -> 
     assert (folder / "tool.aug").read_text() == before
 
 
+@pytest.mark.parametrize("source", ["tool.aug", "{vibe}"])
+@pytest.mark.parametrize("command", [("compile", "--target", "openai", "--map"), ("graph", "-o"), ("types", "-o")])
+def test_nothing_that_a_run_has_read_is_overwritten(instrc: Instrc, folder: Path, source: str, command: tuple[str, ...]) -> None:
+    vibe = next((folder / "schemas").glob("*.vibe.json"))
+    place = vibe.relative_to(folder).as_posix() if source == "{vibe}" else source
+    before = (folder / place).read_text()
+    name, *options = command
+    done = instrc(name, "tool.aug", *options, place)
+    assert done.code == 1
+    assert f"`{place}` cannot be written: it is a source of this run" in done.err
+    assert (folder / place).read_text() == before
+
+
 def test_a_long_name_and_a_name_of_windows_make_files(instrc: Instrc, folder: Path) -> None:
     goal = "Составить " + "очень подробный план " * 10
     schema = '@{ title: "Plan", type: "object", properties: { text: { type: "string" } } }'

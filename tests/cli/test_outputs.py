@@ -158,3 +158,19 @@ def test_an_interruption_waits_until_all_is_written(tmp_path: Path, monkeypatch:
     finally:
         signal.signal(signal.SIGINT, before)
     assert tree(tmp_path) == {"a.json": "1", "b.json": "2"}
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_the_result_of_a_run_replaces_regular_files_only(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from instrc.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.aug").write_text('@{ title: "Draft", type: "object" }')
+    (tmp_path / "kept").write_text("before")
+    if kind == "link":
+        (tmp_path / "out").symlink_to("kept")
+    else:
+        os.mkfifo(tmp_path / "out")
+    assert main(["run", "t.aug", "-i", "a", "--model", "sample", "--engine", "memory", "-q", "-o", "out"]) != 0
+    assert (tmp_path / "kept").read_text() == "before"
+    assert (tmp_path / "out").is_symlink() or (tmp_path / "out").is_fifo()
