@@ -16,6 +16,9 @@ from instrc.lowering.lower import lower
 
 FOLDER = Path(__file__).parent.parent / "data" / "functions"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in ENDINGS)
+pytestmark = pytest.mark.filterwarnings("ignore:Possible nested set:FutureWarning")
+"""Tools have patterns with `[[`, of which Python's `re` warns; here it only judges the values that come back."""
+
 TOOLS: dict[str, Any] = dict(tool for path in FILES for tool in tools(path))
 
 

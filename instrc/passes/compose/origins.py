@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from instrc import problems
 from instrc.ir.graph import Instruction
 from instrc.problems.problem import Problem
-from instrc.problems.schemas import Contradiction, Origin
 from instrc.source import Span
 from instrc.syntax.places import annotations_behind, place_in
 from instrc.vibes.registry import Registry
@@ -20,7 +20,7 @@ def with_places(problem: Problem, instruction: Instruction, registry: Registry, 
 
     That is an annotation, or with `slots` what fills its slots.
     """
-    if not isinstance(problem, Contradiction) or problem.at is not None:
+    if not isinstance(problem, problems.schemas.Contradiction) or problem.at is not None:
         return problem
     spans = () if slots else annotations_behind(at)
     left, right = (_placed(each, instruction, registry, at, spans) for each in (problem.left, problem.right))
@@ -30,7 +30,9 @@ def with_places(problem: Problem, instruction: Instruction, registry: Registry, 
     return replace(problem, left=left, right=right, at=caret)
 
 
-def _placed(origin: Origin, instruction: Instruction, registry: Registry, at: Span, spans: tuple[Span, ...]) -> Origin:
+def _placed(
+    origin: problems.schemas.Origin, instruction: Instruction, registry: Registry, at: Span, spans: tuple[Span, ...]
+) -> problems.schemas.Origin:
     if origin.uri:
         return origin
     if origin.pointer.startswith(_VIBE) and instruction.uri is not None:
