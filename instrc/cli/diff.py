@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -12,6 +14,8 @@ from instrc.cli.inputs import read_schema
 from instrc.cli.options import Roots, Shared
 from instrc.cli.show import FINE, PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import write
+from instrc.ir.artefact import Artefact, Emit
+from instrc.ir.process import Process
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
@@ -20,6 +24,7 @@ from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
     from instrc.flattening.changes import Comparison
+    from instrc.flattening.cut_changes import CutComparison
 
 _SCHEME = "aug:"
 
@@ -40,8 +45,10 @@ def command(
     shared: Shared = None,
     problems: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
 ) -> None:
-    """Say what has changed between two schemas: for those who write by the old one, and for those who read by it.
+    """Say what has changed between two schemas or programs, and for whom it breaks.
 
+    Of a schema: for those who write by the old one, and for those who read by it.  Of a process also what has changed in its
+    steps, contexts and blocks, what is needed anew, and whether it breaks for those who start it and those who serve it.
     What is certain is said; what cannot be decided is called unknown.
     """
     report = Report()
@@ -51,18 +58,18 @@ def command(
         workspace = Workspace(root or (), shared or ())
         before, after = (dict(_schemas(each, workspace, report)) for each in (old, new))
         if not report.failed:
-            from instrc.flattening.changes import compare  # brings the algebra
-
             if len(before) == len(after) == 1:  # one schema each: the names of files do not count
                 before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
+            else:
+                after = _named_as(after, old, new)
             for name in dict.fromkeys([*before, *after]):
                 if name not in before or name not in after:
                     certain = certain and name not in before
                     documents.append({"name": name, "export": "removed" if name in before else "added"})
                     continue
-                found = compare(before[name], after[name])
-                certain = certain and found.writers == found.readers == "yes"
-                documents.append({"name": name, **_document(found)})
+                document, sure = _compared(before[name], after[name])
+                certain = certain and sure
+                documents.append({"name": name, **document})
     except CompileError as error:
         report.take(error)
     told = report.once()
@@ -78,22 +85,69 @@ def command(
     raise typer.Exit(code)
 
 
-def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[str, Json]]:
+class _Given(NamedTuple):
+    """One of the two sides: a flat schema, and the process of which it is the result."""
+
+    kind: str
+    schema: Json
+    process: Process | None = None
+
+
+def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[str, _Given]]:
     """Yield the flat schemas of a file or reference by name."""
     from instrc.flattening.flatten import flatten  # as above
 
     if path.endswith(".aug"):
         for artefact in workspace.compile(path, OptionOverrides(hints=False), report):
-            yield artefact.name, artefact.documents["result" if artefact.kind == "process" else "tool"]
+            process = _process_of(artefact)
+            shown: Emit = "result" if artefact.kind == "process" else "tool"
+            yield artefact.name, _Given(artefact.kind, artefact.documents[shown], process)
         return
     if path.startswith(_SCHEME):
         registry = workspace.registry("-")
-        yield path, flatten({"$ref": path}, registry.documents, nullable=True, report=report)
+        yield path, _Given("schema", flatten({"$ref": path}, registry.documents, nullable=True, report=report))
         return
     registry = workspace.registry(path)
     given = read_schema(path, registry, report)
     if given is not None:
-        yield path, flatten(given.value, registry.documents, base=given.base, nullable=True, report=report, locate=given.locate)
+        process = Process.find(given.value)
+        flat = flatten(given.value, registry.documents, base=given.base, nullable=True, report=report, locate=given.locate)
+        yield path, _Given("schema" if process is None else "process", flat, process)
+
+
+def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
+    """Return what has changed as JSON, and whether it is certain that nothing breaks."""
+    from instrc.flattening.changes import compare  # brings the algebra
+
+    if was.kind != now.kind:
+        return {"kind": {"old": was.kind, "new": now.kind}}, False
+    found = compare(was.schema, now.schema)
+    document, certain = _document(found), found.writers == found.readers == "yes"
+    if was.process is not None and now.process is not None:
+        from instrc.flattening.cut_changes import compare_processes  # as above
+
+        cut = compare_processes(was.process, now.process)
+        certain = certain and cut.start.verdict == cut.serve.verdict == "yes"
+        document["process"] = _cut(cut)
+    return document, certain
+
+
+def _process_of(artefact: Artefact) -> Process | None:
+    """Return what runs an export: a process, or a direct call as one; a tool is none."""
+    if artefact.kind == "tool":
+        return None
+    from instrc.runtime.plan import plan_of  # few programs are calls
+
+    written = artefact.documents[artefact.kind]
+    return Process.from_json(written if artefact.kind == "process" else plan_of(written)["process"])
+
+
+def _named_as(given: dict[str, _Given], old: str, new: str) -> dict[str, _Given]:
+    """Return exports with those that are called like their file, `new` and `new_2`, called like the old file."""
+    was, now = (Path(each).stem for each in (old, new))
+    own = re.compile(rf"{re.escape(now)}(_\d+)?")
+    renamed = {f"{was}{found[1] or ''}" if (found := own.fullmatch(name)) else name: each for name, each in given.items()}
+    return renamed if len(renamed) == len(given) else given
 
 
 def _document(found: Comparison) -> dict[str, Json]:
@@ -109,6 +163,17 @@ def _document(found: Comparison) -> dict[str, Json]:
     return document
 
 
+def _cut(found: CutComparison) -> dict[str, Json]:
+    """Return what has changed in the cut of a process as JSON."""
+    claims = {"old_starts_accepted": found.start, "old_services_suffice": found.serve}
+    return {
+        "changes": [{"at": each.at, "what": each.what, "detail": each.detail} for each in found.changes],
+        "needed": list(found.needed),
+        "spared": list(found.spared),
+        **{name: {"verdict": claim.verdict, **({"why": claim.why} if claim.why else {})} for name, claim in claims.items()},
+    }
+
+
 _WRITERS = {
     "yes": "safe: all that was accepted still is",
     "no": "breaks: this was accepted and is refused now:",
@@ -122,12 +187,16 @@ _READERS = {
 
 
 def _text(documents: list[Json], old: str, new: str) -> str:
+    kinds = {"call": "a direct call", "process": "a process", "tool": "a tool", "schema": "a schema"}
     lines = [f"{old} → {new}"]
     for document in documents:
         if len(documents) > 1:
             lines.append(f"{document['name']}:")
         if "export" in document:
             lines.append(f"  the export was {document['export']}")
+            continue
+        if "kind" in document:
+            lines.append(f"  it was {kinds[document['kind']['old']]} and is {kinds[document['kind']['new']]}")
             continue
         for change in document["changes"]:
             detail = f" ({change['detail']})" if change["detail"] else ""
@@ -140,4 +209,32 @@ def _text(documents: list[Json], old: str, new: str) -> str:
         ):
             instance = f" {dumps(document[shown], indent=False)}" if shown in document else ""
             lines.append(f"  {who}: {words[document[key]]}{instance}")
+        if "process" in document:
+            lines += _cut_lines(document["process"])
     return "\n".join(lines) + "\n"
+
+
+_CLAIMS = {
+    "old_starts_accepted": (
+        "who starts the process",
+        {"yes": "safe: what started it still does", "no": "breaks", "unknown": "unknown"},
+    ),
+    "old_services_suffice": (
+        "who serves the process",
+        {"yes": "safe: no activity and no person gets or gives anything else", "no": "breaks", "unknown": "unknown"},
+    ),
+}
+
+
+def _cut_lines(cut: Json) -> Iterator[str]:
+    yield "  steps, contexts and blocks:"
+    for change in cut["changes"]:
+        yield f"    {change['at']}  {change['what']}{' (' + change['detail'] + ')' if change['detail'] else ''}"
+    if not cut["changes"]:
+        yield "    nothing has changed"
+    for key, words in (("needed", "needed anew"), ("spared", "no longer needed")):
+        if cut[key]:
+            yield f"    {words}: {', '.join(cut[key])}"
+    for key, (who, verdicts) in _CLAIMS.items():
+        claim = cut[key]
+        yield f"  {who}: {verdicts[claim['verdict']]}{': ' + claim['why'] if 'why' in claim else ''}"

@@ -1,0 +1,178 @@
+"""Which step and which block of one process stands for which of another: steps by their names, blocks by the steps in them.
+
+True of this form: a pair is one of each side.  Keys are numbered anew when a step is added: their numbers say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from instrc.ir.flow import Block, Body, Chunk, Context, Executor, Step, bodies_of
+from instrc.ir.process import Process
+from instrc.ir.reads import Read
+from instrc.jsontext import dumps
+
+_NUMBER = re.compile(r"\bstep\d+_")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedStep:
+    """A step with the chunk and the branch in which it stands."""
+
+    step: Step
+    executor: Executor
+    chunk: int
+    parent: int | None
+    """The block around it, by its place in the outline; `None` at the top."""
+    branch: int
+
+    @property
+    def name(self) -> str:
+        """Its key without the number."""
+        return _NUMBER.sub("", self.step.key, count=1)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBlock:
+    """A block with the branch in which it stands."""
+
+    block: Block
+    parent: int | None
+    branch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The steps, chunks and blocks of a process, each block before what is in it."""
+
+    steps: tuple[PlacedStep, ...]
+    chunks: tuple[Chunk, ...]
+    blocks: tuple[PlacedBlock, ...]
+
+    @classmethod
+    def of(cls, process: Process) -> Outline:
+        """Return the outline of a process."""
+        steps: list[PlacedStep] = []
+        chunks: list[Chunk] = []
+        blocks: list[PlacedBlock] = []
+        waiting = list(_within((process.body,), None))
+        while waiting:
+            context, parent, branch = waiting.pop()
+            if isinstance(context, Chunk):
+                steps += [PlacedStep(step, context.executor, len(chunks), parent, branch) for step in context.steps]
+                chunks.append(context)
+            else:
+                waiting.extend(_within(bodies_of(context), len(blocks)))
+                blocks.append(PlacedBlock(context, parent, branch))
+        return cls(tuple(steps), tuple(chunks), tuple(blocks))
+
+    def around(self, block: int | None) -> Iterator[int]:
+        """Yield a block and the blocks around it, from inside out."""
+        while block is not None:
+            yield block
+            block = self.blocks[block].parent
+
+
+def _within(bodies: tuple[Body, ...], parent: int | None) -> Iterator[tuple[Context, int | None, int]]:
+    """Yield the contexts of bodies, the last first."""
+    for branch in reversed(range(len(bodies))):
+        for context in reversed(bodies[branch].contexts):
+            yield context, parent, branch
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Two outlines, and what stands for what: places in the old one by places in the new one."""
+
+    old: Outline
+    new: Outline
+    steps: dict[int, int]
+    """New steps to old ones."""
+    blocks: dict[int, int]
+    """New blocks to old ones."""
+    keys: dict[str, str]
+    """Old keys to new ones."""
+
+    def path(self, read: Read) -> str:
+        """Return a path of the old process as the new one writes it."""
+        first = self.keys.get(read.first)
+        return read.text if first is None else ".".join((first, *filter(None, [read.text.removeprefix(read.first)[1:]])))
+
+
+def pair(old: Process, new: Process) -> Pairs:
+    """Return which part of one process stands for which part of another."""
+    before, after = Outline.of(old), Outline.of(new)
+    steps = _steps(before, after)
+    blocks = _blocks(before, after, steps)
+    keys = {before.steps[was].step.key: after.steps[now].step.key for now, was in steps.items()}
+    for now, was in blocks.items():
+        was_key, now_key = getattr(before.blocks[was].block, "key", None), getattr(after.blocks[now].block, "key", None)
+        if was_key and now_key:
+            keys[was_key] = now_key
+    return Pairs(before, after, steps, blocks, keys)
+
+
+def _alike(placed: PlacedStep) -> object:
+    return placed.executor, placed.step.activity, _NUMBER.sub("", dumps(placed.step.schema, indent=False))
+
+
+def _served_alike(placed: PlacedStep) -> object:
+    return placed.executor, placed.step.activity
+
+
+def _named_alike(_: PlacedStep) -> object:
+    return None
+
+
+_ROUNDS: tuple[Callable[[PlacedStep], object], ...] = (_alike, _served_alike, _named_alike)
+
+
+def _steps(old: Outline, new: Outline) -> dict[int, int]:
+    """Pair steps of one name in order: first those that say the same, then those of one executor, then the rest."""
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for sign in _ROUNDS:
+        free: defaultdict[tuple[str, object], list[int]] = defaultdict(list)
+        for index in reversed(range(len(old.steps))):
+            if index not in taken:
+                free[old.steps[index].name, sign(old.steps[index])].append(index)
+        for index, placed in enumerate(new.steps):
+            if index not in found and (same := free.get((placed.name, sign(placed)))):
+                found[index] = same.pop()
+                taken.add(found[index])
+    return found
+
+
+def _blocks(old: Outline, new: Outline, steps: dict[int, int]) -> dict[int, int]:
+    """Pair blocks of one kind, from inside out: an old block is the one that most of what it holds stood in."""
+    votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
+
+    def vote(now: int | None, was: int | None) -> None:
+        """Let the innermost block around `now` that is of the kind of a block around `was` be its heir."""
+        for block in new.around(now):
+            for other in old.around(was):
+                if type(old.blocks[other].block) is type(new.blocks[block].block):
+                    votes[block][other] += 1
+                    return
+
+    for now, was in steps.items():
+        vote(new.steps[now].parent, old.steps[was].parent)
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+    for now in reversed(range(len(new.blocks))):
+        for was, _ in votes[now].most_common():
+            if was not in taken:
+                found[now] = was
+                taken.add(was)
+                vote(new.blocks[now].parent, old.blocks[was].parent)
+                break
+    return found
+
+
+def ascending(places: list[int]) -> bool:
+    """Tell whether places stand in their order."""
+    return all(left < right for left, right in pairwise(places))

@@ -1,0 +1,212 @@
+"""`instrc diff` of two processes says what has changed in the cut, what is needed anew, and for whom it breaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Instrc
+
+TEXT = {"type": "string"}
+
+
+def obj(*required: str, **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+VIBES = {
+    "draft": obj("text", text=TEXT),
+    "fix_User": obj("text", text=TEXT),
+    "review": obj("text", text=TEXT),
+    "find": obj("names", names={"type": "array", "items": TEXT}),
+    "send_Activity": obj("output", output=obj("id", id=TEXT)),
+    "sign_Activity": obj("output", output=obj("id", id=TEXT)),
+    "fix_Activity": obj("output", output=obj("text", text=TEXT)),
+    "approve_User": obj("decision", decision={"enum": ["yes", "no"]}),
+}
+BASE = "const d = Draft(prompt); const a = Approve_User({ d }); const s = Send_Activity({ d, a }); Review(s)"
+
+
+@pytest.fixture
+def compared(instrc: Instrc, folder: Path) -> Any:
+    """Compare two texts of a program."""
+
+    def run(old: str, new: str, **changed: Any) -> Any:
+        root = folder / "schemas"
+        for side, vibes, text in (("old", VIBES, old), ("new", VIBES | changed, new)):
+            for name, schema in vibes.items():
+                (root / f"{name}.vibe.json").write_text(json.dumps(schema))
+            (folder / f"{side}.aug").write_text(text)
+            done = instrc("compile", f"{side}.aug", "--emit", "process")
+            assert done.code == 0, done.err
+            (folder / f"{side}.json").write_text(done.out)
+        done = instrc("diff", "old.json", "new.json", "--format", "json")
+        assert done.code == 0, done.err
+        return json.loads(done.out)["process"]
+
+    return run
+
+
+def told(found: Any) -> set[tuple[str, str, str]]:
+    return {(each["at"], each["what"], each["detail"]) for each in found["changes"]}
+
+
+def verdicts(found: Any) -> tuple[str, str]:
+    return found["old_starts_accepted"]["verdict"], found["old_services_suffice"]["verdict"]
+
+
+def test_a_process_has_not_changed_from_itself(compared: Any) -> None:
+    found = compared(BASE, BASE)
+    assert (found["changes"], found["needed"], found["spared"], verdicts(found)) == ([], [], [], ("yes", "yes"))
+
+
+CASES = [
+    pytest.param(
+        "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
+        "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d, x }); Review(s)",
+        [("step2_sign", "added", "the server"), ("step3_send", "reads", "step2_sign.output")],
+        ["sign_Activity"],
+        "no",
+        id="an activity that is needed anew breaks",
+    ),
+    pytest.param(
+        "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d, x }); Review(s)",
+        "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
+        [("step2_sign", "removed", "the server"), ("step2_send", "reads no longer", "step2_sign.output")],
+        [],
+        "unknown",
+        id="an activity that gets less is not claimed to be safe",
+    ),
+    pytest.param(
+        "const d = Draft(prompt); const x = Sign_Activity({ d }); const s = Send_Activity({ d }); Review(s, x)",
+        "const d = Draft(prompt); const s = Send_Activity({ d }); Review(s)",
+        [("step3_sign", "removed", "the server"), ("step3_review", "reads no longer", "step3_sign.output")],
+        [],
+        "yes",
+        id="an activity that nobody needs any more breaks nothing",
+    ),
+    pytest.param(
+        "const d = Draft(prompt); const r = Review(d); Send_Activity({ r })",
+        "const d = Draft(prompt); const a = Approve_User({ d }); const r = Review(d, a); Send_Activity({ r })",
+        [
+            ("llmContext1", "split", "llmContext1, llmContext2"),
+            ("step2_approve", "added", "a person"),
+            ("step3_review", "reads", "step2_approve"),
+        ],
+        ["person: approve"],
+        "no",
+        id="a person between two steps of the model splits its chunk",
+    ),
+    pytest.param(
+        "const d = Draft(prompt); const a = Approve_User({ d }); const r = Review(d, a); Send_Activity({ r })",
+        "const d = Draft(prompt); const r = Review(d); Send_Activity({ r })",
+        [("llmContext1", "joined", "llmContext1, llmContext2")],
+        [],
+        "yes",
+        id="without the person it is one chunk again",
+    ),
+    pytest.param(
+        "const d = Draft(prompt); Send_Activity({ d })",
+        'const d = Draft(prompt); Send_Activity({ d }) @ { within: "PT5M" }',
+        [("step2_send", "deadline", "none → PT5M")],
+        [],
+        "unknown",
+        id="a deadline",
+    ),
+    pytest.param(
+        BASE.replace("Review(s)", 'when a.decision is "yes" { Review(s) }'),
+        BASE.replace("Review(s)", 'when a.decision is "no" { Review(s) }'),
+        [("whenContext1", "condition of branch 1", 'step2_approve.decision is "yes" → step2_approve.decision is "no"')],
+        [],
+        "unknown",
+        id="a condition",
+    ),
+    pytest.param(
+        "const f = Find(prompt); each n in f.names max 5 { Send_Activity({ n }) }",
+        "const f = Find(prompt); each n in f.names max 9 { Send_Activity({ n }) }",
+        [("eachContext1", "max", "5 → 9")],
+        [],
+        "unknown",
+        id="the most elements of an each",
+    ),
+    pytest.param(
+        "const f = Find(prompt); each n in f.names { Send_Activity({ n }) }",
+        "const f = Find(prompt); Send_Activity({ f })",
+        [("eachContext1", "block removed", "step2_send")],
+        [],
+        "unknown",
+        id="a block that is gone",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "changes", "needed", "serve"), CASES)
+def test_what_has_changed_in_the_cut_is_told(compared: Any, old: str, new: str, changes: Any, needed: Any, serve: str) -> None:
+    found = compared(old, new)
+    assert set(changes) <= told(found), found
+    assert found["needed"] == needed
+    assert found["old_services_suffice"]["verdict"] == serve, found
+
+
+def test_a_branch_in_another_order_and_a_block_around_steps_are_told(compared: Any) -> None:
+    inner = "Approve_User({ d })"
+    found = compared(
+        f"const d = Draft(prompt); const a = {inner}; Review(a)",
+        f"const d = Draft(prompt); const a = do {{ {inner} }}; Review(a)",
+    )
+    assert ("doContext1", "block added", "step2_approve") in told(found)
+    assert found["old_services_suffice"]["verdict"] == "unknown"
+
+
+def test_a_step_that_another_executor_takes_is_moved(compared: Any) -> None:
+    tail = "const a = Approve_User({ e }); Send_Activity({ e, a })"
+    person, server = (f"const d = Draft(prompt); const e = {step}({{ d }}); {tail}" for step in ("Fix_User", "Fix_Activity"))
+    there, back = compared(person, server), compared(server, person)
+    assert ("step2_fix", "moved", "from a person to the server") in told(there)
+    assert (there["needed"], there["spared"], verdicts(there)) == (["fix_Activity"], ["person: fix"], ("yes", "no"))
+    assert ("step2_fix", "moved", "from the server to a person") in told(back)
+    assert (back["needed"], back["spared"], verdicts(back)) == (["person: fix"], ["fix_Activity"], ("yes", "no"))
+
+
+def test_a_question_that_accepts_less_breaks_and_one_that_accepts_more_is_unknown(compared: Any) -> None:
+    narrow = compared(BASE, BASE, approve_User=obj("decision", decision={"enum": ["yes"]}))
+    assert ("step2_approve/decision", "narrowed", "enum") in told(narrow)
+    assert verdicts(narrow) == ("yes", "no")
+    assert narrow["old_services_suffice"]["why"] == '`step2_approve` refuses {"decision":"no"}'
+    wide = compared(BASE, BASE, approve_User=obj("decision", decision={"enum": ["yes", "no", "later"]}))
+    assert ("step2_approve/decision", "widened", "enum") in told(wide)
+    assert verdicts(wide) == ("yes", "unknown")  # an activity may get an answer that it never got
+
+
+def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: Path) -> None:
+    step = {"properties": {"step1_a": {"type": "object", "references": ["prompt"]}}}
+    process = {"type": "object", "properties": {"llmContext1": step}}
+    for name, inputs in (("a", {"x": TEXT}), ("b", {"x": TEXT, "y": TEXT}), ("c", {"x": {**TEXT, "maxLength": 2}})):
+        (folder / f"{name}.json").write_text(json.dumps({**process, "inputs": inputs}))
+    for old, new, words in (
+        ("a", "a", "who starts the process: safe"),
+        ("a", "b", "who starts the process: breaks: the input `y` is new"),
+        ("b", "a", "who starts the process: breaks: the input `y` is gone"),
+        ("a", "c", "who starts the process: breaks: the input `x` refuses"),
+        ("c", "a", "who starts the process: safe"),
+    ):
+        assert words in instrc("diff", f"{old}.json", f"{new}.json").out
+
+
+def test_programs_say_it_too_and_a_tool_that_became_a_process_is_told(instrc: Instrc, folder: Path) -> None:
+    for name, schema in VIBES.items():
+        (folder / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
+    (folder / "old.aug").write_text("tool it = Draft(prompt)")
+    (folder / "new.aug").write_text("tool it = { const d = Draft(prompt); const a = Approve_User({ d }); Review(a) }")
+    (folder / "p.aug").write_text(BASE)
+    (folder / "q.aug").write_text(BASE.replace("Draft(prompt)", "Find(prompt)"))
+    done = instrc("diff", "p.aug", "q.aug")
+    assert done.code == 0, done.err
+    assert "  steps, contexts and blocks:\n    step1_draft  removed (the model)\n" in done.out
+    assert instrc("diff", "p.aug", "p.aug", "--check").code == 0
+    assert instrc("diff", "p.aug", "q.aug", "--check").code == 1
+    (folder / "old.aug").write_text("Draft(prompt)")
+    (folder / "new.aug").write_text(BASE)
+    assert "it was a tool and is a process" in instrc("diff", "old.aug", "new.aug").out
