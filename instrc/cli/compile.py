@@ -76,7 +76,8 @@ def command(
     unwanted = None if strip is None else kinds_to_strip(strip)
     report = Report()
     wishes = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
-    compiled = list(exports(_compile(files, root, shared, wishes, report, locked=locked), unwanted))
+    workspace = _workspace(root, shared, report, locked=locked)
+    compiled = list(exports(_compile(workspace, files, wishes, report), unwanted))
     output = Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
@@ -84,7 +85,7 @@ def command(
         elif not target:
             output.documents.append(printed(export, emit, report))
     if target and compiled:
-        _lower(output, compiled, target, emit, report, folder, way_back, recursion, strict=strict)
+        _lower(output, compiled, target, emit, report, folder, way_back, recursion, workspace, strict=strict)
     found = report.once()
     code = verdict(found, strict=strict)
     if code == FINE:
@@ -118,6 +119,7 @@ def _lower(
     folder: Path | None,
     way_back: Path | None,
     recursion: Recursion | None,
+    workspace: Workspace | None,
     *,
     strict: bool,
 ) -> None:
@@ -125,15 +127,16 @@ def _lower(
     from instrc.cli.targeting import handling_of, one_by_one, together  # targets are many facts
 
     handling = handling_of(recursion)
+    registry = None if workspace is None else workspace.registry
 
     if folder is not None:
-        for each in one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict):
+        for each in one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry):
             output.files[folder / f"{each.file_name}.{each.target}.json"] = each.payload
             output.files[folder / f"{each.file_name}.{each.target}.map.json"] = each.map
         return
     back: Json
     if len(compiled) == 1:
-        fitted = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict))
+        fitted = list(one_by_one(compiled, targets, emit, report, recursion=handling, strict=strict, registry=registry))
         if way_back is not None and len(fitted) > 1:
             message = "--map is for one call of the model: choose --emit tool, or a folder (-o), which gets the map of each"
             raise typer.BadParameter(message)
@@ -160,14 +163,22 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
     raise typer.BadParameter(wrong)
 
 
-def _compile(
-    files: list[str], root: list[str] | None, shared: list[str] | None, wishes: OptionOverrides, report: Report, *, locked: bool
-) -> list[tuple[str, Artefact]]:
-    compiled = []
+def _workspace(root: list[str] | None, shared: list[str] | None, report: Report, *, locked: bool) -> Workspace | None:
     try:
-        workspace = Workspace(root or (), shared or (), locked=locked)
-        for file in watched(files, "Compiling"):
-            compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
+        return Workspace(root or (), shared or (), locked=locked)
     except CompileError as error:  # a root that is no folder
         report.take(error)
+        return None
+
+
+def _compile(
+    workspace: Workspace | None, files: list[str], wishes: OptionOverrides, report: Report
+) -> list[tuple[str, Artefact]]:
+    compiled: list[tuple[str, Artefact]] = []
+    if workspace is not None:
+        try:
+            for file in watched(files, "Compiling"):
+                compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
+        except CompileError as error:
+            report.take(error)
     return compiled

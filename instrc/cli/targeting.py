@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from instrc.cli.documents import Emit, Export, printed
 from instrc.files import name_of
 from instrc.jsonvalue import AnyJson as Json
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import plain
 from instrc.source import Source
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from instrc.ir.dialect import Dialect
     from instrc.ir.tool import Tool
     from instrc.lowering.lower import Recursion
+    from instrc.vibes.registry import Registry
 
 
 class Fitted(NamedTuple):
@@ -46,17 +47,19 @@ def one_by_one(
     *,
     recursion: Recursion | None = None,
     strict: bool = False,
+    registry: Callable[[str], Registry] | None = None,
 ) -> Iterator[Fitted]:
     """Yield each tool, or flat view if that is asked for, for each target; what is lost or cannot be said is reported.
 
     Where no document is asked for, a process gives one for each chunk of the model.
+    `registry` gives the registry that a file sees, so that losses can be shown where they were written.
     """
     from instrc.lowering.lower import lower  # needed with --target only
 
     for export in exports:
         for tool in _tools([export], emit, report):
             for target in _known(targets, report):
-                with _placed(report, export.file) as found:
+                with _placed(report, export.file, export, registry) as found:
                     result = lower(
                         tool.schema,
                         target,
@@ -131,13 +134,32 @@ def _known(targets: Sequence[str], report: Report) -> list[Dialect]:
 
 
 @contextmanager
-def _placed(report: Report, file: str | None) -> Iterator[Report]:
-    """Take problems down with the file they belong to: a schema that was composed has no places of its own."""
+def _placed(
+    report: Report, file: str | None, export: Export | None = None, registry: Callable[[str], Registry] | None = None
+) -> Iterator[Report]:
+    """Note problems with the place they belong to: where a loss was written if that is known, else the file."""
     found = Report()
     try:
         yield found
     except CompileError as error:
         found.take(error)
     finally:
+        if export is not None and registry is not None:
+            found.problems[:] = _where_written(found.problems, export, registry)
         place = None if file is None else Source(name_of(file), "").whole()
         report.problems.extend(replace(each, at=place) if each.at is None else each for each in found.problems)
+
+
+def _where_written(found: list[Problem], export: Export, registry: Callable[[str], Registry]) -> list[Problem]:
+    """Return problems with losses placed in the vibe, or at the step, that they are about."""
+    from instrc.problems.targets import LossyStrict, LossyTarget
+
+    if not any(isinstance(each, LossyStrict | LossyTarget) for each in found):
+        return found
+    from instrc.cli.places import Places  # only where something is lost
+
+    places = Places(export.artefact, export.file, registry(export.file))
+    return [
+        replace(each, at=places.of(f"{each.pointer}/{each.keyword}")) if isinstance(each, LossyStrict | LossyTarget) else each
+        for each in found
+    ]

@@ -246,6 +246,22 @@ def test_losses_are_warnings_at_the_file_and_errors_if_strict(instrc: Instrc, fo
     assert (strict.code, strict.out) == (1, "")
 
 
+def test_a_loss_is_shown_where_it_was_written(instrc: Instrc, folder: Path) -> None:
+    (folder / "schemas/outer.vibe.json").write_text(
+        '{"type": "object",\n "properties": {"a": {"type": "string", "pattern": "^(?=x)"},\n'
+        '  "b": {"$ref": "#/$defs/d"}},\n'
+        ' "$defs": {"d": {"type": "string",\n  "pattern": "(?<=q)x"}}}\n'
+    )
+    (folder / "lossy.aug").write_text("@{ title: 'First', type: 'object' }\n | Introspect_Mixin(Outer)")
+    for file in ("schemas/outer.vibe.json", "lossy.aug"):
+        done = instrc("compile", file, "--target", "openai", "--format", "json")
+        lost = [each for each in json.loads(done.err) if "pattern" in each["message"]]
+        assert [(each["path"], each["line"]) for each in lost] == [
+            (str(Path("schemas/outer.vibe.json")), 2),
+            (str(Path("schemas/outer.vibe.json")), 5),
+        ]
+
+
 def test_an_unknown_target_is_a_problem(instrc: Instrc) -> None:
     done = instrc("compile", "tool.aug", "--target", "opneai", "--format", "json")
     assert (done.code, done.out) == (1, "")
