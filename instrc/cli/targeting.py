@@ -146,8 +146,21 @@ def _placed(
     finally:
         if export is not None and registry is not None:
             found.problems[:] = _where_written(found.problems, export, registry)
+        found.problems[:] = _hinted_once(found.problems, report)
         place = None if file is None else Source(name_of(file), "").whole()
         report.problems.extend(replace(each, at=place) if each.at is None else each for each in found.problems)
+
+
+def _hinted_once(found: list[Problem], report: Report) -> list[Problem]:
+    """Return problems of which only the first loss in the whole report says what to do."""
+    from instrc.problems.targets import LossyTarget
+
+    said = any(isinstance(each, LossyTarget) for each in report.problems)
+    told: list[Problem] = []
+    for each in found:
+        told.append(replace(each, first=False) if said and isinstance(each, LossyTarget) else each)
+        said = said or isinstance(each, LossyTarget)
+    return told
 
 
 def _where_written(found: list[Problem], export: Export, registry: Callable[[str], Registry]) -> list[Problem]:

@@ -72,6 +72,8 @@ class LossyTarget(Problem):
     keyword: str
     pointer: str
     reason: str
+    first: bool = True
+    """It is the first of its kind in a run; what follows does not say the way out again."""
 
     @property
     def message(self) -> str:
@@ -81,6 +83,8 @@ class LossyTarget(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if not self.first:
+            return None
         return "`lift` checks answers against the whole schema; another target may keep more (see `instrc targets`)"
 
 

@@ -260,6 +260,7 @@ def test_a_loss_is_shown_where_it_was_written(instrc: Instrc, folder: Path) -> N
             (str(Path("schemas/outer.vibe.json")), 2),
             (str(Path("schemas/outer.vibe.json")), 5),
         ]
+        assert [each["hint"] is None for each in lost] == [False, True]
 
 
 def test_an_unknown_target_is_a_problem(instrc: Instrc) -> None:
