@@ -13,7 +13,7 @@ from instrc.flattening.changes import Verdict, accepts, compare
 from instrc.flattening.cut_pairs import Outline, Pairs, PlacedBlock, PlacedStep, ascending, pair
 from instrc.ir.flow import Block, Condition, Each, Repeat, Step, When, bodies_of
 from instrc.ir.process import Process
-from instrc.ir.reads import Constant, Listed, Named, Read, Value
+from instrc.ir.reads import Constant, Listed, Named, Read, Value, reads_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal
 from instrc.schema.walk import rebuild, refers, walk
@@ -148,7 +148,7 @@ class _Comparing:
     def schema(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
         """Say what has changed in the schema of a step, and remember what that means."""
         old, new = _bare(was.step, self.processes[0]), _bare(now.step, self.processes[1])
-        if equal(old, new):
+        if dumps(old) == dumps(new):  # the order of properties counts: the model answers in it
             return
         found = compare(old, new)
         for change in found.changes:
@@ -223,12 +223,14 @@ class _Comparing:
         """Say whether the inputs that started the old process start the new one."""
         old, new = (process.inputs for process in self.processes)
         if new is None:
-            fresh = sorted(_free(self.pairs.new) - (_free(self.pairs.old) if old is None else set(old)) - {"prompt"})
+            fresh = sorted(_free(self.pairs.new) - (_free(self.pairs.old) if old is None else set(old)))
             return Claim("unknown", f"it reads `{fresh[0]}`, which nobody gave before") if fresh else Claim("yes")
         unknown = "" if old is not None else "the old process does not list its inputs"
         known = _free(self.pairs.old) if old is None else set(old)
-        for name in sorted({*new, *known} - {"prompt"}):
-            if name not in known:
+        for name in sorted({*new, *known}):
+            if name == "prompt":  # a run starts with and without it
+                unknown = unknown or ("" if name in known or name not in _free(self.pairs.new) else "it reads `prompt` now")
+            elif name not in known:
                 return Claim("no", f"the input `{name}` is new")
             if name not in new:
                 return Claim("no", f"the input `{name}` is gone")
@@ -393,4 +395,27 @@ def _free(outline: Outline) -> set[str]:
     bound = {"rounds", "previous", "error", "round"} | {placed.step.key for placed in outline.steps}
     for placed in outline.blocks:
         bound |= {name for name in (getattr(placed.block, "key", None), getattr(placed.block, "item", None)) if name}
-    return {each.first for placed in outline.steps for each in placed.step.references} - bound
+    values: list[Value | None] = []
+    for placed_step in outline.steps:
+        step = placed_step.step
+        values += [*step.references, step.arguments, *(each.choices for each in step.among)]
+    for placed in outline.blocks:
+        values += _read_by(placed.block)
+    return {read.first for value in values for read in reads_of(value)} - bound
+
+
+def _read_by(block: Block) -> list[Value | None]:
+    """Return what a block itself reads: its conditions, its list, and what its bodies give."""
+    found: list[Value | None] = [body.value for body in bodies_of(block)]
+    conditions: list[Condition | None] = []
+    match block:
+        case When(branches=branches):
+            conditions += [branch.condition for branch in branches]
+        case Each(source=source):
+            found.append(source)
+        case Repeat(source=source, until=until):
+            found.append(source)
+            conditions.append(until)
+        case _:
+            pass
+    return found + [read for condition in conditions if condition for read, _ in condition.tests]

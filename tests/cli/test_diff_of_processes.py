@@ -18,6 +18,7 @@ def obj(*required: str, **properties: Any) -> dict[str, Any]:
 
 VIBES = {
     "draft": obj("text", text=TEXT),
+    "pair": obj(a=TEXT, b=TEXT),
     "fix_User": obj("text", text=TEXT),
     "review": obj("text", text=TEXT),
     "find": obj("names", names={"type": "array", "items": TEXT}),
@@ -193,6 +194,20 @@ def test_an_input_that_is_new_breaks_for_who_starts_it(instrc: Instrc, folder: P
         ("c", "a", "who starts the process: safe"),
     ):
         assert words in instrc("diff", f"{old}.json", f"{new}.json").out
+
+
+@pytest.mark.parametrize("name", ["prompt", "other"])
+def test_what_nobody_gave_before_is_not_claimed_to_be_there(instrc: Instrc, folder: Path, name: str) -> None:
+    asked = {"properties": {"step1_a": {"type": "object"}}}
+    when = {"anyOf": [{"properties": {}, "when": {"path": f"{name}.x", "schema": {"const": 1}}}], "when": {}}
+    for file, contexts in (("old", {"llmContext1": asked}), ("new", {"llmContext1": asked, "whenContext1": when})):
+        (folder / f"{file}.json").write_text(json.dumps({"type": "object", "properties": contexts}))
+    assert f"who starts the process: unknown: it reads `{name}`" in instrc("diff", "old.json", "new.json").out
+
+
+def test_another_order_of_the_properties_of_a_step_is_told(compared: Any) -> None:
+    found = compared(BASE.replace("Draft", "Pair"), BASE.replace("Draft", "Pair"), pair=obj(b=TEXT, a=TEXT))
+    assert ("step1_pair", "reordered", "b, a") in told(found)
 
 
 def test_programs_say_it_too_and_a_tool_that_became_a_process_is_told(instrc: Instrc, folder: Path) -> None:
