@@ -117,7 +117,12 @@ def _name_of(export: Export, schema: Json) -> str:
     title = schema.get("title") if isinstance(schema, dict) else None
     if not isinstance(title, str) or not export.file.endswith(".json") or any(map(str.isspace, title)):
         return export.stem
-    return title if plain(title) and plain(title) in plain(export.stem) else export.stem
+    return title if _letters(title) and _letters(title) in _letters(export.stem) else export.stem
+
+
+def _letters(name: str) -> str:
+    """Return a name without its signs, of which the names of files and references have fewer than those of tools."""
+    return "".join(filter(str.isalnum, plain(name)))
 
 
 def _known(targets: Sequence[str], report: Report) -> list[Dialect]:

@@ -75,6 +75,15 @@ def test_another_spelling_of_a_name_is_in_the_way_even_of_force(instrc: Instrc, 
         assert len(list((folder / "out").iterdir())) == 1
 
 
+def test_a_compiled_vibe_calls_the_tool_by_the_name_it_has_at_its_server(instrc: Instrc, tools: Path, folder: Path) -> None:
+    instrc("import", "openai", "tools.json", "-o", "schemas/tools")
+    for name, file in (("get.weather", "get-weather"), ("fetchPage", "fetch-page")):
+        run = instrc("compile", f"schemas/tools/{file}.vibe.json", "--target", "mcp")
+        assert orjson.loads(run.out)["name"] == name
+        instrc("compile", f"schemas/tools/{file}.vibe.json", "--target", "anthropic", "--map", "map.json")
+        assert json.loads((folder / "map.json").read_text())["tool"]["name"] == name
+
+
 def test_strict_takes_what_could_not_be_said_for_errors(instrc: Instrc, tools: Path, folder: Path) -> None:
     assert instrc("import", "openai", "tools.json", "-o", "out", "--strict").code == 1
     assert not (folder / "out").exists()
