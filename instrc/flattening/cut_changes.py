@@ -10,16 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from instrc.flattening.changes import Verdict, accepts, compare
-from instrc.flattening.cut_pairs import Outline, Pairs, PlacedBlock, PlacedStep, ascending, pair
-from instrc.ir.flow import Block, Condition, Each, Repeat, Step, When, bodies_of
+from instrc.flattening.cut_facts import bare, facts, free_names, held, needs, place, plans, said, tools_of, words, written
+from instrc.flattening.cut_pairs import Pairs, PlacedStep, ascending, pair
+from instrc.ir.flow import Block, Step
 from instrc.ir.process import Process
-from instrc.ir.reads import Constant, Listed, Named, Read, Value, reads_of
+from instrc.ir.reads import Value
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, equal
-from instrc.schema.walk import rebuild, refers, walk
+from instrc.jsonvalue import equal
 
 EXECUTORS = {"model": "the model", "server": "the server", "user": "a person"}
-_ENGINE = frozenset({"references", "arguments", "activity", "within", "delay", "fail", "among", "plan"})
 _HARMLESS = frozenset({"described", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"})
 """Changes after which those who serve the process get nothing new; of their own steps, what is read is looked at apart."""
 _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "added", "required", "optional"})
@@ -109,7 +108,7 @@ class _Comparing:
         if was.executor != now.executor:
             yield CutChange(key, "moved", f"from {EXECUTORS[was.executor]} to {EXECUTORS[now.executor]}")
         if self.moved(was.parent, was.branch, now.parent, now.branch):
-            yield CutChange(key, "moved", f"from {_place(self.pairs.old, was)} to {_place(self.pairs.new, now)}")
+            yield CutChange(key, "moved", f"from {place(self.pairs.old, was)} to {place(self.pairs.new, now)}")
         if old.activity != new.activity:
             yield CutChange(key, "activity", f"{old.activity or 'none'} → {new.activity or 'none'}")
         yield from self.reading(was, now)
@@ -120,8 +119,8 @@ class _Comparing:
             (each.place, each.choices.text) for each in new.among
         ]:
             yield CutChange(key, "choices", ", ".join(each.choices.text for each in new.among))
-        if not equal(_plans(old), _plans(new)):
-            yield CutChange(key, "tools of the plan", ", ".join(sorted(_tools(new))))
+        if not equal(plans(old), plans(new)):
+            yield CutChange(key, "tools of the plan", ", ".join(sorted(tools_of(new))))
         yield from self.schema(was, now)
 
     def reading(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
@@ -130,9 +129,9 @@ class _Comparing:
         before, after = {self.pairs.path(read) for read in was.step.references}, {read.text for read in now.step.references}
         yield from (CutChange(key, "reads no longer", path) for path in sorted(before - after))
         yield from (CutChange(key, "reads", path) for path in sorted(after - before))
-        filled, fills = self.value(was.step.arguments), _written(now.step.arguments)
+        filled, fills = self.value(was.step.arguments), written(now.step.arguments)
         if filled != fills and (before == after or now.executor != "model"):
-            yield CutChange(key, "arguments", f"{_said(filled)} → {_said(fills)}")
+            yield CutChange(key, "arguments", f"{said(filled)} → {said(fills)}")
         if now.executor != "model" and (before, filled) != (after, fills):
             self.unproven = self.unproven or f"`{key}` gets other arguments"
 
@@ -147,12 +146,12 @@ class _Comparing:
 
     def schema(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
         """Say what has changed in the schema of a step, and remember what that means."""
-        old, new = _bare(was.step, self.processes[0]), _bare(now.step, self.processes[1])
+        old, new = bare(was.step, self.processes[0]), bare(now.step, self.processes[1])
         if dumps(old) == dumps(new):  # the order of properties counts: the model answers in it
             return
         found = compare(old, new)
         for change in found.changes:
-            if change.what != "described" or change.pointer or _words(was.step) != _words(now.step):
+            if change.what != "described" or change.pointer or words(was.step) != words(now.step):
                 yield CutChange(f"{now.step.key}{change.pointer}", change.what, change.detail)
         served = was.executor == now.executor != "model"
         if served and found.writers == "no" and not self.refused:
@@ -162,7 +161,7 @@ class _Comparing:
 
     def value(self, value: Value | None) -> str:
         """Return a value of the old process as the new one writes it."""
-        return _written(value, self.pairs)
+        return written(value, self.pairs)
 
     # --- contexts -----------------------------------------------------------------------------------------------------------
 
@@ -193,24 +192,24 @@ class _Comparing:
     def blocks(self) -> Iterator[CutChange]:
         for index, placed in enumerate(self.pairs.old.blocks):
             if index not in self.kept:
-                yield CutChange(placed.block.name, "block removed", _held(self.pairs.old, index))
+                yield CutChange(placed.block.name, "block removed", held(self.pairs.old, index))
         for index, placed in enumerate(self.pairs.new.blocks):
             was = self.pairs.blocks.get(index)
             if was is None:
-                yield CutChange(placed.block.name, "block added", _held(self.pairs.new, index))
+                yield CutChange(placed.block.name, "block added", held(self.pairs.new, index))
                 continue
             other = self.pairs.old.blocks[was]
             if self.moved(other.parent, other.branch, placed.parent, placed.branch):
                 yield CutChange(
-                    placed.block.name, "moved", f"from {_place(self.pairs.old, other)} to {_place(self.pairs.new, placed)}"
+                    placed.block.name, "moved", f"from {place(self.pairs.old, other)} to {place(self.pairs.new, placed)}"
                 )
             yield from self.block(other.block, placed.block)
         before, after = self.processes[0].body.value, self.processes[1].body.value
-        if self.value(before) != _written(after):
-            yield CutChange("process", "gives", f"{_said(self.value(before))} → {_said(_written(after))}")
+        if self.value(before) != written(after):
+            yield CutChange("process", "gives", f"{said(self.value(before))} → {said(written(after))}")
 
     def block(self, old: Block, new: Block) -> Iterator[CutChange]:
-        before, after = _facts(old, self.pairs), _facts(new)
+        before, after = facts(old, self.pairs), facts(new)
         for name in dict.fromkeys([*before, *after]):
             was, now = before.get(name), after.get(name)
             if was != now:
@@ -223,13 +222,13 @@ class _Comparing:
         """Say whether the inputs that started the old process start the new one."""
         old, new = (process.inputs for process in self.processes)
         if new is None:
-            fresh = sorted(_free(self.pairs.new) - (_free(self.pairs.old) if old is None else set(old)))
+            fresh = sorted(free_names(self.pairs.new) - (free_names(self.pairs.old) if old is None else set(old)))
             return Claim("unknown", f"it reads `{fresh[0]}`, which nobody gave before") if fresh else Claim("yes")
         unknown = "" if old is not None else "the old process does not list its inputs"
-        known = _free(self.pairs.old) if old is None else set(old)
+        known = free_names(self.pairs.old) if old is None else set(old)
         for name in sorted({*new, *known}):
             if name == "prompt":  # a run starts with and without it
-                unknown = unknown or ("" if name in known or name not in _free(self.pairs.new) else "it reads `prompt` now")
+                unknown = unknown or ("" if name in known or name not in free_names(self.pairs.new) else "it reads `prompt` now")
             elif name not in known:
                 return Claim("no", f"the input `{name}` is new")
             if name not in new:
@@ -260,162 +259,8 @@ class _Comparing:
         return Claim("unknown", unknown) if unknown else Claim("yes")
 
 
-def needs(outline: Outline) -> list[str]:
-    """Return the activities of a process and its questions to people, in order."""
-    found: dict[str, None] = {}
-    for placed in outline.steps:
-        step = placed.step
-        if placed.executor == "user":
-            found[f"person: {placed.name}"] = None
-        elif placed.executor == "server" and not step.fail and (step.activity or step.output):
-            found[step.activity or step.key] = None
-        found.update(dict.fromkeys(sorted(_tools(step))))
-    return list(found)
-
-
-def _plans(step: Step) -> Json:
-    return [step.plan, *([list(each.place), each.tools] for each in step.plans)]
-
-
-def _tools(step: Step) -> set[str]:
-    """Return what the plans of a step may call."""
-    found: set[str] = set()
-    for tools in (step.plan, *(each.tools for each in step.plans)):
-        for tool in tools.values() if isinstance(tools, dict) else ():
-            called = tool.get("activity", tool.get("process")) if isinstance(tool, dict) else None
-            if isinstance(called, str):
-                found.add(called)
-    return found
-
-
-def _facts(block: Block, pairs: Pairs | None = None) -> dict[str, str]:
-    """Return what a block says of itself, by the name of the change."""
-    facts: dict[str, str] = {}
-    match block:
-        case When(branches=branches):
-            for number, branch in enumerate(branches, 1):
-                facts[f"condition of branch {number}"] = _condition(branch.condition, pairs)
-        case Each(item=item, source=source, most=most):
-            facts |= {"element": item, "list": _written(source, pairs), "max": str(most)}
-        case Repeat(item=item, source=source, most=most):
-            facts |= {"element": item or "", "list": _written(source, pairs), "max": str(most)}
-            facts |= {"until": _condition(block.until, pairs) if block.until else "", "keep": str(block.keep or "")}
-        case _:
-            pass
-    for number, body in enumerate(bodies_of(block), 1):
-        facts[f"value of branch {number}"] = _written(body.value, pairs)
-    return facts
-
-
-def _condition(condition: Condition | None, pairs: Pairs | None) -> str:
-    if condition is None:
-        return "else"
-    return " or ".join(f"{_path(read, pairs)} is {_test(schema)}" for read, schema in condition.tests)
-
-
-def _test(schema: Json) -> str:
-    const = isinstance(schema, dict) and list(schema) == ["const"]
-    return dumps(schema["const"] if const and isinstance(schema, dict) else schema, indent=False)
-
-
-def _path(read: Read, pairs: Pairs | None) -> str:
-    return (pairs.path(read) if pairs else read.text) + ("?" if read.optional else "")
-
-
-def _written(value: Value | None, pairs: Pairs | None = None) -> str:
-    """Return a value as text, in the order of names in objects."""
-    match value:
-        case None:
-            return ""
-        case Read():
-            return _path(value, pairs)
-        case Constant(value=constant):
-            return dumps(constant, indent=False)
-        case Listed(items=items):
-            return f"[{', '.join(_written(item, pairs) for item in items)}]"
-        case Named(members=members):
-            inner = ", ".join(f"{name}: {_written(members[name], pairs)}" for name in sorted(members))
-            return f"{{ {inner} }}" if inner else "{}"
-
-
-def _said(text: str) -> str:
-    return text or "none"
-
-
 def _timing(at: str, old: Step | Block, new: Step | Block) -> Iterator[CutChange]:
     for name, what in (("within", "deadline"), ("delay", "delay")):
         was, now = getattr(old, name, None), getattr(new, name, None)
         if was != now:
             yield CutChange(at, what, f"{was or 'none'} → {now or 'none'}")
-
-
-def _place(outline: Outline, placed: PlacedStep | PlacedBlock) -> str:
-    if placed.parent is None:
-        return "the top"
-    block = outline.blocks[placed.parent].block
-    return f"branch {placed.branch + 1} of {block.name}" if len(bodies_of(block)) > 1 else block.name
-
-
-def _held(outline: Outline, block: int) -> str:
-    return ", ".join(placed.step.key for placed in outline.steps if placed.parent == block)
-
-
-def _words(step: Step) -> str:
-    """Return the description of a step without the line that lists what it reads."""
-    said = step.schema.get("description") if isinstance(step.schema, dict) else None
-    return "\n".join(line for line in said.splitlines() if not line.startswith("Use ")) if isinstance(said, str) else ""
-
-
-def _bare(step: Step, process: Process) -> Json:
-    """Return what the answer of a step must be: its schema without engine properties, with the definitions it refers to."""
-    schema: Json = rebuild(step.schema, _without_engine)
-    definitions = process.document.get("$defs")
-    if not refers(schema) or not isinstance(schema, dict) or not isinstance(definitions, dict):
-        return schema
-    used: dict[str, Json] = {}
-    waiting: list[Json] = [schema]
-    while waiting:
-        for _, part in walk(waiting.pop()):
-            reference = part.get("$ref") if isinstance(part, dict) else None
-            name = reference.removeprefix("#/$defs/").partition("/")[0] if isinstance(reference, str) else ""
-            if name in definitions and name not in used:
-                used[name] = definitions[name]
-                waiting.append(definitions[name])
-    return {**schema, "$defs": dict(sorted(used.items()))}
-
-
-def _without_engine(node: Json) -> Json:
-    if not isinstance(node, dict) or _ENGINE.isdisjoint(node):
-        return node
-    return {keyword: value for keyword, value in node.items() if keyword not in _ENGINE}
-
-
-def _free(outline: Outline) -> set[str]:
-    """Return the names that steps read and that no step, no block and no element has."""
-    bound = {"rounds", "previous", "error", "round"} | {placed.step.key for placed in outline.steps}
-    for placed in outline.blocks:
-        bound |= {name for name in (getattr(placed.block, "key", None), getattr(placed.block, "item", None)) if name}
-    values: list[Value | None] = []
-    for placed_step in outline.steps:
-        step = placed_step.step
-        values += [*step.references, step.arguments, *(each.choices for each in step.among)]
-    for placed in outline.blocks:
-        values += _read_by(placed.block)
-    return {read.first for value in values for read in reads_of(value)} - bound
-
-
-def _read_by(block: Block) -> list[Value | None]:
-    """Return what a block itself reads: its conditions, its list, and what its bodies give."""
-    found: list[Value | None] = [body.value for body in bodies_of(block)]
-    conditions: list[Condition | None] = []
-    match block:
-        case When(branches=branches):
-            conditions += [branch.condition for branch in branches]
-        case Each(source=source):
-            found.append(source)
-        case Repeat(source=source, until=until):
-            found.append(source)
-            conditions.append(until)
-        case _:
-            pass
-    return found + [read for condition in conditions if condition for read, _ in condition.tests]
