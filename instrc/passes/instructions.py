@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from instrc import problems
@@ -17,6 +18,7 @@ from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
 from instrc.source import Span
+from instrc.syntax.places import place_in
 from instrc.vibes.registry import ProgramFile, Registry
 
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
@@ -27,6 +29,17 @@ Launch: TypeAlias = Callable[[ProgramFile, str | None], Json | None]
 
 Place: TypeAlias = Callable[[Problem], Problem]
 """Finds a better place for a problem, if it knows one."""
+
+
+def _inline(at: Span | None, problem: Problem) -> Problem:
+    """Return a contradiction inside of an inline schema with the places of both sides; any other problem as it is."""
+    if at is None or not at.text.startswith("@") or not isinstance(problem, problems.schemas.Contradiction):
+        return problem
+    left, right = (
+        origin if origin.uri else replace(origin, uri=at.source.name, at=place_in(at, origin.pointer))
+        for origin in (problem.left, problem.right)
+    )
+    return replace(problem, left=left, right=right, at=right.at or left.at)
 
 
 def _as_it_is(problem: Problem) -> Problem:
@@ -103,10 +116,13 @@ class InstructionTable:
         """Return an instruction without a schema yet."""
         return Instruction(name, None, dict(PLACEHOLDER))
 
-    def schema(self, instruction: Instruction) -> Json:
-        """Return the flat schema of an instruction; `CompileError` if it cannot be composed."""
+    def schema(self, instruction: Instruction, at: Span | None = None) -> Json:
+        """Return the flat schema of an instruction; `CompileError` if it cannot be composed.
+
+        `at` is where an instruction without a file is written.
+        """
         if instruction.uri is None:
-            return self.flatten(instruction.schema)
+            return self.flatten(instruction.schema, at=at, place=partial(_inline, at))
         flat = self._flat.get(instruction.uri)
         if flat is None:
             uri, _, fragment = instruction.uri.partition("#")

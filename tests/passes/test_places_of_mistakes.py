@@ -67,6 +67,15 @@ def test_a_contradiction_names_both_files_and_stands_at_the_sign(
     assert shown[in_program] == "program.aug"
 
 
+def test_a_contradiction_inside_of_an_inline_schema_shows_both_sides(folder: Path) -> None:
+    inner = '{ allOf: [{ type: "integer" }, { type: "string" }] }'
+    text = f'ReadLetter | @{{ type: "object", properties: {{ a: {inner} }}, required: ["a"] }}'
+    [problem] = found(text, folder)
+    assert problem.name == "contradiction"
+    assert problem.at.text == '"string"'
+    assert [label.span.text for label in problem.labels] == ['"integer"']
+
+
 def test_what_fills_a_slot_is_told_from_the_vibe_that_has_it(folder: Path) -> None:
     [problem] = found("Wrap({ inner: ReadLetter })", folder)
     assert problem.name == "contradiction"

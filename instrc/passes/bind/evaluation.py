@@ -153,7 +153,7 @@ class Evaluation:
     def flat(self, instruction: Instruction, span: Span) -> Json:
         """Return the flat schema of an instruction; `None`, once its problems are reported, if it has none."""
         try:
-            return self.instructions.schema(instruction)
+            return self.instructions.schema(instruction, span)
         except CompileError as error:
             for problem in error.problems:
                 self.report.add(problem if problem.at is not None else replace(problem, at=span))

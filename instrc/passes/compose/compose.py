@@ -155,7 +155,7 @@ class _Composer:
                 self.placed.append(Placed(path, content))
                 return self.annotated({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
-                schema = self.instructions.schema(instruction)
+                schema = self.instructions.schema(instruction, span)
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span, instruction)
