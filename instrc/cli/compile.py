@@ -77,8 +77,7 @@ def command(
     report = Report()
     wishes = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
     workspace = _workspace(root, shared, report, locked=locked)
-    compiled = list(exports(_compile(workspace, files, wishes, report), unwanted))
-    output = Output(sources=tuple(files))
+    compiled, output = list(exports(_compile(workspace, files, wishes, report), unwanted)), Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
             output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
