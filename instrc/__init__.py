@@ -37,6 +37,9 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
+    rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
+    assert not rehearsal.missed
+
     @instrc.activity("Send_Activity")
     def send(mail: dict) -> str:
         return "sent"
@@ -74,7 +77,8 @@ if TYPE_CHECKING:
     from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
     from instrc.problems.problem import CompileError, Label, Problem
     from instrc.problems.report import Report
-    from instrc.running import close_stores, find_run, find_run_async, run, run_async
+    from instrc.rehearsing.rehearsal import Rehearsal
+    from instrc.running import close_stores, find_run, find_run_async, rehearse, run, run_async
     from instrc.runtime.activities import PENDING, Activities, ActivityError, activity, current_call
     from instrc.runtime.handle import Run, RunFailedError
     from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -102,6 +106,7 @@ __all__ = [
     "ModelError",
     "Problem",
     "Question",
+    "Rehearsal",
     "Reply",
     "Report",
     "Request",
@@ -133,6 +138,7 @@ __all__ = [
     "lower",
     "lower_all",
     "registry",
+    "rehearse",
     "run",
     "run_async",
     "sample_plans",
@@ -190,6 +196,8 @@ _HOMES = {
     "close_stores": "instrc.running",
     "find_run": "instrc.running",
     "find_run_async": "instrc.running",
+    "Rehearsal": "instrc.rehearsing.rehearsal",
+    "rehearse": "instrc.running",
     "run": "instrc.running",
     "run_async": "instrc.running",
     "PENDING": "instrc.runtime.activities",

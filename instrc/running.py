@@ -11,8 +11,10 @@ from instrc.jsonvalue import Json
 from instrc.launching.equipping import Own, equipped, how_of
 from instrc.launching.handlers import registered
 from instrc.launching.hosting import Here, close_stores, host_of
-from instrc.launching.launcher import Launcher
+from instrc.launching.launcher import Launcher, inputs_of
 from instrc.launching.preparing import Prepared, prepare
+from instrc.problems.problem import CompileError, Problem
+from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Sink
 from instrc.runtime.handle import Run, waited
@@ -20,11 +22,12 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.kept import KeptRun
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
+from instrc.runtime.plan import plan_of
 from instrc.runtime.questions import People
 from instrc.runtime.run import LiveRun
 from instrc.source import Source
 
-__all__ = ["close_stores", "find_run", "find_run_async", "run", "run_async"]
+__all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
 TEXT_NAME = "program.aug"
 Program: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
 Handlers: TypeAlias = Activities | Mapping[str, Any] | Iterable[Any]
@@ -119,6 +122,35 @@ async def run_async(
     host = host_of(engine, None if store is None else arguments.path("store", store))
     host.take(made.run, Here(own, people, watch))
     return KeptRun(host, await host.start(made))
+
+
+def rehearse(
+    program: Program,
+    input: Json = None,  # noqa: A002  -- its name
+    *,
+    export: str | None = None,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    shared: Iterable[str | os.PathLike[str]] = (),
+) -> Rehearsal:
+    """Rehearse a program until each of its branches was taken, with answers, results and failures that are made up.
+
+    A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
+    `input` is as for `run`; inputs that are not given are made up too.  Nothing is called, asked or kept.
+    """
+    arguments.text_or_none("export", export)
+    places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
+    return rehearsal(prepare(_program(program), export=export, roots=places, shared=further), input)
+
+
+def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
+    """Return the rehearsal of a program that is prepared; `CompileError` if what is given does not fit."""
+    process = plan_of(prepared.document)["process"]
+    inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
+    wrong: list[Problem] = []
+    inputs_of(process, {**made_inputs(process), **inputs}, wrong)
+    if wrong:
+        raise CompileError(wrong)
+    return rehearsal_of(prepared.document, inputs)
 
 
 def find_run(

@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],
-            ["checking", "launching", "lsp", "previewing", "testing"],
+            ["checking", "launching", "lsp", "previewing", "rehearsing", "testing"],
             ["classes", "mcp", "running"],
             ["api", "cli"],
             ["__init__", "__main__"],

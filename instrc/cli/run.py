@@ -36,6 +36,9 @@ def command(
     engine_name: EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    every_branch: Annotated[
+        bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
+    ] = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; made up unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
@@ -61,6 +64,7 @@ def command(
 ) -> None:
     """Run a program: a tool, a direct call, or a process."""
     from instrc.cli.items import stream
+    from instrc.cli.rehearsal import refuse_beside, rehearse_all
     from instrc.launching.equipping import how_of
     from instrc.launching.handlers import registered
     from instrc.launching.launcher import Launcher, new_id
@@ -70,6 +74,9 @@ def command(
     try:
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
+        if every_branch:
+            refuse_beside({"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask})
+            raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)
         launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)

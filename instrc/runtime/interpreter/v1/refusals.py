@@ -8,6 +8,9 @@ from instrc.ir.flow import Condition, Each, Else, Repeat, When
 from instrc.ir.reads import Named, Read, Segment, Value, reads_of
 from instrc.runtime.interpreter.v1.program import Program, Region
 
+INPUT = -1
+"""Stands for the region of an input."""
+
 
 def unread_decisions(program: Program) -> Iterator[tuple[int, str]]:
     """Yield the steps of persons, by region and key, whose `decision` is read by no condition."""
@@ -26,7 +29,7 @@ def unread_decisions(program: Program) -> Iterator[tuple[int, str]]:
 
 def decisions_of(program: Program, region: Region, condition: Condition) -> set[tuple[int, str]]:
     """Return the steps, by region and key, whose `decision` a condition reads."""
-    found = _bases(program, [(region, read, ()) for read, _ in condition.tests])
+    found = bases_of(program, [(region, read, ()) for read, _ in condition.tests])
     return {(number, key) for number, key, tail in found if not tail or tail[0] == "decision"}
 
 
@@ -39,11 +42,11 @@ def _conditions_read(program: Program) -> Iterator[tuple[int, str, tuple[str, ..
             if isinstance(unit.block, When):
                 tests = [test for branch in unit.block.branches if branch.condition for test in branch.condition.tests]
                 start += [(region, read, ()) for read, _ in tests]
-    yield from _bases(program, start)
+    yield from bases_of(program, start)
 
 
-def _bases(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]) -> set[tuple[int, str, tuple[str, ...]]]:
-    """Return the steps and the members of them that paths lead to, through the values of blocks."""
+def bases_of(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]) -> set[tuple[int, str, tuple[str, ...]]]:
+    """Return the steps by region, the inputs, and the members of them that paths lead to, through the values of blocks."""
     found: set[tuple[int, str, tuple[str, ...]]] = set()
     seen: set[tuple[int, Read, tuple[str, ...]]] = set()
     waiting = list(start)
@@ -59,14 +62,15 @@ def _bases(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]) 
         if place.source == "name":
             waiting += _named(program, region, place.name, tail)
             continue
-        if place.source == "context":
+        if place.source == "input":
+            found.add((INPUT, place.name, tail))
+        elif place.source == "context":
             waiting += [
                 (region, Read((Segment(step.key),)), tail[1:])
                 for index in program.givers(region, place)
                 for step in region.units[index].steps
                 if not tail or tail[0] == step.key
             ]
-            continue
         for index in region.keys.get(place.name, ()) if place.source == "key" else ():
             unit = region.units[index]
             if unit.block is None:

@@ -1,0 +1,218 @@
+"""Look for a run for each branch of a process, and say which branches none was found for."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from instrc.ir.flow import Try
+from instrc.jsonvalue import AnyJson as Json
+from instrc.rehearsing.branches import Branch, branches_of
+from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
+from instrc.rehearsing.points import Point, points_of
+from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.models.sampling import instance_of
+from instrc.runtime.plan import plan_of
+
+_MOST_RUNS = 400
+_MOST_COMMANDS = 40_000
+"""Of all runs together."""
+_MOST_ROUNDS = 12
+_DEEPEST = 2
+"""Choices that are changed one after the other although nothing new came of the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """One run of a rehearsal."""
+
+    choices: tuple[str, ...]
+    """What was chosen, in words; all else is made from the schemas."""
+    branches: tuple[str, ...]
+    """What it takes that the runs before it do not."""
+    outcome: Json
+    """As of any run; `None` if it did not end."""
+    sound: bool
+    """Whether the program itself says that it ends so: done, refused by a person, or failed by a `Fail`."""
+
+    def __str__(self) -> str:
+        """Return one line: how it ends, what was chosen, what it takes."""
+        match self.outcome:
+            case {"status": "failed", "error": {"step": step, "kind": kind, "code": code, "message": message}}:
+                end = f"failed at {step} ({code or kind}): {message}"
+            case {"status": "stopped", "step": step}:
+                end = f"stopped: {step} is refused"
+            case {"status": status}:
+                end = str(status)
+            case _:
+                end = "has no end"
+        wrong = "" if self.sound else ", which the program does not provide for"
+        return f"{end}{wrong} | {'; '.join(self.choices) or 'as made up'} | {'; '.join(self.branches) or 'no branch'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A branch that no run has taken."""
+
+    branch: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Runs that visit the branches of a process."""
+
+    runs: tuple[Rehearsed, ...]
+    missed: tuple[Missed, ...]
+    branches: int
+    """How many there are."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether each run has ended as the program says."""
+        return all(run.sound for run in self.runs)
+
+    def __str__(self) -> str:
+        """Return a line for each run, for each branch that was missed, and a sum."""
+        lines = [f"{number}. {run}" for number, run in enumerate(self.runs, 1)]
+        lines += [f"not reached: {each.branch} | {each.reason}" for each in self.missed]
+        runs = f"{len(self.runs)} run{'s' * (len(self.runs) != 1)}"
+        return "\n".join([*lines, f"{self.branches - len(self.missed)} of {self.branches} branches in {runs}"])
+
+    def to_json(self) -> list[dict[str, Json]]:
+        """Return the same as objects, one a line."""
+        runs: list[dict[str, Json]] = [
+            {"choices": list(run.choices), "branches": list(run.branches), "outcome": run.outcome, "sound": run.sound}
+            for run in self.runs
+        ]
+        return [*runs, *({"missed": each.branch, "reason": each.reason} for each in self.missed)]
+
+
+def rehearsal_of(document: Json, given: Mapping[str, Json]) -> Rehearsal:
+    """Return a rehearsal of a compiled document; inputs that are not given are made from their schemas."""
+    plan = plan_of(_shortened(document))
+    program = Program(plan)
+    return _Search(program, plan, {"prompt": "a", **made_inputs(plan["process"]), **given}, points_of(program, given)).result()
+
+
+def made_inputs(process: Json) -> dict[str, Json]:
+    """Return made values for the inputs that a process declares."""
+    declared = process.get("inputs") if isinstance(process, dict) else None
+    return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
+
+
+def _shortened(document: Json) -> Json:
+    """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
+    if isinstance(document, list):
+        return [_shortened(each) for each in document]
+    if not isinstance(document, dict):
+        return document
+    made = {name: _shortened(each) for name, each in document.items()}
+    repeat, most = made.get("repeat"), made.get("maxItems")
+    if isinstance(repeat, dict) and "until" in repeat and "in" not in repeat and isinstance(most, int):
+        made["maxItems"] = min(most, _MOST_ROUNDS)
+    return made
+
+
+class _Search:
+    """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
+
+    def __init__(self, program: Program, plan: Json, inputs: Mapping[str, Json], points: list[Point]) -> None:
+        self.program, self.plan, self.inputs, self.points = program, plan, inputs, points
+        self.branches = branches_of(program)
+        self.kept: list[tuple[Choices, Played, list[Branch]]] = []
+        self.tried = self.commands = 0
+
+    def result(self) -> Rehearsal:
+        self._search()
+        seen: set[Branch] = set()
+        runs: list[Rehearsed] = []
+        for choices, played, _ in self._needed():
+            new = [branch for branch in self.branches if branch not in seen and played.taken.has(branch)]
+            seen.update(new)
+            words = tuple(point.told(order) for point, order in choices.items() if point in played.asked and order != (0,))
+            runs.append(Rehearsed(words, tuple(branch.name for branch in new), played.outcome, self._is_sound(played)))
+        left = [branch for branch in self.branches if branch not in seen]
+        return Rehearsal(tuple(runs), tuple(Missed(each.name, self._reason(each, left)) for each in left), len(self.branches))
+
+    def _search(self) -> None:
+        left = set(self.branches)
+        waiting: list[tuple[int, int, int, Choices]] = [(0, 0, 0, {})]
+        pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # what was seldom tried comes first
+        known = {_mark({})}
+        while waiting and (left or not self.kept) and self.tried < _MOST_RUNS and self.commands < _MOST_COMMANDS:
+            rank, _, _, choices = heapq.heappop(waiting)
+            played = play(self.program, self.plan, self.inputs, self.points, choices)
+            self.tried += 1
+            self.commands += played.commands
+            new = [branch for branch in self.branches if branch in left and played.taken.has(branch)]
+            left.difference_update(new)
+            if new or not self.kept or self._is_news(played):
+                self.kept.append((choices, played, new))
+            depth = 0 if new else rank + 1
+            if depth > _DEEPEST or not self._is_sound(played):
+                continue
+            for point in played.asked:
+                for order in point.orders:
+                    changed = {**choices, point: order}
+                    if (mark := _mark(changed)) not in known:
+                        known.add(mark)
+                        heapq.heappush(waiting, (depth, pushed[point, order], len(known), changed))
+                        pushed[point, order] += 1
+
+    def _is_news(self, played: Played) -> bool:
+        """Tell whether a run ends in a way that no program says, and none before it has ended so."""
+        return not self._is_sound(played) and all(_end_of(played) != _end_of(other) for _, other, _ in self.kept)
+
+    def _needed(self) -> list[tuple[Choices, Played, list[Branch]]]:
+        """Leave runs out whose branches others take as well; one that ends wrongly stays."""
+        needed = list(self.kept)
+        for each in reversed(self.kept):
+            others = [other for other in needed if other is not each]
+            taken = [branch for branch in self.branches if each[1].taken.has(branch)]
+            if others and self._is_sound(each[1]) and all(any(o[1].taken.has(b) for o in others) for b in taken):
+                needed = others
+        return needed
+
+    def _is_sound(self, played: Played) -> bool:
+        """Tell whether a run has ended as the program says."""
+        match played.outcome:
+            case {"status": "done" | "stopped"}:
+                return True
+            case {"status": "failed", "error": {"step": step, "message": message}}:
+                fails = [unit.steps[0].key for region in self.program.regions for unit in region.units if unit.kind == "fail"]
+                return step in fails or message == MADE_UP
+            case _:
+                return played.outcome is None and played.commands >= MOST_COMMANDS
+
+    def _reason(self, branch: Branch, left: list[Branch]) -> str:
+        """Say why a branch was not reached."""
+        region = self.program.regions[branch.region]
+        around = region if branch.way != "body" else self.program.regions[region.parent or 0]
+        outer = next((each for each in left if each.way == "body" and each.region == around.index), None)
+        if outer is not None:
+            return f"{outer.name} was not reached"
+        if self.tried >= _MOST_RUNS or self.commands >= _MOST_COMMANDS:
+            return f"{self.tried} runs with other choices did not lead there"
+        if not self.points:
+            return "nothing that is made up decides it"
+        if self._is_rescue(branch) and not any(point.fails for point in self.points):
+            return "nothing that it could rescue is made up"
+        return f"no made value that its schema allows leads there ({self.tried} runs)"
+
+    def _is_rescue(self, branch: Branch) -> bool:
+        region = self.program.regions[branch.region]
+        owner = self.program.regions[region.parent or 0].units[region.owner] if region.parent is not None else None
+        return branch.way == "body" and owner is not None and isinstance(owner.block, Try)
+
+
+def _end_of(played: Played) -> tuple[object, ...]:
+    """Return what of the end of a run is told."""
+    error = played.outcome["error"] if isinstance(played.outcome, dict) and "error" in played.outcome else {}
+    return played.outcome is None, error.get("step"), error.get("kind"), error.get("code")
+
+
+def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:
+    return frozenset((point, order) for point, order in choices.items() if order != (0,))

@@ -1,0 +1,145 @@
+"""A rehearsal takes every branch that made answers can lead to, and says which it did not reach and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import instrc
+from instrc.cli import main
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+STEP = '@{ title: "Draft", type: "object", properties: { go: { type: "boolean" }, count: { type: "integer" } } }'
+
+
+def _nested(first: str, second: str, kind: int) -> str:
+    if kind == 0:
+        return f"when d.go {{ {first} }} else {{ {second} }}"
+    if kind == 1:
+        return f"try {{ {first} }} else {{ {second} }}"
+    return f"repeat {{ const e = d | {STEP}; {first} }} until e.go max 3"
+
+
+@pytest.mark.parametrize(
+    ("program", "branches", "ends"),
+    [
+        ("support-triage/triage.aug", 8, {"done", "failed"}),
+        ("meeting-with-approval/meeting.aug", 5, {"done"}),
+        ("tool-agent/agent.aug", 3, {"done"}),
+        ("plan-and-report/trip.aug", 2, {"done"}),
+        ("agents/tool-calling-agent/tool-calling-agent.aug", 8, {"done", "failed"}),
+    ],
+)
+def test_every_branch_of_an_example_is_taken(program: str, branches: int, ends: set[str]) -> None:
+    found = instrc.rehearse(EXAMPLES / program)
+    assert found.missed == ()
+    assert found.branches == branches
+    assert found.sound
+    assert {run.outcome["status"] for run in found.runs} == ends
+    taken = [branch for run in found.runs for branch in run.branches]
+    assert len(taken) == len(set(taken)) == branches
+    assert len(found.runs) <= 5
+
+
+def branches(program: str, given: object = None) -> tuple[set[str], dict[str, str]]:
+    """Return the branches that a rehearsal takes, and those that it does not, with the reasons."""
+    found = instrc.rehearse(program, given)
+    assert found.sound
+    return {branch for run in found.runs for branch in run.branches}, {each.branch: each.reason for each in found.missed}
+
+
+def test_each_branch_of_a_when_and_none_of_them() -> None:
+    taken, missed = branches(f"const d = prompt | {STEP};\nwhen d.count is 7 {{ d | {STEP} }}\n")
+    assert taken == {"whenContext1 branch 1", "whenContext1 without a branch"}
+    assert missed == {}
+
+
+def test_an_input_that_is_given_is_no_choice() -> None:
+    program = f'input kind @ {{ enum: ["new", "old"] }};\nwhen kind is "old" {{ prompt | {STEP} }} else {{ prompt | {STEP} }}\n'
+    assert branches(program) == ({"whenContext1 branch 1", "whenContext1 else"}, {})
+    taken, missed = branches(program, {"kind": "new"})
+    assert taken == {"whenContext1 else"}
+    assert missed == {"whenContext1 branch 1": "nothing that is made up decides it"}
+
+
+def test_a_value_that_no_schema_allows_is_told_as_the_reason() -> None:
+    taken, missed = branches(f'const d = prompt | {STEP};\nwhen d.count is "seven" {{ d | {STEP} }}\n')
+    assert taken == {"whenContext1 without a branch"}
+    assert list(missed) == ["whenContext1 branch 1"]
+    assert missed["whenContext1 branch 1"].startswith("no made value that its schema allows leads there")
+
+
+def test_what_lies_in_a_branch_that_was_not_reached_says_so() -> None:
+    inner = f"when d.go {{ d | {STEP} }} else {{ d | {STEP} }}"
+    _, missed = branches(f'const d = prompt | {STEP};\nwhen d.count is "seven" {{ {inner} }}\n')
+    assert missed["whenContext1.whenContext2 else"] == "whenContext1 branch 1 was not reached"
+
+
+def test_a_loop_ends_by_its_condition_and_after_all_rounds_however_many() -> None:
+    taken, missed = branches(f"repeat {{ const d = prompt | {STEP}; d }} until d.go max 100000\n")
+    assert taken == {"repeatContext1 ends by its condition", "repeatContext1 ends after all rounds"}
+    assert missed == {}
+
+
+def test_a_condition_on_an_element_of_a_list_is_reached() -> None:
+    people = '@{ title: "Find", type: "object", properties: { all: { type: "array", items: { enum: ["a", "b"] } } } }'
+    program = (
+        f'const p = prompt | {people};\neach one in p.all {{ when one is "b" {{ one | {STEP} }} else {{ one | {STEP} }} }}\n'
+    )
+    taken, missed = branches(program)
+    assert missed == {}
+    assert "eachContext1.whenContext1 branch 1" in taken
+
+
+def test_a_refusal_that_no_condition_reads_is_a_branch() -> None:
+    decision = '{ decision: { enum: ["Approve", "Reject"] } }'
+    ask = f'@{{ title: "Ask_User", type: "object", properties: {decision}, required: ["decision"] }}'
+    found = instrc.rehearse(f"const d = prompt | {STEP};\nd | {ask}\n")
+    assert [run.outcome["status"] for run in found.runs][-1] == "stopped"
+    assert found.missed == ()
+
+
+def test_a_program_without_a_branch_runs_once() -> None:
+    found = instrc.rehearse(STEP)
+    assert (len(found.runs), found.branches, found.missed) == (1, 0, ())
+
+
+def test_the_same_program_is_rehearsed_in_the_same_way() -> None:
+    program = EXAMPLES / "support-triage" / "triage.aug"
+    assert str(instrc.rehearse(program)) == str(instrc.rehearse(program))
+
+
+def test_the_command_prints_a_line_for_each_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(EXAMPLES / "meeting-with-approval")
+    assert main(["run", "meeting.aug", "--rehearse", "--every-branch"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "5 of 5 branches in 3 runs"
+    assert lines[1] == '2. done | step3_approve.decision = "Reject" | whenContext1 else'
+    assert main(["run", "meeting.aug", "--every-branch", "--json"]) == 0
+    runs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [run["sound"] for run in runs] == [True, True, True]
+    assert runs[1]["choices"] == ['step3_approve.decision = "Reject"']
+
+
+def test_options_that_say_nothing_here_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(EXAMPLES / "meeting-with-approval")
+    assert main(["run", "meeting.aug", "--every-branch", "--id", "x"]) == 2
+    assert "--id says nothing beside --every-branch" in capsys.readouterr().err
+
+
+def test_an_input_that_does_not_fit_is_a_problem() -> None:
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.rehearse(EXAMPLES / "support-triage" / "triage.aug", {"customer": 7})
+    assert raised.value.problems[0].name == "invalid-input"
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.recursive(st.just(f"d | {STEP}"), lambda inner: st.builds(_nested, inner, inner, st.integers(0, 2)), max_leaves=4))
+def test_blocks_in_blocks_are_taken_whole(body: str) -> None:
+    found = instrc.rehearse(f"const d = prompt | {STEP};\n{body}\n")
+    assert found.sound
+    assert len({branch for run in found.runs for branch in run.branches}) + len(found.missed) == found.branches
