@@ -11,7 +11,7 @@ from instrc.cli.show import FINE, PROBLEMS, refuse
 from instrc.cli.terminal import write
 from instrc.files import reason
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 if TYPE_CHECKING:
     from instrc.launching.preparing import Prepared

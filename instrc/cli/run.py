@@ -25,6 +25,16 @@ Model = Annotated[
     str | None, typer.Option("--model", metavar="MODEL", help="Who fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME.")
 ]
 
+EveryBranch = Annotated[
+    bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
+]
+Items = Annotated[
+    str | None,
+    typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
+]
+Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
+Concurrency = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time.")]
+
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe, a compiled document (.json), or -.")],
@@ -36,23 +46,14 @@ def command(
     engine_name: EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
-    every_branch: Annotated[
-        bool, typer.Option("--every-branch", help="Rehearse the program until each branch was taken; print a line for each run.")
-    ] = False,
+    every_branch: EveryBranch = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
     run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; made up unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
-    items: Annotated[
-        str | None,
-        typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
-    ] = None,
-    batch: Annotated[
-        int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")
-    ] = 1,
-    concurrency: Annotated[
-        int, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time.")
-    ] = 4,
+    items: Items = None,
+    batch: Batch = 1,
+    concurrency: Concurrency = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
     output: Output = None,

@@ -158,10 +158,11 @@ def _valued(program: Program, number: int, key: str, tail: tuple[str, ...], sche
         tail = tail[1:]
         schema = _inside(schema, ("output",), schema)
     root = schema
-    inside = _inside(schema, tail, root)
+    inside = _followed(_inside(schema, tail, root), root)
     choices: list[object] = [AS_MADE]
     seen: set[str] = set()
-    for value in [*_values(inside, root), *(value for each in schemas for value in _values(each, each, inside))]:
+    open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
+    for value in [*_values(inside, root), *(value for each in schemas for value in _values(each, each, inside)), *open_]:
         word = dumps(value, indent=False)
         if word not in seen:
             seen.add(word)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from instrc.ir.flow import Try
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.rehearsing.branches import Branch, branches_of
 from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
@@ -87,7 +87,8 @@ class Rehearsal:
             {"choices": list(run.choices), "branches": list(run.branches), "outcome": run.outcome, "sound": run.sound}
             for run in self.runs
         ]
-        return [*runs, *({"missed": each.branch, "reason": each.reason} for each in self.missed)]
+        missed: list[dict[str, Json]] = [{"missed": each.branch, "reason": each.reason} for each in self.missed]
+        return [*runs, *missed]
 
 
 def rehearsal_of(document: Json, given: Mapping[str, Json]) -> Rehearsal:
