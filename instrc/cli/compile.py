@@ -94,11 +94,7 @@ def command(
             output.deliver()
             say_written(output.files, shape)
         except OSError as error:
-            from instrc.cli.outputs import place_of  # loaded when there is something to write
-
-            where = place_of(error, folder or way_back)
-            found = (*found, problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error)))
-            code = PROBLEMS
+            found, code = (*found, _unwritable(error, folder or way_back)), PROBLEMS
     show(found, shape)
     raise typer.Exit(code)
 
@@ -107,6 +103,13 @@ def _read(files: list[str], root: list[str] | None, shared: list[str] | None) ->
     """Return the files that programs may have read: vibes, other programs, settings."""
     workspace = Workspace(root or (), shared or ())
     return tuple(str(each) for file in files for each in workspace.files(file)())
+
+
+def _unwritable(error: OSError, given: Path | None) -> problems.rim.UnwritableOutput:
+    from instrc.cli.outputs import place_of  # loaded when there is something to write
+
+    where = place_of(error, given)
+    return problems.rim.UnwritableOutput(at=Source(where, "").whole(), path=where, reason=reason(error))
 
 
 def _lower(
