@@ -35,7 +35,7 @@ def write_files(files: Mapping[Path, str], sources: Collection[str] = ()) -> Non
             if is_handed_over(str(place)):
                 streams.append((place, text))
                 continue
-            _refuse_place(place, sources)
+            refuse_place(place, sources)
             _make_folder(place.parent, folders)
             staged.append((_stage(place, text.encode("utf-8", "surrogatepass"), scratch), place))
         for folder in {place.parent for place in files}:
@@ -54,7 +54,7 @@ def place_of(error: OSError, otherwise: object) -> str:
     return str(otherwise) if not path or _SCRATCH.fullmatch(Path(path).name) else path
 
 
-def _refuse_place(place: Path, sources: Collection[str]) -> None:
+def refuse_place(place: Path, sources: Collection[str]) -> None:
     """Raise an `OSError` if something stands there that must not be replaced."""
     try:
         mode = place.lstat().st_mode

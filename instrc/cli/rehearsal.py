@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from instrc.cli.outputs import write_files
 from instrc.cli.show import FINE, PROBLEMS, refuse
 from instrc.cli.terminal import write
 from instrc.files import reason
@@ -27,8 +28,7 @@ def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path
         write(text)
     else:
         try:
-            output.parent.mkdir(parents=True, exist_ok=True)
-            output.write_text(text, encoding="utf-8")
+            write_files({output: text})
         except OSError as error:
             return refuse(str(output), reason(error))
     return FINE if found.sound else PROBLEMS
@@ -37,6 +37,6 @@ def rehearse_all(prepared: Prepared, given: Json, *, as_json: bool, output: Path
 def refuse_beside(options: dict[str, object]) -> None:
     """Refuse options that say nothing where every branch is rehearsed."""
     for name, value in options.items():
-        if value is not None and value is not False:
+        if value is not None and value is not False:  # 0 is said as well
             message = f"{name} says nothing beside --every-branch: all answers are made up, and no run is kept"
             raise typer.BadParameter(message)

@@ -9,7 +9,18 @@ import typer
 
 from instrc.cli.live import Watcher
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.running import EngineName, Output, ProblemShape, Store, carried_out, deliver, engine, told, value_of
+from instrc.cli.running import (
+    EngineName,
+    Output,
+    ProblemShape,
+    Store,
+    carried_out,
+    deliver,
+    engine,
+    refuse_output,
+    told,
+    value_of,
+)
 from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
 from instrc.jsontext import dumps, loads
@@ -75,8 +86,10 @@ def command(
     try:
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
+        refuse_output(output, prepared.sources() if items is None else [*prepared.sources(), items])
         if every_branch:
-            refuse_beside({"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask})
+            kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask}
+            refuse_beside({**kept, "--model": model, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from instrc.files import reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
-from instrc.regular import read_whole
+from instrc.regular import is_handed_over, read_whole
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Report
@@ -119,6 +119,19 @@ def shown(report: Report, *, record: bool = False) -> Json:
     if record:
         made["record"] = report.record
     return made
+
+
+def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
+    """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
+    if output is None:
+        return
+    from instrc.cli.outputs import refuse_place  # not needed to print
+
+    try:
+        if not is_handed_over(str(output)):
+            refuse_place(output, [str(each) for each in sources])
+    except OSError as error:
+        raise typer.Exit(refuse(str(output), reason(error))) from None
 
 
 def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:

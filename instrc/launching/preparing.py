@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,8 @@ class Prepared:
     settings: Settings
     processes: dict[str, Json] = field(default_factory=dict)
     """The processes that its plans name, by their addresses."""
+    sources: Callable[[], list[Path]] = list
+    """Lists the files it was made from; none of them is an output."""
 
 
 def prepare(
@@ -56,7 +58,7 @@ def prepare(
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
-        return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name))
+        return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name), workspace.files(name))
     report = Report()
     compiled = workspace.compile(program, OptionOverrides(), report)
     report.stop_if_failed()
@@ -65,7 +67,7 @@ def prepare(
         names = tuple(artefact.name for artefact in compiled)
         raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
-    return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name))
+    return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name), workspace.files(name))
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> Json:

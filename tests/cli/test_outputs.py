@@ -174,3 +174,18 @@ def test_the_result_of_a_run_replaces_regular_files_only(kind: str, tmp_path: Pa
     assert main(["run", "t.aug", "-i", "a", "--model", "sample", "--engine", "memory", "-q", "-o", "out"]) != 0
     assert (tmp_path / "kept").read_text() == "before"
     assert (tmp_path / "out").is_symlink() or (tmp_path / "out").is_fifo()
+
+
+@pytest.mark.parametrize("source", ["t.aug", "schemas/draft.vibe.json", "items.jsonl"])
+def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from instrc.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "draft.vibe.json").write_text('{"type": "object"}')
+    (tmp_path / "t.aug").write_text("prompt | Draft")
+    (tmp_path / "items.jsonl").write_text('"a"\n')
+    before = tree(tmp_path)
+    given = ["--items", "items.jsonl"] if source == "items.jsonl" else ["-i", "a"]
+    assert main(["run", "t.aug", *given, "--model", "sample", "--engine", "memory", "-q", "-o", source]) == 1
+    assert tree(tmp_path) == before

@@ -125,10 +125,13 @@ def test_the_command_prints_a_line_for_each_run(monkeypatch: pytest.MonkeyPatch,
     assert runs[1]["choices"] == ['step3_approve.decision = "Reject"']
 
 
-def test_options_that_say_nothing_here_are_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("option", "value"), [("--id", "x"), ("--model", "sample"), ("--requests", "0"), ("--batch", "2")])
+def test_options_that_say_nothing_here_are_refused(
+    option: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(EXAMPLES / "meeting-with-approval")
-    assert main(["run", "meeting.aug", "--every-branch", "--id", "x"]) == 2
-    assert "--id says nothing beside --every-branch" in capsys.readouterr().err
+    assert main(["run", "meeting.aug", "--every-branch", option, value]) == 2
+    assert f"{option} says nothing beside --every-branch" in capsys.readouterr().err
 
 
 def test_an_input_that_does_not_fit_is_a_problem() -> None:
