@@ -15,6 +15,7 @@ from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
+from instrc.schema.walk import rebuild
 
 _MOST_RUNS = 400
 _MOST_COMMANDS = 40_000
@@ -106,15 +107,16 @@ def made_inputs(process: Json) -> dict[str, Json]:
 
 def _shortened(document: Json) -> Json:
     """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
-    if isinstance(document, list):
-        return [_shortened(each) for each in document]
-    if not isinstance(document, dict):
-        return document
-    made = {name: _shortened(each) for name, each in document.items()}
-    repeat, most = made.get("repeat"), made.get("maxItems")
-    if isinstance(repeat, dict) and "until" in repeat and "in" not in repeat and isinstance(most, int):
-        made["maxItems"] = min(most, _MOST_ROUNDS)
-    return made
+    return rebuild(document, _with_few_rounds)
+
+
+def _with_few_rounds(node: Json) -> Json:
+    if not isinstance(node, dict):
+        return node
+    repeat, most = node.get("repeat"), node.get("maxItems")
+    if not isinstance(repeat, dict) or "until" not in repeat or "in" in repeat or not isinstance(most, int):
+        return node
+    return {**node, "maxItems": min(most, _MOST_ROUNDS)}
 
 
 class _Search:

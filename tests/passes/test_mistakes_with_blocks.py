@@ -54,7 +54,7 @@ MISTAKES = [
     (PEOPLE + "«for» (const x of p.attendees) { Draft(x) }", "foreign-statement", "each NAME in PATH"),
     (PEOPLE + "p.attendees.«forEach»(x => Draft(x))", "foreign-statement", "each NAME in PATH"),
     (PEOPLE + "p.attendees.«map»(Draft)", "foreign-statement", "each NAME in PATH"),
-    (PEOPLE + "forEach(p.attendees, x «=>» Draft(x))", "foreign-statement", "no functions"),
+    (PEOPLE + "«forEach»(p.attendees, x => Draft(x))", "foreign-statement", "each NAME in PATH"),
     (PEOPLE + "const each_mail = x «=>» Draft(x)", "foreign-statement", "no functions"),
     (PEOPLE + "each x in p.attendees «=>» Draft(x)", "incomplete-block", "each NAME in PATH {"),
     (CHECK + "«while» c.ok { Draft(prompt) }", "foreign-statement", "repeat { … } until"),
