@@ -57,7 +57,8 @@ class _QuickArgument(TyperArgument):
 
 def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
     """Return the value of a parameter; `ValueError` if that is not simple, or if it is missing."""
-    kind = _plain(parameter.type_descriptor.annotation)
+    descriptor = getattr(parameter, "type_descriptor", None)  # an older typer has none: then its own, slower way is taken
+    kind = None if descriptor is None else _plain(descriptor.annotation)
     if kind is None or (parameter.required and parameter.value_is_missing(value)):
         raise ValueError
     several = parameter.multiple or parameter.nargs == -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -54,7 +55,8 @@ PLACES = [(name, each.name, each.default) for name, function in public().items()
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("hard", HARD)
-def test_hard_values_end_well_wherever_they_are_given(hard: str) -> None:
+def test_hard_values_end_well_wherever_they_are_given(hard: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a text may be taken for a store
     for name, place, default in PLACES:
         if hard == "no comparing" and isinstance(default, bool):
             continue  # what is true or false is asked for its truth
