@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, Output, ProblemShape, RunId, Store, carried_out, deliver, engine, told, value_of
+from instrc.cli.running import (
+    EngineName,
+    Output,
+    ProblemShape,
+    RunId,
+    Store,
+    carried_out,
+    deliver,
+    engine,
+    files_of,
+    refuse_output,
+    told,
+    value_of,
+)
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
 
@@ -23,6 +36,7 @@ def command(
     shape: ProblemShape = Format.TEXT,
 ) -> None:
     """Answer a question of a run, as a person or as a system that answers later."""
+    refuse_output(output, files_of(data))
     try:
         with Watcher(quiet=quiet) as sink:
             report = carried_out(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))

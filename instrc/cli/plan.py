@@ -106,7 +106,7 @@ def import_(
             id_ = record.get("id") if record.__class__ is dict else None
             lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
         text = "".join(f"{line}\n" for line in lines)
-    _deliver(text, output, report, shape)
+    _deliver(text, output, (records, tools), report, shape)
 
 
 @group.command()
@@ -132,7 +132,7 @@ def export(
                 _told([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
                 continue
             lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))
-    _deliver("".join(f"{line}\n" for line in lines), output, report, shape)
+    _deliver("".join(f"{line}\n" for line in lines), output, (plans, tools), report, shape)
 
 
 @group.command()
@@ -161,7 +161,7 @@ def score(
                 text = f"{dumps(found.to_json())}\n"
             case View.SVG:
                 text = svg(found)
-    _deliver(text, output, report, shape)
+    _deliver(text, output, (gold, predictions, tools), report, shape)
 
 
 @group.command()
@@ -183,7 +183,7 @@ def sample(
 
         made = sample_plans(bench, count, seed=seed, shape=None if form is None else form.value, largest=largest)
         text = "".join(f"{dumps(plan, indent=False)}\n" for plan in made)
-    _deliver(text, output, report, shape)
+    _deliver(text, output, (tools,), report, shape)
 
 
 def _read(path: str, report: Report) -> Given | None:
@@ -257,15 +257,15 @@ def _told(
         report.add(replace(problem, at=given.locate((*path, *steps))))
 
 
-def _deliver(text: str, output: Path | None, report: Report, shape: Format) -> None:
-    """Write what was made, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
+def _deliver(text: str, output: Path | None, sources: tuple[str, ...], report: Report, shape: Format) -> None:
+    """Write what was made, but over no source, and tell what is wrong: a plan that cannot be had is `null`, others are there."""
     if text and output is None:
         write(text)
     elif text and output is not None:
         from instrc.cli.outputs import write_files  # not needed to print
 
         try:
-            write_files({output: text})
+            write_files({output: text}, sources)
         except OSError as error:
             from instrc.files import reason
             from instrc.problems.rim import UnwritableOutput

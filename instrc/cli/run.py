@@ -17,6 +17,7 @@ from instrc.cli.running import (
     carried_out,
     deliver,
     engine,
+    files_of,
     refuse_output,
     told,
     value_of,
@@ -86,7 +87,7 @@ def command(
     try:
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
-        refuse_output(output, prepared.sources() if items is None else [*prepared.sources(), items])
+        refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
         if every_branch:
             kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask}
             refuse_beside({**kept, "--model": model, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})

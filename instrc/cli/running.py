@@ -121,6 +121,11 @@ def shown(report: Report, *, record: bool = False) -> Json:
     return made
 
 
+def files_of(given: str | None) -> list[str]:
+    """Return the file that a value given as `@FILE` is read from."""
+    return [given[1:]] if given is not None and given.startswith("@") else []
+
+
 def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
     """Refuse, before anything runs, to write where something must not be replaced: a source, a link, a pipe."""
     if output is None:

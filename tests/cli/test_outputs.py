@@ -176,7 +176,7 @@ def test_the_result_of_a_run_replaces_regular_files_only(kind: str, tmp_path: Pa
     assert (tmp_path / "out").is_symlink() or (tmp_path / "out").is_fifo()
 
 
-@pytest.mark.parametrize("source", ["t.aug", "schemas/draft.vibe.json", "items.jsonl"])
+@pytest.mark.parametrize("source", ["t.aug", "schemas/draft.vibe.json", "items.jsonl", "prompt.json"])
 def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from instrc.cli import main
 
@@ -184,8 +184,9 @@ def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Pat
     (tmp_path / "schemas").mkdir()
     (tmp_path / "schemas" / "draft.vibe.json").write_text('{"type": "object"}')
     (tmp_path / "t.aug").write_text("prompt | Draft")
-    (tmp_path / "items.jsonl").write_text('"a"\n')
+    for name in ("items.jsonl", "prompt.json"):
+        (tmp_path / name).write_text('"a"\n')
     before = tree(tmp_path)
-    given = ["--items", "items.jsonl"] if source == "items.jsonl" else ["-i", "a"]
+    given = ["--items", "items.jsonl"] if source == "items.jsonl" else ["-i", "@prompt.json"]
     assert main(["run", "t.aug", *given, "--model", "sample", "--engine", "memory", "-q", "-o", source]) == 1
     assert tree(tmp_path) == before

@@ -98,3 +98,18 @@ def test_what_is_no_plan_or_no_tools_is_a_problem(instrc: Instrc, files: Path, c
         done = instrc("plan", *command, *arguments)
         assert done.code in {0, 1}
         assert "internal error" not in done.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["import", "one.json"], ["export", "plan.json"], ["score", "one.json", "two.jsonl"], ["sample"]],
+    ids=lambda command: command[0],
+)
+def test_what_was_read_is_not_overwritten(instrc: Instrc, files: Path, command: list[str]) -> None:
+    instrc("plan", "import", "one.json", "--tools", "tools.json", "-o", "plan.json")
+    for source in (*command[1:], "tools.json"):
+        before = (files / source).read_text()
+        done = instrc("plan", *command, "--tools", "tools.json", "-o", source)
+        assert done.code == 1
+        assert "it is a source of this run" in done.err
+        assert (files / source).read_text() == before
