@@ -56,7 +56,8 @@ def run(
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name.
-    `model` is an object with the method of `instrc.Model`, or words as for `--model`: `sample`, `scripted:FILE`.
+    `model` is an object with the method of `instrc.Model`, or words as for `--model`: `sample`, `scripted:FILE`; where neither it
+    nor a setting names one, answers are made up from their schemas.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
     before those of `[tool.instrc.activities]`.  `people` answers questions at once; without it the run waits.
     `checks` look at what a step has filled in: a text says what is wrong, and the model is asked again.

@@ -11,7 +11,7 @@ import typer
 
 from instrc.cli.options import Roots, Shared
 from instrc.cli.run import Model
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps, loads
@@ -38,6 +38,7 @@ def command(
     from instrc.launching.engines import STORE
     from instrc.launching.sessions import offers_of, session_model
     from instrc.runtime.session import Session
+    from instrc.vibes.settings import read_settings
 
     try:
         kept = engine(store, engine_name)
@@ -46,6 +47,7 @@ def command(
             for file in files
             for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or ())
         ]
+        tell_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))
         place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
         carried_out(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))

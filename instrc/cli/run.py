@@ -19,6 +19,7 @@ from instrc.cli.running import (
     engine,
     files_of,
     refuse_output,
+    tell_of_made_up_answers,
     told,
     value_of,
 )
@@ -89,20 +90,20 @@ def command(
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
         if every_branch:
-            kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask}
-            refuse_beside({**kept, "--model": model, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
+            kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
+            refuse_beside({**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
+        tell_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
         how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
         known = registered(prepared, Activities(), rehearse=rehearse)
         launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
             launch = partial(_numbered, launcher, run_id or new_id(prepared.name))
-            work = stream(items, launch, open_, window=batch * concurrency, output=output)
-            raise typer.Exit(PROBLEMS if carried_out(work) else FINE)
+            failed = carried_out(stream(items, launch, open_, window=batch * concurrency, output=output))
+            raise typer.Exit(PROBLEMS if failed else FINE)
         begun = launcher.launch(prompt, run_id)
-        watcher = Watcher(as_json=as_json, quiet=quiet)
-        with watcher as sink:
+        with (watcher := Watcher(as_json=as_json, quiet=quiet)) as sink:
             people = _asked(watcher) if ask else None
             report = carried_out(engine(store, engine_name, people=people, watch=sink).start(begun))
     except CompileError as error:

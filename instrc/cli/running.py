@@ -21,6 +21,7 @@ from instrc.regular import is_handed_over, read_whole
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Report
+    from instrc.vibes.settings import Settings
 
 _T = TypeVar("_T")
 
@@ -119,6 +120,12 @@ def shown(report: Report, *, record: bool = False) -> Json:
     if record:
         made["record"] = report.record
     return made
+
+
+def tell_of_made_up_answers(model: str | None, settings: Settings, *, rehearse: bool) -> None:
+    """Tell, before anything runs, that no model is chosen: what `sample` makes up looks like answers."""
+    if not rehearse and model is None and not settings.run.get("model") and not settings.models:
+        tell("no model is chosen: its answers are made up from their schemas (`--model`, or `model` in `[tool.instrc.run]`)\n")
 
 
 def files_of(given: str | None) -> list[str]:

@@ -238,3 +238,17 @@ def test_a_run_gives_what_its_program_gives_members_of_results_as_well(given: st
     handlers = [instrc.activity("Save_Activity")(lambda draft: f"saved {draft['text']}")]
     run = instrc.run(program, "x", model=instrc.Scripted({"confirm": {"text": "hello"}}), activities=handlers)
     assert run.value == value
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [([], True), (["--quiet"], True), (["--model", "sample"], False), (["--rehearse"], False)],
+    ids=lambda value: " ".join(value) or "nothing" if isinstance(value, list) else "",
+)
+def test_answers_that_are_made_up_are_told(
+    options: list[str], project: Path, capsys: pytest.CaptureFixture[str], *, told: bool
+) -> None:
+    (project / "pyproject.toml").unlink()
+    (project / "one.aug").write_text("prompt | Pick")
+    assert main(["run", "one.aug", "--input", "x", "--engine", "memory", *options]) == 0
+    assert ("no model is chosen: its answers are made up" in capsys.readouterr().err) is told
