@@ -18,7 +18,7 @@ FLOORS: dict[str, int] = {
             ["ir", "python_types"],
             ["schema"],
             ["flattening", "syntax", "vibes"],
-            ["codecs", "dialects", "passes", "plans", "sandbox"],
+            ["codecs", "comparing", "dialects", "passes", "plans", "sandbox"],
             ["draw", "emit", "format", "importers", "lifting", "lint", "lowering", "scaffold"],
             ["compiler", "files"],
             ["importing", "runtime", "workspace"],

@@ -23,8 +23,8 @@ from instrc.problems.report import Report
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
-    from instrc.flattening.changes import Comparison
-    from instrc.flattening.cut_changes import CutComparison
+    from instrc.comparing.processes import CutComparison
+    from instrc.comparing.schemas import Comparison
 
 _SCHEME = "aug:"
 
@@ -117,14 +117,14 @@ def _schemas(path: str, workspace: Workspace, report: Report) -> Iterator[tuple[
 
 def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
     """Return what has changed as JSON, and whether it is certain that nothing breaks."""
-    from instrc.flattening.changes import compare  # brings the algebra
+    from instrc.comparing.schemas import compare  # brings the algebra
 
     if was.kind != now.kind:
         return {"kind": {"old": was.kind, "new": now.kind}}, False
     found = compare(was.schema, now.schema)
     document, certain = _document(found), found.writers == found.readers == "yes"
     if was.process is not None and now.process is not None:
-        from instrc.flattening.cut_changes import compare_processes  # as above
+        from instrc.comparing.processes import compare_processes  # as above
 
         cut = compare_processes(was.process, now.process)
         certain = certain and cut.start.verdict == cut.serve.verdict == "yes"

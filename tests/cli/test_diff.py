@@ -11,7 +11,7 @@ from conftest import Instrc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.flattening.changes import compare
+from instrc.comparing.schemas import compare
 from instrc.schema.validation import is_valid
 
 TEXT = {"type": "string"}

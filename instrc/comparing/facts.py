@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.cut_pairs import Outline, Pairs, PlacedBlock, PlacedStep
+from instrc.comparing.pairs import Outline, Pairs, PlacedBlock, PlacedStep
 from instrc.ir.flow import Block, Condition, Each, Repeat, Step, When, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant, Listed, Named, Read, Value, reads_of

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from instrc.flattening.changes import Verdict, accepts, compare
-from instrc.flattening.cut_facts import bare, facts, free_names, held, needs, place, plans, said, tools_of, words, written
-from instrc.flattening.cut_pairs import Pairs, PlacedStep, ascending, pair
+from instrc.comparing.facts import bare, facts, free_names, held, needs, place, plans, said, tools_of, words, written
+from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
+from instrc.comparing.schemas import Verdict, accepts, compare
 from instrc.ir.flow import Block, Step
 from instrc.ir.process import Process
 from instrc.ir.reads import Value
