@@ -38,16 +38,17 @@ class Instruction(msgspec.Struct, frozen=True):
     @property
     def kind(self) -> Kind:
         """Who carries it out, by the suffix of its name."""
-        return SUFFIXES[_suffix(self.name)] if _suffix(self.name) else "model"
+        return SUFFIXES.get(suffix_of(self.name), "model")
 
     @property
     def stem(self) -> str:
         """The name without its suffix."""
-        return self.name.removesuffix(_suffix(self.name))
+        return self.name.removesuffix(suffix_of(self.name))
 
 
 @lru_cache(maxsize=4096)
-def _suffix(name: str) -> str:
+def suffix_of(name: str) -> str:
+    """Return the end of a name that decides who carries it out; nothing if the model does."""
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
+from instrc.ir.graph import SUFFIXES, suffix_of
 from instrc.ir.tree import Leaf, Phrase
 from instrc.lsp.knowledge import EXECUTORS
 from instrc.lsp.session import Document, Session
@@ -28,7 +29,6 @@ TOKENS = [
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
 _WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
 _WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
-_SUFFIXES = {"_Activity": "server", "_User": "user", "_Human": "user", "_Mixin": "mixin"}
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
 
 
@@ -62,8 +62,8 @@ def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
         return "property"
     if mention.definition is not None:
         return _DEFINED.get(mention.definition.kind, "variable")
-    suffix = next((kind for suffix, kind in _SUFFIXES.items() if mention.text.endswith(suffix)), "model")
-    return _BY_KIND[suffix] if mention.text != "prompt" else "parameter"
+    kind = SUFFIXES.get(suffix_of(mention.text), "model")
+    return _BY_KIND[kind] if mention.text != "prompt" else "parameter"
 
 
 def _packed(rows: list[tuple[int, int, str]], document: Document) -> list[int]:

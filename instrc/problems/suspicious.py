@@ -224,6 +224,41 @@ class UnfindableVibe(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuffixInAnotherCase(Problem):
+    """A name says by its suffix who fills it in, but the file it finds has that suffix in another case, so it says nothing.
+
+    Who fills in an instruction is told by the name of its file: `_Activity` is the server, `_User` and `_Human` a person,
+    `_Mixin` a mixin; everything else is the model.
+
+    ```aug save.aug
+    prompt | Save_Activity
+    ```
+    ```json schemas/save_activity.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Rename the file, as in `save_Activity.vibe.json`; or, if the model is to fill it in, write the name without the capital.
+    """
+
+    name: ClassVar[str] = "suffix-case"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    suffix: str
+    uri: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` finds `{self.uri}`, which does not end in `{self.suffix}`, so the model fills it in"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"end the name of the file in `{self.suffix}`, or write the name without it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EmptySlot(Problem):
     """A slot of a mixin that must be filled is left empty.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Instruction
+from instrc.ir.graph import Instruction, suffix_of
 from instrc.ir.surface import Access, Expression, Name, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -36,6 +36,9 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | 
     """Return the instruction of the registry that a name finds, else the program."""
     found = ev.instructions.named(name.text) or ev.instructions.programs_named(name.text)
     if len(found) == 1:
+        suffix = suffix_of(name.text)
+        if suffix and not found[0].endswith(suffix) and found[0].lower().endswith(suffix.lower()):
+            ev.report.add(problems.suspicious.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
         return find_vibe(ev, Uri(found[0], name.span))
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Path
+from instrc.ir.graph import Path, suffix_of
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json
@@ -24,8 +24,6 @@ from instrc.problems.suggest import nearest
 from instrc.source import Span
 from instrc.syntax.intake import take_in
 from instrc.syntax.parse import parse
-
-_SUFFIXES = ("_Mixin", "_Activity", "_User", "_Human")
 
 
 def call_program(
@@ -80,7 +78,7 @@ def inputs_of(ev: Evaluation, program: Program, span: Span, context: EvaluationC
 def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationContext) -> ProgramNames | None:
     """Read a program; what is wrong with it is shown in it, with the call that led there."""
     file = program.file
-    if file.segment.endswith(_SUFFIXES):
+    if suffix_of(file.segment):
         ev.report.add(problems.programs.ProgramWithSuffix(at=span, word=file.segment, path=file.path))
         return None
     mine = Report()
