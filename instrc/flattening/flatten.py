@@ -7,8 +7,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, overload
 
 from instrc import arguments, problems
-from instrc.flattening.flattener import Flattener, too_large
-from instrc.flattening.run import Options
+from instrc.flattening.flattener import Flattener
+from instrc.flattening.run import Options, too_large
 from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal

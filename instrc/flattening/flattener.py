@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from instrc import problems
 from instrc.flattening.conjunction import Conjunct, Derived, Expansion, Frame, GoOn, Key, Term
 from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import Definitions
@@ -21,12 +20,11 @@ from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import Applied, application, mixing
-from instrc.flattening.run import Options
+from instrc.flattening.run import Options, too_large
 from instrc.flattening.single import alone
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import REFERENCES_AT_ONCE
-from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
@@ -270,11 +268,6 @@ class Flattener(Tracing):
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out
         return out
-
-
-def too_large(limit: int) -> CompileError:
-    """Return the error for a result over the limit."""
-    return CompileError([problems.size.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])
 
 
 def intersect(schemas: Sequence[Json], *, report: Report | None = None) -> Json:

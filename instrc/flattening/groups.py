@@ -12,6 +12,7 @@ from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
+from instrc.flattening.run import too_large
 from instrc.jsonvalue import AnyJson as Json
 from instrc.schema import arrays, objects
 from instrc.schema.walk import TRIVIAL
@@ -45,7 +46,7 @@ def properties(merger: Placing) -> None:
     if said.unevaluated:
         said.open_extra = None  # it would have them see everything
     merger.todo.shares = True  # one schema for further properties may then stand at many names
-    main, apart = _joined(said)
+    main, apart = _joined(said, merger.run.options.limit)
     merger.todo.may_close = bool(apart) and not main.closed
     for item in said.lost:
         report_lost(merger.run, merger.conjuncts, item)
@@ -118,11 +119,18 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
             ]
 
 
-def _joined(said: _Said) -> tuple[objects.Group, list[objects.Group]]:
-    """Join groups to one as far as that goes; return it, and those that stay beside it."""
+def _joined(said: _Said, limit: int) -> tuple[objects.Group, list[objects.Group]]:
+    """Join groups to one as far as that goes; return it, and those that stay beside it.
+
+    Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
+    """
     main = said.groups[0]
     apart: list[objects.Group] = []
+    terms = 0
     for further in said.groups[1:]:
+        terms += _terms_for_others(main, further) + _terms_for_others(further, main)
+        if terms > limit:
+            raise too_large(limit)
         if objects.join(main, further, said.lost):
             continue
         if not any(objects.join(other, further, said.lost) for other in apart):
@@ -130,6 +138,13 @@ def _joined(said: _Said) -> tuple[objects.Group, list[objects.Group]]:
     while made_room := next((other for other in apart if objects.join(main, other, said.lost)), None):
         apart.remove(made_room)  # what has been joined since may have made room for it
     return main, apart
+
+
+def _terms_for_others(one: objects.Group, other: objects.Group) -> int:
+    """Return how many terms one group adds to names that only the other lists; patterns and closed groups may add fewer: none."""
+    if not one.extra or one.closed or other.closed or one.patterns or other.patterns:
+        return 0
+    return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
 def write(merger: Placing, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from instrc import problems
 from instrc.flattening.watched import Watched
 from instrc.jsonvalue import Json
 from instrc.limits import FLAT_SCHEMAS
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT
 from instrc.schema.resources import Document, Resource, Scope
@@ -42,3 +44,8 @@ class Run:
     def watched(self) -> Watched:
         """Which schemas are watched by `unevaluated…` around them."""
         return Watched(self.store)
+
+
+def too_large(limit: int) -> CompileError:
+    """Return the error for a result over the limit."""
+    return CompileError([problems.size.TooLarge(what="the flat schema", limit=limit, unit="schemas", setting="schema")])

@@ -42,6 +42,12 @@ def branches(size: int) -> object:
     return instrc.flatten({"allOf": rest})
 
 
+def too_many_branches(size: int) -> object:
+    with pytest.raises(instrc.CompileError, match="too-large"):
+        branches(size)
+    return None
+
+
 def fan_in(size: int) -> object:
     """Let each step read all before it: the text alone grows with the square."""
     calls = (", ".join(f"x{j}: a{j}" for j in range(i)) or "prompt" for i in range(size))
@@ -77,6 +83,7 @@ def items(size: int) -> object:
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 500, 2.5),
     (branches, 60, 5),
+    (too_many_branches, 1_600, 2.5),
     (fan_in, 30, 5),
     (nested, 20, 3.5),
     (slots, 20, 3.5),
