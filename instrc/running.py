@@ -22,7 +22,6 @@ from instrc.runtime.interpreter import versions
 from instrc.runtime.kept import KeptRun
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
-from instrc.runtime.plan import plan_of
 from instrc.runtime.questions import People
 from instrc.runtime.run import LiveRun
 from instrc.source import Source
@@ -145,13 +144,13 @@ def rehearse(
 
 def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
     """Return the rehearsal of a program that is prepared; `CompileError` if what is given does not fit."""
-    process = plan_of(prepared.document)["process"]
     inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
     wrong: list[Problem] = []
-    inputs_of(process, {**made_inputs(process), **inputs}, wrong)
+    made = made_inputs(prepared.inputs)
+    inputs_of(prepared.inputs, {**made, **inputs}, wrong)
     if wrong:
         raise CompileError(wrong)
-    return rehearsal_of(prepared.document, inputs)
+    return rehearsal_of(prepared.document, inputs, made)
 
 
 def find_run(

@@ -38,6 +38,7 @@ class Launcher:
     ) -> None:
         settings = prepared.settings.run
         self.name = prepared.name
+        self.inputs = prepared.inputs
         self.how = dict(how or {})
         self.plan = plan_of(
             prepared.document,
@@ -61,7 +62,7 @@ class Launcher:
         if run is not None and not _ID.fullmatch(run):
             reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
             wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
-        inputs = inputs_of(self.plan["process"], given, wrong)
+        inputs = inputs_of(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:
             raise CompileError(wrong)
         plan = self.plan
@@ -77,23 +78,29 @@ def new_id(name: str) -> str:
     return f"{word or 'run'}-{token_hex(3)}"
 
 
-def inputs_of(process: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
-    """Return the inputs by name: an object gives them so, anything else is `prompt`."""
+def inputs_of(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Json]:
+    """Return the inputs by name: an object gives them so, anything else is `prompt`; one that is left out has its default.
+
+    `declared` has their schemas by name; where it is no object nothing is known of them, and nothing is refused.
+    """
     from instrc.runtime.validation import complaints  # few processes declare their inputs
 
-    declared = process.get("inputs") if isinstance(process, dict) else None
     inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {} if given is None else {"prompt": given}
-    if isinstance(declared, dict):
-        odd = [name for name in inputs if name not in declared and name != "prompt"]
-        wrong += [
-            problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {listed(declared)}") for name in odd
-        ]
-        for name, schema in declared.items():
-            if name not in inputs and name != "prompt":
-                wrong.append(problems.launches.InvalidInput(word=name, reason="is missing"))
-            elif name in inputs and (found := complaints(inputs[name], schema)):
-                at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
-                wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
+    if not isinstance(declared, dict):
+        return inputs
+    wrong += [
+        problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {listed(declared)}")
+        for name in inputs
+        if name not in declared and name != "prompt"
+    ]
+    for name, schema in declared.items():
+        if name not in inputs and isinstance(schema, dict) and "default" in schema:
+            inputs[name] = schema["default"]
+        if name not in inputs and name != "prompt":
+            wrong.append(problems.launches.InvalidInput(word=name, reason="is missing"))
+        elif name in inputs and (found := complaints(inputs[name], schema)):
+            at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
+            wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))
     return inputs
 
 

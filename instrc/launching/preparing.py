@@ -32,8 +32,16 @@ class Prepared:
     settings: Settings
     processes: dict[str, Json] = field(default_factory=dict)
     """The processes that its plans name, by their addresses."""
+    declared: dict[str, Json] | None = None
+    """The schemas of the inputs of its source by name, `prompt` among them; `None` if there is no source to ask."""
     sources: Callable[[], list[Path]] = list
     """Lists the files it was made from; none of them is an output."""
+
+    @property
+    def inputs(self) -> dict[str, Json] | None:
+        """The schemas of its inputs by name, as far as they are known: those that a process lists, else those of the source."""
+        listed = self.document.get("inputs") if isinstance(self.document, dict) else None
+        return listed if isinstance(listed, dict) else self.declared
 
 
 def prepare(
@@ -58,7 +66,9 @@ def prepare(
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
-        return Prepared(stem, document, folder, settings, _named_by_plans(document, workspace, name), workspace.files(name))
+        return Prepared(
+            stem, document, folder, settings, _named_by_plans(document, workspace, name), sources=workspace.files(name)
+        )
     report = Report()
     compiled = workspace.compile(program, OptionOverrides(), report)
     report.stop_if_failed()
@@ -67,7 +77,9 @@ def prepare(
         names = tuple(artefact.name for artefact in compiled)
         raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
-    return Prepared(found[0].name, document, folder, settings, _named_by_plans(document, workspace, name), workspace.files(name))
+    plan, named = found[0].plan, _named_by_plans(document, workspace, name)
+    declared = None if plan is None else plan.flat.graph.inputs
+    return Prepared(found[0].name, document, folder, settings, named, declared, workspace.files(name))
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> Json:

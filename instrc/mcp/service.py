@@ -178,8 +178,7 @@ def _offer_process(service: Service, prepared: Prepared, model: str | None, *, r
 def inputs_schema(prepared: Prepared) -> dict[str, Json]:
     """Return what starting a process takes: `prompt`, and its declared inputs."""
     document = prepared.document
-    declared = document.get("inputs")
-    inputs: dict[str, Json] = dict(declared) if isinstance(declared, dict) else {"prompt": {}}
+    inputs = dict(prepared.inputs or {"prompt": {}})
     if inputs.get("prompt") == {}:
         inputs["prompt"] = {"type": "string", "description": "The request, in words."}
     title = document.get("title") or prepared.name

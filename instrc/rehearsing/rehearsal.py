@@ -92,16 +92,15 @@ class Rehearsal:
         return [*runs, *missed]
 
 
-def rehearsal_of(document: Json, given: Mapping[str, Json]) -> Rehearsal:
-    """Return a rehearsal of a compiled document; inputs that are not given are made from their schemas."""
+def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, Json]) -> Rehearsal:
+    """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones."""
     plan = plan_of(_shortened(document))
     program = Program(plan)
-    return _Search(program, plan, {"prompt": "a", **made_inputs(plan["process"]), **given}, points_of(program, given)).result()
+    return _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
 
 
-def made_inputs(process: Json) -> dict[str, Json]:
-    """Return made values for the inputs that a process declares."""
-    declared = process.get("inputs") if isinstance(process, dict) else None
+def made_inputs(declared: Json) -> dict[str, Json]:
+    """Return made values for inputs with these schemas by name."""
     return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
 
 

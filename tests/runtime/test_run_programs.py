@@ -252,3 +252,33 @@ def test_answers_that_are_made_up_are_told(
     (project / "one.aug").write_text("prompt | Pick")
     assert main(["run", "one.aug", "--input", "x", "--engine", "memory", *options]) == 0
     assert ("no model is chosen: its answers are made up" in capsys.readouterr().err) is told
+
+
+DRAFT = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "says"),
+    [
+        (f"input lang; lang | {DRAFT}", None, "the input `lang` is missing"),
+        (f"input lang; lang | {DRAFT}", "Ann", "the input `lang` is missing"),
+        (
+            f"input lang; lang | {DRAFT}",
+            {"lang": "de", "lagn": "de"},
+            "the input `lagn` is not declared; there are `prompt`, `lang`",
+        ),
+        (f"prompt | {DRAFT}", {"lang": "de"}, "the input `lang` is not declared; there are `prompt`"),
+        (f'input n @ {{ type: "integer" }}; n | {DRAFT}', {"n": "de"}, "the input `n` does not fit"),
+    ],
+)
+def test_inputs_are_those_of_the_program_whether_it_is_a_process_or_a_tool(program: str, given: Any, says: str) -> None:
+    with pytest.raises(instrc.CompileError, match=says):
+        instrc.run(program, given, model="sample")
+
+
+@pytest.mark.parametrize(("given", "lang"), [(None, "en"), ({"lang": "de"}, "de")])
+def test_an_input_that_is_left_out_has_its_default(given: Any, lang: str) -> None:
+    sent: list[str] = []
+    program = f'input lang @ {{ type: "string", default: "en" }}; lang | {DRAFT}'
+    instrc.run(program, given, model="sample", watch=lambda event: sent.append(event.get("sent", "")))
+    assert f'"lang": "{lang}"' in sent[0]
