@@ -135,7 +135,8 @@ def types(
     from instrc.classes.programs import module_of  # the generator is an extra
 
     named = _named(program)
-    return module_of(compiled, named.name if isinstance(named, Source) else os.path.basename(named))  # noqa: PTH119
+    file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
+    return module_of(compiled, file)
 
 
 def check(

@@ -37,7 +37,7 @@ def _all(schema: Json, locate: Callable[[str, bool], Span | None], allowed: froz
                     yield _unknown_keyword(keyword, locate(pointer((*path, keyword)), True))  # noqa: FBT003
         written = node.get("format")
         if written.__class__ is str and written not in FORMATS and written not in allowed and not written.startswith("x-"):
-            yield _unknown_format(written, locate(pointer((*path, "format")), False))  # noqa: FBT003
+            yield _unknown_format(written, locate(pointer((*path, "format")), False))  # noqa: FBT003  -- what the callback takes
         yield from _ranges(path, node, locate)
 
 
@@ -64,10 +64,10 @@ def _ranges(path: Path, node: dict[str, Json], locate: Callable[[str, bool], Spa
                 from instrc.problems.suspicious import EmptyRange
 
                 yield EmptyRange(
-                    at=locate(pointer((*path, lower)), False),  # noqa: FBT003
+                    at=locate(pointer((*path, lower)), False),  # noqa: FBT003  -- what the callback takes
                     lower=lower,
                     upper=upper,
                     low=str(low)[:40],
                     high=str(high)[:40],
-                    other=locate(pointer((*path, upper)), False),  # noqa: FBT003
+                    other=locate(pointer((*path, upper)), False),  # noqa: FBT003  -- what the callback takes
                 )

@@ -241,7 +241,7 @@ class Runner:
         live.over = True
         if self.live.get(run) is live:
             del self.live[run]
-        live.resting(True)  # noqa: FBT003
+        live.resting(True)  # noqa: FBT003  -- what the callback takes
 
     async def _carry(self, launch: Json, live: Live) -> Json:
         run, plan = launch["run"], launch["plan"]
@@ -297,7 +297,7 @@ class Runner:
                     live.change.clear()
                     await live.change.wait()
                 port.busy, port.resting = port.busy + 1, port.resting - 1
-                parent.resting(False)  # noqa: FBT003
+                parent.resting(False)  # noqa: FBT003  -- what the callback takes
         if live.error is not None:
             raise live.error
         if live.task is None or live.task.cancelled():
