@@ -23,7 +23,7 @@ from instrc.cli.running import (
     told,
     value_of,
 )
-from instrc.cli.show import FINE, PROBLEMS, Format
+from instrc.cli.show import FINE, PROBLEMS, Format, show
 from instrc.cli.terminal import tell
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -89,6 +89,8 @@ def command(
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
+        if prepared.warnings and not quiet:
+            show(prepared.warnings, shape)
         if every_branch:
             kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
             refuse_beside({**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})

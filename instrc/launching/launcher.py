@@ -97,7 +97,8 @@ def inputs_of(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Js
         if name not in inputs and isinstance(schema, dict) and "default" in schema:
             inputs[name] = schema["default"]
         if name not in inputs and name != "prompt":
-            wrong.append(problems.launches.InvalidInput(word=name, reason="is missing"))
+            text = given is not None and not isinstance(given, dict)
+            wrong.append(problems.launches.InvalidInput(word=name, reason="is missing", beside_text=text))
         elif name in inputs and (found := complaints(inputs[name], schema)):
             at = f" at `{found[0]['pointer']}`" if found[0]["pointer"] else ""
             wrong.append(problems.launches.InvalidInput(word=name, reason=f"does not fit{at}: {found[0]['message']}"))

@@ -11,7 +11,7 @@ from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
-from instrc.problems.problem import CompileError
+from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import read_whole
 from instrc.runtime.interpreter.names import bare_name
@@ -36,6 +36,8 @@ class Prepared:
     """The schemas of the inputs of its source by name, `prompt` among them; `None` if there is no source to ask."""
     sources: Callable[[], list[Path]] = list
     """Lists the files it was made from; none of them is an output."""
+    warnings: tuple[Problem, ...] = ()
+    """What is suspicious in the program, though it can be run."""
 
     @property
     def inputs(self) -> dict[str, Json] | None:
@@ -79,7 +81,9 @@ def prepare(
     document = found[0].documents[found[0].kind]
     plan, named = found[0].plan, _named_by_plans(document, workspace, name)
     declared = None if plan is None else plan.flat.graph.inputs
-    return Prepared(found[0].name, document, folder, settings, named, declared, workspace.files(name))
+    return Prepared(
+        found[0].name, document, folder, settings, named, declared, workspace.files(name), warnings=tuple(report.problems)
+    )
 
 
 def process_at(address: str, workspace: Workspace, beside: str) -> Json:

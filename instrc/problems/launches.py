@@ -63,11 +63,18 @@ class InvalidInput(Problem):
 
     word: str
     reason: str
+    beside_text: bool = False
+    """Whether a text was given, which is `prompt` alone, where an object would name this input."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"the input `{self.word}` {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f'a text is `prompt`; give an object that names the inputs: `{{ "{self.word}": … }}`' if self.beside_text else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -225,7 +225,7 @@ class UnfindableVibe(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuffixInAnotherCase(Problem):
-    """A name says by its suffix who fills it in, but the file it finds has that suffix in another case, so it says nothing.
+    """A name says by its suffix who fills it in, but the file it finds writes that suffix in another way, so it says nothing.
 
     Who fills in an instruction is told by the name of its file: `_Activity` is the server, `_User` and `_Human` a person,
     `_Mixin` a mixin; everything else is the model.
@@ -237,7 +237,8 @@ class SuffixInAnotherCase(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Rename the file, as in `save_Activity.vibe.json`; or, if the model is to fill it in, write the name without the capital.
+    `save-Activity` and `save-activity` say nothing either: the suffix begins with `_` and a capital letter.
+    Rename the file, as in `save_Activity.vibe.json`; or, if the model is to fill it in, write the name as the file has it.
     """
 
     name: ClassVar[str] = "suffix-case"
@@ -255,7 +256,8 @@ class SuffixInAnotherCase(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"end the name of the file in `{self.suffix}`, or write the name without it"
+        alone = self.word.removesuffix(self.suffix) + self.suffix.lower()
+        return f"end the name of the file in `{self.suffix}`; if the model is to fill it in, write `{alone}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -198,3 +198,21 @@ def test_an_option_that_means_nothing_is_told(options: dict[str, Any]) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile('@{ type: "object" }', **options)
     assert [problem.name for problem in caught.value.problems] == ["invalid-option"]
+
+
+@pytest.mark.parametrize(
+    ("file", "written", "found"),
+    [
+        ("save_Activity", "Save_Activity", []),
+        ("save_Activity", "save_activity", []),
+        ("save_activity", "Save_Activity", ["suffix-case"]),
+        ("save-activity", "Save_Activity", ["suffix-case"]),
+        ("save-Activity", "Save_Activity", ["suffix-case"]),
+        ("saveActivity", "Save_Activity", ["suffix-case"]),
+        ("ask-user", "Ask_User", ["suffix-case"]),
+        ("ask-user", "ask_user", []),
+    ],
+)
+def test_a_suffix_that_the_file_does_not_have_is_told(project: Any, file: str, written: str, found: list[str]) -> None:
+    """Names are compared without case, `_` and `-`, but who fills a step in is told by the file's own suffix."""
+    assert [name for name, _ in project(f"prompt | {written}", {file: DRAFT})] == found

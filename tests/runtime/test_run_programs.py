@@ -254,6 +254,15 @@ def test_answers_that_are_made_up_are_told(
     assert ("no model is chosen: its answers are made up" in capsys.readouterr().err) is told
 
 
+@pytest.mark.parametrize(("options", "told"), [([], True), (["--quiet"], False)])
+def test_what_is_suspicious_is_told_before_a_run(
+    options: list[str], project: Path, capsys: pytest.CaptureFixture[str], *, told: bool
+) -> None:
+    (project / "one.aug").write_text("input unused; prompt | Pick")
+    assert main(["run", "one.aug", "--input", '{"unused": 1, "prompt": "x"}', "--engine", "memory", *options]) == 0
+    assert ("[unused-binding]" in capsys.readouterr().err) is told
+
+
 DRAFT = '@{ title: "Draft", type: "object", properties: { text: { type: "string" } }, required: ["text"] }'
 
 
@@ -274,6 +283,13 @@ DRAFT = '@{ title: "Draft", type: "object", properties: { text: { type: "string"
 def test_inputs_are_those_of_the_program_whether_it_is_a_process_or_a_tool(program: str, given: Any, says: str) -> None:
     with pytest.raises(instrc.CompileError, match=says):
         instrc.run(program, given, model="sample")
+
+
+def test_a_text_beside_named_inputs_is_told_how_to_name_them() -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.run(f"input lang; lang | {DRAFT}", "Ann", model="sample")
+    [problem] = caught.value.problems
+    assert problem.hint == 'a text is `prompt`; give an object that names the inputs: `{ "lang": … }`'
 
 
 @pytest.mark.parametrize(("given", "lang"), [(None, "en"), ({"lang": "de"}, "de")])

@@ -37,7 +37,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | 
     found = ev.instructions.named(name.text) or ev.instructions.programs_named(name.text)
     if len(found) == 1:
         suffix = suffix_of(name.text)
-        if suffix and not found[0].endswith(suffix) and found[0].lower().endswith(suffix.lower()):
+        if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
             ev.report.add(problems.suspicious.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
         return find_vibe(ev, Uri(found[0], name.span))
     if found:
