@@ -10,6 +10,8 @@ import re
 
 from instrc.format.page import Doc, Group, Line, Nest, layout
 
+_INDENTED = 1000
+"""Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
@@ -25,10 +27,10 @@ def format_json(text: str) -> str:
                 open_.append([])
             case "}" | "]" as sign:
                 inner = open_.pop()
-                _add(open_[-1], _brackets(signs.pop(), inner, sign, outermost=not signs))
+                _add(open_[-1], _brackets(signs.pop(), inner, sign, level=len(signs)))
             case ",":
                 last = open_[-1].pop()
-                open_[-1] += [(last, ","), Line()]
+                open_[-1] += [(last, ","), Line() if len(signs) <= _INDENTED else " "]
             case ":":
                 open_[-1][-1] = (open_[-1][-1], ": ")
             case word:
@@ -44,11 +46,14 @@ def _add(docs: list[Doc], value: Doc) -> None:
         docs.append(value)
 
 
-def _brackets(opening: str, inner: list[Doc], closing: str, *, outermost: bool) -> Doc:
+def _brackets(opening: str, inner: list[Doc], closing: str, *, level: int) -> Doc:
     if not inner:
         return opening + closing
-    edge = Line(" " if opening == "{" else "")
-    return Group((opening, Nest((edge, *inner)), edge, closing), outermost)
+    space = " " if opening == "{" else ""
+    if level >= _INDENTED:
+        return (opening, space, *inner, space, closing)
+    edge = Line(space)
+    return Group((opening, Nest((edge, *inner)), edge, closing), broken=level == 0)
 
 
 def _string(word: str) -> str:

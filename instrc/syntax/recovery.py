@@ -263,11 +263,8 @@ class Machine:
         if token.kind != "AUG_URI" or not self.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
         colon = token.start + len("aug")
-        rest = Scanner(self.source, self.automaton, colon + 1, token.end)
-        rest.need(token.end)
-        self.scanner.problems.extend(rest.problems)
-        parts = [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1), *rest.tokens[:-1]]
-        self.tokens[self.index : self.index + 1] = parts
+        self.scanner.back_to(self.index, colon + 1)  # what follows is read anew: `#` begins a comment there
+        self.tokens += [Token("NAME", token.start, colon), Token("COLON", colon, colon + 1)]
         return True
 
     def _mend(self, token: Token) -> None:

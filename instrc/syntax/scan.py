@@ -45,14 +45,13 @@ _LONGEST_STRING = 20
 
 
 class Scanner:
-    """The tokens and comments of a source, or a range of it, with the problems met on the way."""
+    """The tokens and comments of a source from a place on, with the problems met on the way."""
 
-    def __init__(self, source: Source, automaton: Tables, start: int = 0, stop: int | None = None) -> None:
+    def __init__(self, source: Source, automaton: Tables, start: int = 0) -> None:
         self.source = source
         self.text = source.text
         self.automaton = automaton
         self.position = start
-        self.stop = len(source.text) if stop is None else stop
         self.done = False
         self.tokens: list[Token] = []
         self.comments: list[Span] = []
@@ -63,12 +62,12 @@ class Scanner:
     def need(self, count: int) -> None:
         """Read on until there are so many tokens, or the source ends: then `END` is the last one."""
         while len(self.tokens) < count and not self.done:
-            self.position = _SPACE.match(self.text, self.position, self.stop).end()  # type: ignore[union-attr]  # matches everywhere
-            if self.position >= self.stop or len(self.problems) > MOST_REPORTED:
+            self.position = _SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches everywhere
+            if self.position >= len(self.text) or len(self.problems) > MOST_REPORTED:
                 self.done = True
-                self._take(END, self.stop, self.stop)
+                self._take(END, len(self.text), len(self.text))
             else:
-                self.position = self._next(self.position, self.stop)
+                self.position = self._next(self.position)
 
     def back_to(self, index: int, place: int) -> None:
         """Forget what was read ahead: tokens from an index on, and all that stands from a place on."""
@@ -83,16 +82,16 @@ class Scanner:
         """Take the source to end before a token."""
         del self.tokens[index:]
         self.done = True
-        self._take(END, self.stop, self.stop)
+        self._take(END, len(self.text), len(self.text))
 
-    def _next(self, start: int, stop: int) -> int:
+    def _next(self, start: int) -> int:
         """Take one token; return where it ends."""
         if self.text.startswith("--", start) and not self.text[start + 2 : start + 3].isalnum():
             return self._hash(start, "--")
-        if foreign := _FOREIGN.match(self.text, start, stop):
+        if foreign := _FOREIGN.match(self.text, start):
             self._take(foreign.lastgroup or "", start, foreign.end())
             return foreign.end()
-        found = self.automaton.lexer.match(self.text, start, stop)
+        found = self.automaton.lexer.match(self.text, start)
         kind = found.lastgroup if found else "STRAY"
         end = found.end() if found else start + 1
         match kind:
@@ -125,7 +124,7 @@ class Scanner:
             end = start + length
             if not is_name(run[:length]):
                 return self._stray(start)
-        if path := _PATH_LIKE.match(self.text, start, self.stop):
+        if path := _PATH_LIKE.match(self.text, start):
             self.problems.append(MissingScheme(at=self.source.span(start, path.end()), path=path.group()))
             self._take("NAME", start, path.end(), "path")
             return path.end()

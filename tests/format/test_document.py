@@ -61,4 +61,10 @@ def test_letters_are_shown_and_numbers_stay(written: str, shown: str) -> None:
 
 
 def test_depth_is_no_limit() -> None:
-    assert format_json("[" * 20_000 + "]" * 20_000).count("\n") == 39_999
+    assert format_json("[" * 20_000 + "]" * 20_000).count("\n") == 2_001
+
+
+def test_the_deepest_brackets_stand_on_one_line_so_that_the_layout_grows_with_the_text_and_not_with_its_square() -> None:
+    deep = format_json('{"a": [1, ' * 10_000 + "2" + "]}" * 10_000)
+    assert len(deep) < 3_000_000
+    assert format_json(deep) == deep
