@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from lsprotocol import types
 
 from instrc.ir.graph import SUFFIXES, suffix_of
-from instrc.ir.tree import Leaf, Phrase
 from instrc.lsp.knowledge import EXECUTORS
 from instrc.lsp.session import Document, Session
 from instrc.syntax.tables import CONTEXTUAL
@@ -26,9 +27,13 @@ TOKENS = [
     "namespace",
 ]
 """Kinds of tokens; an instruction is a function, of the server an event, of a person an interface, a mixin a macro."""
+_NUMBERS = {kind: number for number, kind in enumerate(TOKENS)}
+_LINE_END = re.compile(r"[\r\n]")
 _BY_KIND = {"model": "function", "server": "event", "user": "interface", "mixin": "macro"}
 _WORDS = frozenset({"CONST", "LET", "TOOL", "INPUT", "TRUE", "FALSE", "NULL", "WHEN", "EACH", "REPEAT", "TRY", "DO"})
 _WORDS |= {"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"}
+_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
 _DEFINED = {"const": "variable", "tool": "variable", "input": "parameter", "element": "parameter", "key": "property"}
 
 
@@ -70,17 +75,17 @@ def _packed(rows: list[tuple[int, int, str]], document: Document) -> list[int]:
     """Return tokens relative to the one before; one over several lines becomes one a line."""
     data: list[int] = []
     line = column = 0
-    text = document.source.text
+    text, lines = document.source.text, document.lines
     for start, end, kind in rows:
         position = start
         while position < end:
-            stop = min((at for at in (text.find("\n", position, end), text.find("\r", position, end)) if at >= 0), default=end)
+            found = _LINE_END.search(text, position, end)
+            stop = found.start() if found else end
             if stop > position:
-                place = document.lines.position(position)
-                length = document.lines.position(stop).character - place.character
-                same = place.line == line
-                data += [place.line - line, place.character - (column if same else 0), length, TOKENS.index(kind), 0]
-                line, column = place.line, place.character
+                row, before = lines.place(position)
+                length = lines.units(text[position:stop])
+                data += [row - line, before - (column if row == line else 0), length, _NUMBERS[kind], 0]
+                line, column = row, before
             position = stop + 1
     return data
 
@@ -111,15 +116,15 @@ def inlay_hints(document: Document, wanted: types.Range, session: Session) -> li
 
 
 def folding(document: Document) -> list[types.FoldingRange]:
-    """Return the brackets and comments that go over several lines."""
+    """Return the brackets that go over several lines."""
     found = []
-    pending: list[Phrase | Leaf] = [document.tree.root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Phrase):
-            pending.extend(node.children)
-            if node.rule in {"object", "array", "block", "call", "group"}:
-                first, last = document.lines.position(node.start).line, document.lines.position(node.end).line
-                if last > first:
-                    found.append(types.FoldingRange(first, max(first, last - 1)))
+    opened: list[int] = []
+    line = document.lines.line
+    for word in document.words.tokens:
+        if word.kind in _OPENING:
+            opened.append(word.start)
+        elif word.kind in _CLOSING and opened:
+            first, last = line(opened.pop()), line(word.end)
+            if last > first:
+                found.append(types.FoldingRange(first, max(first, last - 1)))
     return sorted(found, key=lambda each: (each.start_line, each.end_line))

@@ -23,9 +23,17 @@ class Lines:
 
     def position(self, offset: int) -> types.Position:
         """Return the place of an offset."""
+        return types.Position(*self.place(offset))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Return the line and the column of an offset."""
         offset = max(0, min(offset, len(self.source.text)))
         line = bisect_right(self._starts, offset) - 1
-        return types.Position(line, self._units(self.source.text[self._starts[line] : offset]))
+        return line, self.units(self.source.text[self._starts[line] : offset])
+
+    def line(self, offset: int) -> int:
+        """Return the line of an offset."""
+        return bisect_right(self._starts, offset) - 1
 
     def range(self, span: Span) -> types.Range:
         """Return the range of a span."""
@@ -45,10 +53,11 @@ class Lines:
         for index, letter in enumerate(line):
             if left <= 0:
                 return start + index
-            left -= self._units(letter)
+            left -= self.units(letter)
         return start + len(line)
 
-    def _units(self, text: str) -> int:
+    def units(self, text: str) -> int:
+        """Return how long a text without line ends is."""
         if self.encoding == "utf-32" or text.isascii():
             return len(text)
         if self.encoding == "utf-8":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from lsprotocol import types
@@ -19,6 +20,7 @@ from instrc.lsp import coloring, completion, navigation
 from instrc.lsp.diagnostics import actions, diagnostics, fix_all, uri_of
 from instrc.lsp.hover import hover
 from instrc.lsp.session import Document, Session
+from instrc.lsp.settled import Settled
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.version import __version__
@@ -36,7 +38,12 @@ class Server(LanguageServer):
         self.session = Session()
         self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
         """The problems of each document that were published last, with its text."""
+        self.settled: dict[str, Settled] = {}
+        self.with_slips: set[str] = set()
+        """Documents of which slips are shown."""
         self.waiting: dict[str, asyncio.Task[None]] = {}
+        self.checker = ThreadPoolExecutor(1)
+        """Only one check runs at a time; one of a text that has changed since is left out."""
 
     def path(self, uri: str) -> str:
         """Return the path of a document; one without a file keeps its URI as a name."""
@@ -55,25 +62,32 @@ class Server(LanguageServer):
             self.window_log_message(types.LogMessageParams(types.MessageType.Error, message))
             return otherwise
 
-    def publish(self, document: Document, problems: tuple[Problem, ...]) -> None:
-        """Show the problems of a document."""
+    def publish(self, document: Document, problems: tuple[Problem, ...], also: tuple[types.Diagnostic, ...] = ()) -> None:
+        """Show the problems of a document, and what is still known from an earlier check of it."""
         self.found[document.path] = (document.source.text, problems)
         nothing: list[types.Diagnostic] = []
         shown = self.safely(lambda: diagnostics(problems, document, self.session), nothing)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri_of(document.path), shown))
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri_of(document.path), [*shown, *also], document.version)
+        )
 
-    def changed(self, uri: str, text: str) -> None:
+    def changed(self, uri: str, text: str, version: int) -> None:
         """Take a text, show its slips at once, and check the rest when typing pauses."""
-        document = self.session.put(self.path(uri), text)
+        document = self.session.put(self.path(uri), text, version)
         if document.is_vibe:
             self.later(document, also=[each for each in self.session.documents.values() if not each.is_vibe])
             return
         none: tuple[Problem, ...] = ()
         slips = self.safely(lambda: document.slips, none)
-        if any(problem.severity == "error" for problem in slips):
-            self.stop_waiting(document.path)
-            self.publish(document, slips)
-        else:
+        self.stop_waiting(document.path)
+        settled = self.settled.pop(document.path, Settled(document.lines, ())).moved(document.lines)
+        self.settled[document.path] = settled
+        if slips or document.path in self.with_slips:
+            self.publish(document, slips, settled.shown)
+        self.with_slips.discard(document.path)
+        if slips:
+            self.with_slips.add(document.path)
+        if not any(problem.severity == "error" for problem in slips) or not document.segments.whole:
             self.later(document)
 
     def later(self, document: Document, *, also: list[Document] | None = None) -> None:
@@ -90,18 +104,28 @@ class Server(LanguageServer):
 
     async def _check(self, document: Document) -> None:
         await asyncio.sleep(PAUSE)
-        problems = await asyncio.to_thread(self.safely, lambda: self.session.check(document), ())
-        if self.session.documents.get(document.path) is document:
+        problems = await asyncio.get_running_loop().run_in_executor(self.checker, self._checked, document)
+        if self.current(document):
+            names = set() if document.is_vibe else {slip.name for slip in document.slips}
+            lasting = tuple(problem for problem in problems if problem.name not in names)
+            self.settled[document.path] = Settled(document.lines, tuple(diagnostics(lasting, document, self.session)))
             self.publish(document, problems)
 
-    def problems(self, document: Document) -> tuple[Problem, ...]:
-        """Return the problems of a document as it stands."""
+    def _checked(self, document: Document) -> tuple[Problem, ...]:
+        nothing: tuple[Problem, ...] = ()
+        return self.safely(lambda: self.session.check(document), nothing) if self.current(document) else nothing
+
+    def current(self, document: Document) -> bool:
+        """Tell whether a document is open and has not changed since."""
+        return self.session.documents.get(document.path) is document
+
+    async def problems(self, document: Document) -> tuple[Problem, ...]:
+        """Return the problems of a document as it stands, when they are known."""
+        task = self.waiting.get(document.path)
+        if task is not None:
+            await asyncio.wait([task])
         text, problems = self.found.get(document.path, ("", ()))
-        if text == document.source.text:
-            return problems
-        problems = self.session.check(document)
-        self.found[document.path] = (document.source.text, problems)
-        return problems
+        return problems if text == document.source.text else ()
 
 
 def make_server() -> Server:
@@ -121,12 +145,13 @@ def _documents(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(params: types.DidOpenTextDocumentParams) -> None:
-        server.changed(params.text_document.uri, params.text_document.text)
+        item = params.text_document
+        server.changed(item.uri, item.text, item.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: types.DidChangeTextDocumentParams) -> None:
         text = server.workspace.get_text_document(params.text_document.uri).source
-        server.changed(params.text_document.uri, text)
+        server.changed(params.text_document.uri, text, params.text_document.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(_params: types.DidSaveTextDocumentParams) -> None:
@@ -142,6 +167,8 @@ def _documents(server: Server) -> None:
         server.stop_waiting(path)
         server.session.drop(path)
         server.found.pop(path, None)
+        server.settled.pop(path, None)
+        server.with_slips.discard(path)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
 
@@ -246,9 +273,11 @@ def _edits(server: Server) -> None:
     kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll])
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)
-    def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
+    async def offered(params: types.CodeActionParams) -> list[types.CodeAction]:
+        asked = server.document(params.text_document.uri)
+        problems = () if asked is None else await server.problems(asked)
+
         def find(document: Document) -> list[types.CodeAction]:
-            problems = server.problems(document)
             wanted = params.context.only
             found = actions(problems, document, params.range, params.context.diagnostics)
             found += fix_all(problems, document)

@@ -11,15 +11,13 @@ from functools import cached_property
 from threading import RLock
 
 from instrc.ir.surface import Program
-from instrc.ir.tree import Tree
 from instrc.lsp.knowledge import Knowledge
 from instrc.lsp.positions import Lines
 from instrc.lsp.scopes import Index, index_of
+from instrc.lsp.segments import Segments, edited, read_segments
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.syntax.concrete import read_tree
-from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
 from instrc.syntax.scan import Scanner
 from instrc.syntax.tables import tables
@@ -31,11 +29,13 @@ VIBE_ENDING = ".json"
 class Document:
     """One text as it stands in the editor."""
 
-    def __init__(self, path: str, text: str, encoding: str) -> None:
+    def __init__(self, path: str, text: str, encoding: str, version: int = 0, earlier: Document | None = None) -> None:
         self.path = path
+        self.version = version
         self.source = Source(path, text)
         self.encoding = encoding
-        self._problems = Report()
+        self._earlier = None if earlier is None else earlier.__dict__.get("segments")
+        """What was found in the text before this one, if it was asked for."""
 
     @property
     def is_vibe(self) -> bool:
@@ -50,25 +50,22 @@ class Document:
     @cached_property
     def program(self) -> Program:
         """Its statements, those with mistakes left out."""
-        program = parse(self.source, self._problems)
-        name_habits(program, self._problems)
-        return program
+        return parse(self.source, Report())
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The mistakes that show without looking anything up, found in what has changed since the text before."""
+        return read_segments(self.source) if self._earlier is None else edited(self._earlier, self.source)
 
     @property
     def slips(self) -> tuple[Problem, ...]:
         """The mistakes that show without looking anything up."""
-        _ = self.program
-        return self._problems.ordered()
+        return self.segments.slips
 
     @cached_property
     def index(self) -> Index:
         """Its names."""
         return index_of(self.program)
-
-    @cached_property
-    def tree(self) -> Tree:
-        """Every word of it in its place in the grammar."""
-        return read_tree(self.source)
 
     @cached_property
     def words(self) -> Scanner:
@@ -89,9 +86,9 @@ class Session:
         self._knowledge: dict[str, Knowledge] = {}
         self._lock = RLock()
 
-    def put(self, path: str, text: str) -> Document:
+    def put(self, path: str, text: str, version: int = 0) -> Document:
         """Take a text as it stands in the editor."""
-        document = Document(path, text, self.encoding)
+        document = Document(path, text, self.encoding, version, self.documents.get(path))
         with self._lock:
             self.documents[path] = document
             self._unsaved[os.path.realpath(path)] = text

@@ -22,14 +22,17 @@ _SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "
 """Tokens whose text says nothing more than their kind, with the levels of nesting they open."""
 
 
-def parse(source: Source, report: Report) -> Program:
-    """Return the statements of a source; mistakes go to the report, and what they spoil is left out."""
+def parse(source: Source, report: Report, start: int = 0) -> Program:
+    """Return the statements of a source; mistakes go to the report, and what they spoil is left out.
+
+    With `start`, only what stands behind this offset is read: an editor asks for the statements that have changed.
+    """
     automaton = tables()
     builder = Builder(source)
-    if not _recognise(source, automaton, builder):
+    if not _recognise(source, automaton, builder, start):
         from instrc.syntax.recovery import recover  # wrong programs only
 
-        recover(source, automaton, builder, _recognise)
+        recover(source, automaton, builder, _recognise, start)
     program = builder.program()
     if deep := too_deep(program):
         builder.problems[:] = [deep]

@@ -23,9 +23,13 @@ class Editor(LanguageClient):
         self.logged: list[str] = []
         self.arrived = asyncio.Event()
         self.version = 0
+        self.edited = ""
+        """The document that was edited last."""
 
         @self.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         def published(params: types.PublishDiagnosticsParams) -> None:
+            if params.version is not None and params.version < self.version and params.uri == self.edited:
+                return  # of a text that has changed since
             self.published[params.uri] = list(params.diagnostics)
             self.arrived.set()
 
@@ -58,6 +62,7 @@ class Editor(LanguageClient):
 
     async def change(self, name: str, *changes: tuple[types.Range | None, str]) -> list[types.Diagnostic]:
         self.version += 1
+        self.edited = self.uri(name)
         events: list[Any] = [
             types.TextDocumentContentChangeWholeDocument(text)
             if place is None

@@ -1,0 +1,87 @@
+"""Reading what has changed finds what reading everything finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from printing import print_program
+from programs import programs
+
+from instrc.ir.surface import Program
+from instrc.lsp.segments import changed_range, edited, read_segments
+from instrc.source import Source
+
+TYPED = [
+    ";",
+    "(",
+    ")",
+    "{",
+    "}",
+    '"',
+    "'",
+    "//",
+    "/*",
+    "*/",
+    "\n",
+    " ",
+    "a",
+    "const x = ",
+    "|",
+    "@",
+    "Draft(prompt);\n",
+    "é😀",
+    "\r",
+]
+Edits = list[tuple[int, int, str]]
+"""Where each edit begins, in thousandths of the text, how much it takes away, and what it puts there."""
+
+
+@settings(max_examples=40)
+@given(
+    programs(most=3),
+    st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 0, 1, 2, 40]), st.sampled_from([*TYPED, ""])), max_size=4),
+)
+def test_edit_by_edit_the_slips_are_those_of_the_whole(program: Program, edits: Edits) -> None:
+    text = print_program(program)
+    known = read_segments(Source("a.aug", text))
+    for place, gone, added in edits:
+        at = place * len(text) // 1000
+        text = text[:at] + added + text[at + gone :]
+        known = edited(known, Source("a.aug", text))
+        whole = read_segments(Source("a.aug", text))
+        assert bool(known.slips) == bool(whole.slips), text
+    for start, end in zip((0, *known.cuts), (*known.cuts, len(text)), strict=True):
+        inside = known.broken is not None and known.broken[0] <= start and end <= known.broken[1]
+        assert inside or not read_segments(Source("a.aug", text[start:end])).slips, (text, start, end)
+
+
+def test_only_the_piece_of_an_edit_is_read() -> None:
+    text = "".join(f"const s{number} = Draft(prompt);\n" for number in range(50))
+    known = read_segments(Source("a.aug", text))
+    assert len(known.cuts) == 50
+    at = text.index("s20")
+    broken = edited(known, Source("a.aug", text[:at] + "(" + text[at:]))
+    assert broken.slips
+    assert broken.broken is not None
+    assert broken.broken[1] - broken.broken[0] < 80
+    again = edited(broken, Source("a.aug", text))
+    assert (again.slips, again.cuts) == ((), known.cuts)
+
+
+@pytest.mark.parametrize("change", ["const a = Draft(prompt) // ;\n", 'const a = Draft("x;\n', "const a = /* ;", "", ";"])
+def test_a_border_may_go_with_what_stood_before_it(change: str) -> None:
+    first = "const a = Draft(prompt);"
+    text = first + " const b = Draft(a);\nconst c = Draft(b);\nDraft(c)"
+    new = change + text[len(first) :]
+    found = edited(read_segments(Source("a.aug", text)), Source("a.aug", new))
+    assert bool(found.slips) == bool(read_segments(Source("a.aug", new)).slips)
+
+
+@given(st.text("ab", max_size=8), st.text("ab", max_size=8))
+@example("aaa", "aa")
+def test_outside_of_the_changed_range_nothing_differs(old: str, new: str) -> None:
+    start, end = changed_range(old, new)
+    assert start <= end
+    assert new[:start] == old[:start]
+    assert new[start:].endswith(old[end:])
