@@ -5,26 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from command_lines import TEXT, Instrc, Run
 
 from instrc.cli import main
-
-TEXT = '{ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }\n'
-
-
-class Run(NamedTuple):
-    """What a command line did."""
-
-    code: int
-    out: str
-    err: str
-
-
-Instrc = Callable[..., Run]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from conftest import TEXT, Instrc
+from command_lines import TEXT, Instrc
 
 
 def test_what_is_right_is_passed_over_in_silence(instrc: Instrc, folder: Path) -> None:

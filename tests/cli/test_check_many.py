@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 from instrc import checking
 from instrc.checking import FOLDER, Known, check_files

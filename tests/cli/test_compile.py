@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from conftest import Instrc, Run
+from command_lines import Instrc, Run
 
 TOOL = '"Say hello" | Greet\n'
 TWO = "tool first = Greet(prompt);\ntool second = Answer(Greet(prompt));\n"

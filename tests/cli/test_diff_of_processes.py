@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 TEXT = {"type": "string"}
 

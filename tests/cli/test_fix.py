@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 UNTIDY = "\"Say hello\"|Greet( tone:'warm' )   // politely\n"
 TIDY = '"Say hello" | Greet(tone: "warm"); // politely\n'

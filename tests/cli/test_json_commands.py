@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 SCHEMA = {"allOf": [{"type": "object"}, {"properties": {"_note": {"type": "string"}, "text": {"$ref": "#/$defs/t"}}}]}
 SCHEMA |= {"$defs": {"t": {"type": "string"}}}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Instrc, Run
+from command_lines import Instrc, Run
 
 import instrc as library
 

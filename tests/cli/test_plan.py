@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 TOOLS = {
     "nodes": [

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 from instrc.version import __version__
 

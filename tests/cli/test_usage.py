@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import Instrc
+from command_lines import Instrc
 
 from instrc.cli.app import COMMANDS
 
