@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from instrc import problems
-from instrc.emit.emit import emit, process_document
+from instrc.emit.emit import emit
+from instrc.emit.emit import process_of as process_of_plan
 from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
@@ -89,7 +90,8 @@ def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process,
     if plan is None:
         return Process.from_json(artefact.documents.get("process") or _alone(artefact)), {}
     places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
-    return Process.from_json(artefact.documents.get("process") or process_document(plan, hint=hint)), places
+    written = artefact.documents.get("process")
+    return process_of_plan(plan, hint=hint) if written is None else Process.from_json(written), places
 
 
 def _alone(artefact: Artefact) -> Json:

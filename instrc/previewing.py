@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from instrc.compiler import process_of
 from instrc.ir.artefact import Artefact
+from instrc.ir.chunk_json import write_step
 from instrc.ir.flow import Chunk, Step
 from instrc.ir.process import Process
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Command, Result
-from instrc.runtime.interpreter.v1.views import bare, definitions_of
+from instrc.runtime.interpreter.v1.views import bare
 from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.message import message
 from instrc.runtime.models.sampling import instance_of
@@ -47,7 +48,7 @@ def calls_of(artefact: Artefact, given: str) -> tuple[Call, ...]:
     for context in process.contexts():
         if isinstance(context, Chunk) and context.executor == "model":
             sent, schema = reached.get(context.name, (None, None))
-            shown = schema if sent is not None else bare(context, context.steps, definitions_of(process.document), alone=False)
+            shown = schema if sent is not None else bare(context, context.steps, process.definitions, alone=False)
             steps = tuple(step.key for step in context.steps)
             found.append(Call(context.name, steps, sent, shown, {step.key: _kept(step) for step in context.steps}))
     return tuple(found)
@@ -56,10 +57,9 @@ def calls_of(artefact: Artefact, given: str) -> tuple[Call, ...]:
 def later_schemas(artefact: Artefact) -> dict[str, Json]:
     """Return what the model fills in after the tool that starts a process, by chunk."""
     process = Process.from_json(artefact.documents["process"])
-    definitions = definitions_of(process.document)
     first = process.body.contexts[0] if process.body.contexts else None
     return {
-        context.name: bare(context, context.steps, definitions, alone=False)
+        context.name: bare(context, context.steps, process.definitions, alone=False)
         for context in process.contexts()
         if isinstance(context, Chunk) and context.executor == "model" and context is not first
     }
@@ -71,7 +71,8 @@ def _inputs(process: Process) -> dict[str, Json]:
 
 
 def _kept(step: Step) -> dict[str, Json]:
-    schema = step.schema if isinstance(step.schema, dict) else {}
+    written = write_step(step)
+    schema = written if isinstance(written, dict) else {}
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
 
 

@@ -119,8 +119,8 @@ def words(step: Step) -> str:
 def bare(step: Step, process: Process) -> Json:
     """Return what the answer of a step must be: its schema without engine properties, with the definitions it refers to."""
     schema: Json = rebuild(step.schema, _without_engine)
-    definitions = process.document.get("$defs")
-    if not refers(schema) or not isinstance(schema, dict) or not isinstance(definitions, dict):
+    definitions = process.definitions
+    if not refers(schema) or not isinstance(schema, dict):
         return schema
     used: dict[str, Json] = {}
     waiting: list[Json] = [schema]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from instrc.ir.chunk_json import write_step
 from instrc.ir.flow import Block, Body, Chunk, Context, Executor, Step, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Read
@@ -117,7 +118,7 @@ def pair(old: Process, new: Process) -> Pairs:
 
 
 def _alike(placed: PlacedStep) -> object:
-    return placed.executor, placed.step.activity, _NUMBER.sub("", dumps(placed.step.schema, indent=False))
+    return placed.executor, placed.step.activity, _NUMBER.sub("", dumps(write_step(placed.step), indent=False))
 
 
 def _served_alike(placed: PlacedStep) -> object:

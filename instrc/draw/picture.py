@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from instrc.ir.chunk_json import write_chunk, write_step
 from instrc.ir.flow import Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
 from instrc.ir.picture import Box, Line, Node, Picture, Section
 from instrc.ir.process import Process
@@ -50,10 +51,10 @@ class _Painter:
         self.count += 1
         here = f"b{self.count}"
         match context:
-            case Chunk(name, executor, schema, steps):
+            case Chunk(name, executor, steps):
                 nodes = tuple(self.node(step, context) for step in steps)
                 entry = first and executor == "model"
-                return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), schema)
+                return Box(here, name, "chunk", name, executor, entry, (), (Section(None, (), nodes),), write_chunk(context))
             case When(name, branches, key):
                 sections = []
                 for index, branch in enumerate(branches):
@@ -132,7 +133,7 @@ class _Painter:
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
         where = None if at is None else f"{at.source.name}:{at.line}  {at.source.line(at.line).strip()}"
-        return Node(made, step.key, chunk.executor, reads, tuple(notes), step.schema, where)
+        return Node(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
 
     def lines(self, reads: Iterable[Read]) -> Iterator[Line]:
         for read in dict.fromkeys(reads):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from instrc.emit.blocks import Blocks, context_name, definition_name
+from instrc.emit.blocks import definition_name
 from instrc.emit.definitions import Definitions
-from instrc.emit.paths import suffixed
+from instrc.emit.process import make_process
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.graph import Argument, Constant, Named, Path, Reading, Unit
-from instrc.ir.plan import Plan, walk
-from instrc.ir.process import NOTHING
+from instrc.ir.graph import Argument, Unit
+from instrc.ir.plan import Plan
+from instrc.ir.process import DIALECT, NOTHING, Process
+from instrc.ir.reads import written_value
 from instrc.jsonvalue import AnyJson as Json
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
@@ -35,7 +34,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     if shape == "process":
         documents["result"] = _whole(plan, renderer("result"), title, {"all"})
         documents["flat"] = _whole(plan, renderer("flat"), title, {"engine"})
-        documents["process"] = _process(plan, renderer("process"), title)
+        documents["process"] = make_process(plan, renderer("process"), title).to_json()
     elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
         documents["result"] = _entry(plan, renderer("result"), title, bare=bare, stripped="all")
     else:
@@ -59,12 +58,11 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
     return strip(whole, {stripped})
 
 
-def process_document(plan: Plan, *, hint: str | None) -> Json:
+def process_of(plan: Plan, *, hint: str | None) -> Process:
     """Return the process of a plan whatever its shape: a tool by itself is a process of one chunk."""
     taken = frozenset(definition_name(chunk) for chunk in plan.walk())
-    return _process(
-        plan, Renderer(plan, "process", batch=1, hint=hint, definitions=Definitions(taken), whole=False), _title(plan)
-    )
+    render = Renderer(plan, "process", batch=1, hint=hint, definitions=Definitions(taken), whole=False)
+    return make_process(plan, render, _title(plan))
 
 
 def _title(plan: Plan) -> str | None:
@@ -112,46 +110,6 @@ def _whole(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) 
     return strip(document(render.container(units).schema(), title, render.definitions), stripped)
 
 
-def _process(plan: Plan, render: Renderer, title: str | None) -> Json:
-    """Return the process: a context a chunk, the chunks as definitions."""
-    blocks = Blocks(plan, render.paths)
-    definitions: dict[str, Json] = {}
-    contexts: dict[str, Json] = {}
-    for chunk in plan.chunks:
-        once = (None,) if chunk.block is None else render.items  # a block is repeated an item, steps are multiplied inside theirs
-        for item in once:
-            contexts[context_name(chunk, item)] = {"$ref": f"#/$defs/{definition_name(chunk, item)}"}
-            for each in walk(plan.flat.graph, (chunk,), plan.inside):
-                name = definition_name(each, item)
-                if each.block is not None:
-                    definitions[name] = blocks.schema(each, item)
-                    continue
-                items = render.items if chunk.block is None else (item,)
-                definitions[name] = render.container(each.units, each.answers, items).schema(each.annotations)
-    document: dict[str, Json] = {"$schema": DIALECT}
-    if title is not None:
-        document["title"] = title
-    document |= {"type": "object", "properties": contexts, "required": list(contexts)}
-    graph = plan.flat.graph
-    if render.paths.quoted or any(graph.inputs.values()):
-        document["inputs"] = {suffixed(name, item): each for name, each in graph.inputs.items() for item in render.items}
-    if graph.value is not None and len(render.items) == 1 and _has_members(graph.value):
-        document["value"] = render.paths.value(graph.value)
-    document["$defs"] = {**definitions, **render.definitions.schemas}
-    return document
-
-
-def _has_members(value: Reading) -> bool:
-    """Tell whether a value is, or holds, a member of what a step gives; every other value is the last key of the record."""
-    match value:
-        case Path(tail=tail):
-            return bool(tail)
-        case Named(members):
-            return any(_has_members(member) for _, member in members)
-        case Constant():
-            return False
-
-
 def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
     """Return a direct call: what to call with what, once the tool is filled in."""
     unit = plan.chunks[1].units[0]
@@ -159,6 +117,6 @@ def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
     arguments: tuple[Argument, ...] = step.arguments if step else ()
     return {
         "activity": step.activity if step else None,
-        "arguments": render.paths.arguments(arguments, None),
+        "arguments": written_value(render.paths.arguments(arguments, None)),
         "tool": tool,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
+from instrc.ir.chunk_json import beside
+from instrc.ir.flow import Engine
 from instrc.jsonvalue import AnyJson as Json
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
@@ -31,8 +33,8 @@ def put(schema: Json, slots: tuple[str, ...], block: dict[str, Json]) -> Json:
     return made
 
 
-def beside(schema: dict[str, Json], names: tuple[str, ...], said: dict[str, Json]) -> dict[str, Json]:
-    """Write something beside the schema of the property that a way of names leads to."""
+def beside_property(schema: Json, names: tuple[str, ...], said: Engine) -> Json:
+    """Write what is for the engine beside the schema of the property that a way of names leads to."""
     above: list[dict[str, Json]] = []
     inside: Json = schema
     for name in names:
@@ -41,7 +43,7 @@ def beside(schema: dict[str, Json], names: tuple[str, ...], said: dict[str, Json
             return schema
         above.append(inside)
         inside = properties[name]
-    made: dict[str, Json] = {**inside, **said} if isinstance(inside, dict) else said
+    made = beside(inside if isinstance(inside, dict) else {}, said)
     for outer, name in zip(reversed(above), reversed(names), strict=True):
         made = {**outer, "properties": {**outer["properties"], name: made}}
     return made

@@ -1,13 +1,13 @@
-"""Paths and values as a process writes them."""
+"""Paths and values of a plan as those of a process: numbers of steps become keys."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.ir.graph import Argument, Constant, Local, Named, Path, Reading, Repeat, Test
+from instrc.ir.flow import Condition
+from instrc.ir.graph import Argument, Local, ObjectReading, Path, Reading, Repeat, Test
 from instrc.ir.plan import Plan
-from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.ir.reads import Constant, Listed, Named, Read, Segment, Value
 from instrc.naming import is_plain
 
 _WORDS = ("item", "round", "previous", "rounds", "error")
@@ -31,9 +31,16 @@ class Paths:
             step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Repeat)
         }
 
-    def text(self, path: Path, item: int | None = None) -> str:
-        """Return a path as text: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
-        return ".".join(map(self._segment, self.segments(path, item)))
+    def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
+        """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
+        return self._read(self.segments(path, item), optional=optional)
+
+    def _read(self, names: tuple[str, ...], *, optional: bool = False) -> Read:
+        if all(map(is_plain, names)):
+            return Read(tuple(map(Segment, names)), optional)
+        if not self.quoted:
+            return Read.parse(".".join(names), optional=optional)
+        return Read(tuple(Segment(name, quoted=not is_plain(name)) for name in names), optional)
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
@@ -54,7 +61,7 @@ class Paths:
         """Return the way to what a name of a block had in the round before."""
         reading: Reading | None = dict(self._rounds[block].names).get(tail[0])
         rest = tail[1:]
-        while isinstance(reading, Named) and rest:
+        while isinstance(reading, ObjectReading) and rest:
             reading, rest = dict(reading.members).get(rest[0]), rest[1:]
         if not isinstance(reading, Path):
             return tail
@@ -64,18 +71,13 @@ class Paths:
             rest = rest[1:]
         return (*self.segments(reading, item), *rest)
 
-    def _segment(self, name: str) -> str:
-        return name if not self.quoted or is_plain(name) else dumps(name, indent=False)
-
-    def references(self, reads: Iterable[Path], item: int | None) -> list[str]:
+    def references(self, reads: Iterable[Path], item: int | None) -> tuple[Read, ...]:
         """Return what is read: inputs, names of blocks from the outermost in, then steps in the order in which they run.
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
         ordered = {self.segments(path, item): None for path in sorted(reads, key=self._place)}
-        if not self.quoted:
-            return [".".join(segments) for segments in ordered]
-        return [".".join(map(self._segment, each)) for each in ordered if not _is_below(each, ordered)]
+        return tuple(self._read(each) for each in ordered if not self.quoted or not _is_below(each, ordered))
 
     def _place(self, path: Path) -> tuple[int, int, int]:
         match path.origin:
@@ -86,19 +88,17 @@ class Paths:
             case number:
                 return 2, self._order.get(number, 0), 0
 
-    def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Json:
+    def arguments(self, given: tuple[Argument, ...], item: int | None, step: int | None = None) -> Value:
         """Return what fills what: one path, a list of plain ones, or an object of named ones."""
-        values: list[Json] = []
-        for each in given:
-            if isinstance(each.value, Constant):
-                values.append({"const": each.value.value})
-            elif (step, each.label) in self.plan.flat.optional:
-                values.append({"path": self.text(each.value, item), "optional": True})
-            else:
-                values.append(self.text(each.value, item))
+        values: list[Value] = [
+            each.value
+            if isinstance(each.value, Constant)
+            else self.read(each.value, item, optional=(step, each.label) in self.plan.flat.optional)
+            for each in given
+        ]
         if all(each.label is None for each in given):
-            return values[0] if len(values) == 1 else values
-        named: dict[str, Json] = {}
+            return values[0] if len(values) == 1 else Listed(tuple(values))
+        named: dict[str, Value] = {}
         plain = 0
         for each, value in zip(given, values, strict=True):
             if each.label is None:
@@ -106,24 +106,23 @@ class Paths:
                 plain += 1
             else:
                 named[each.label] = value
-        return named
+        return Named(named)
 
-    def value(self, reading: Reading, item: int | None = None) -> Json:
-        """Return what a body gives, written like arguments."""
+    def value(self, reading: Reading, item: int | None = None) -> Value:
+        """Return what a body gives."""
         match reading:
             case Path():
-                return self.text(reading, item)
-            case Constant(value):
-                return {"const": value}
-            case Named(members):
-                return {name: self.value(member, item) for name, member in members}
+                return self.read(reading, item)
+            case Constant():
+                return reading
+            case ObjectReading(members):
+                return Named({name: self.value(member, item) for name, member in members})
 
-    def condition(self, tests: tuple[Test, ...], item: int | None = None) -> dict[str, Json]:
-        """Return a condition: a path with its schema, or several of these."""
-        written = [{"path": self.text(test.path, item), "schema": test.schema} for test in tests]
-        return written[0] if len(written) == 1 else {"anyOf": written}
+    def condition(self, tests: tuple[Test, ...], item: int | None = None) -> Condition | None:
+        """Return a condition; none without tests."""
+        return Condition(tuple((self.read(test.path, item), test.schema) for test in tests)) if tests else None
 
-    def hands(self, block: Repeat, item: int | None = None) -> list[str]:
+    def hands(self, block: Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
         found: dict[int, None] = {}
         inside = {number for number in self.plan.keys if number in self._own(block)}
@@ -132,11 +131,12 @@ class Paths:
             match waiting.pop():
                 case Path(origin) if isinstance(origin, int) and origin in inside:
                     found[origin] = None
-                case Named(members):
+                case ObjectReading(members):
                     waiting.extend(member for _, member in reversed(members))
                 case _:
                     pass
-        return [suffixed(self.plan.keys[number], item) for number in sorted(found, key=lambda each: self._order.get(each, 0))]
+        ordered = sorted(found, key=lambda each: self._order.get(each, 0))
+        return tuple(suffixed(self.plan.keys[number], item) for number in ordered)
 
     def _own(self, block: Repeat) -> set[int]:
         """Return the steps of a body, those in the slots of its steps included."""

@@ -8,17 +8,23 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from instrc.emit.definitions import Definitions
-from instrc.emit.parts import answer_of, beside, has_output, inputs_of, put, with_null_output
+from instrc.emit.parts import answer_of, beside_property, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
-from instrc.ir.graph import Constant, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
-from instrc.ir.plan import Plan
+from instrc.ir import flow
+from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
+from instrc.ir.flow import NO_ENGINE, Engine
+from instrc.ir.graph import NO_TIMING, Executor, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
+from instrc.ir.plan import Chunk, Plan
+from instrc.ir.reads import Constant, Listed, Named, Read, written_value
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
 """What the flat form says of what the model does not give."""
+_OWN_WORDS = frozenset({"activity", "references", "arguments"})
+"""Keywords that the compiler writes itself."""
 Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
 Part: TypeAlias = Literal["tool", "process", "flat", "result"]
@@ -84,11 +90,15 @@ class Renderer:
         items = self.items if items is None else items
         made = Container({}, [], [])
         units = tuple(units)
-        for number in self._inside(units):  # inner steps first, so that nothing waits on the stack
-            for item in items:
-                self._made[number, item] = self.step(number, item)
+        self._make_inner(units, items)
         self._fill(made, units, items, answers)
         return made
+
+    def _make_inner(self, units: tuple[Unit, ...], items: tuple[int | None, ...]) -> None:
+        """Make the steps that lie in slots, inner ones first, so that nothing waits on the stack."""
+        for number in self._inside(units):
+            for item in items:
+                self._made[number, item] = self.step(number, item)
 
     def _inside(self, units: Iterable[Unit]) -> list[int]:
         """Return the steps that lie in slots of some units, inner ones first."""
@@ -151,15 +161,52 @@ class Renderer:
                 made.add(suffixed(name, item), schema, required=required)
 
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
-        """Return the schema of a step with its engine properties last."""
+        """Return the schema of a step; in a process with what is for the engine beside it."""
+        schema, engine = self._step(number, item, answer=answer)
+        return beside(self._with_choices(number, schema, item), engine) if self.part == "process" else schema
+
+    def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> flow.Chunk:
+        """Return a chunk of a process."""
+        executor: Executor = chunk.executor  # type: ignore[assignment]  # a chunk of one executor
+        if chunk.annotations or not all(isinstance(unit, int) for unit in chunk.units):
+            schema = self.container(chunk.units, chunk.answers, item).schema(chunk.annotations)
+            return read_chunk(name, executor, schema, definition, self._resolved)
+        self._make_inner(chunk.units, item)
+        made = Container({}, [], [])
+        steps: list[flow.Step] = []
+        for unit in chunk.units:
+            for each in item:
+                key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
+                made.properties[key] = None
+                steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]
+        return flow.Chunk(name, executor, tuple(steps), None, definition)
+
+    def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> flow.Step:
+        schema, engine = self._step(number, item, answer=answer)
+        if (
+            number in self.plan.flat.placed
+            or choices_of(self.graph.steps[number].content)
+            or (isinstance(schema, dict) and "$ref" in schema)
+        ):
+            whole = beside(self._with_choices(number, schema, item), engine)
+            return read_step(key, whole, executor, self._resolved)
+        return flow.Step(key, schema, executor, engine)
+
+    def _resolved(self, schema: Json) -> dict[str, Json]:
+        """Follow references to the definitions of this document."""
+        return resolved(schema, {"$defs": self.definitions.schemas})
+
+    def _step(self, number: int, item: int | None, *, answer: bool) -> tuple[Json, Engine]:
+        """Return the schema of a step by itself, and what is for the engine."""
         step = self.graph.steps[number]
         if answer and self.part == "process":
             key = suffixed(self.plan.keys[number], item)
             made = answer_of(self.plan.flat.schemas[number])
             own = self._own(made, key, refers=number in self.plan.flat.referring)
-            return {**own, "activity": step.activity, **self._timing(step), "references": [key], "arguments": key}
+            read = Read.parse(key)
+            return own, Engine((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
-            return self._own(self.plan.flat.schemas[number], self.plan.keys[number])
+            return self._own(self.plan.flat.schemas[number], self.plan.keys[number]), NO_ENGINE
         placed = self.plan.flat.placed.get(number, ())
         schema = self._own(
             self._fill_blocks(self.plan.flat.schemas[number], placed, item),
@@ -171,62 +218,69 @@ class Renderer:
         elif self.part == "flat" and step.executor != "model":
             schema = self._left_null(with_null_output(schema) if has_output(schema) else nullable(schema))
         if isinstance(step.content, Constant) or not isinstance(schema, dict):
-            return schema
+            return schema, NO_ENGINE
         references = self.paths.references(step.reads, item)
-        block = isinstance(step.content, StepObject)  # the steps in it say for themselves what they read
-        if step.executor == "model" and self.hint is not None and not block:
+        if step.executor == "model" and self.hint is not None and not isinstance(step.content, StepObject):
+            # the steps in an object say for themselves what they read
             hinted = references if self.part in {"process", "tool"} else self._hinted(step.reads, item)
-            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted))) if hinted else dict(schema)
-        elif schema is self.plan.flat.schemas[number]:
-            schema = dict(schema)
-        schema = {keyword: value for keyword, value in schema.items() if keyword not in {"activity", "references", "arguments"}}
-        if self.part != "process":
-            return schema
-        schema = self._with_choices(step, schema, item)
-        if step.executor != "model" and step.activity is not None:
-            schema["activity"] = step.activity
+            schema = self._with_hint(schema, hinted)
+        if not _OWN_WORDS.isdisjoint(schema):
+            schema = {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
+        return schema, self._engine(step, references, item) if self.part == "process" else NO_ENGINE
+
+    def _engine(self, step: Step, references: tuple[Read, ...], item: int | None) -> Engine:
+        """Return what is for the engine beside a step."""
+        plan: Json = None
         if step.activity == RUN_PLAN:
             tools = tools_of(self.graph, step) or ()
-            schema["plan"] = self._plan(tools, item)
+            plan = self._plan(tools, item)
             bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
             references = self.paths.references((*step.reads, *bound), item)
-        if step.fail:
-            schema["fail"] = True
-        if not (step.output and step.executor == "model"):
-            schema |= self._timing(step)
-        if references:
-            schema["references"] = references
-        if step.arguments:
-            schema["arguments"] = self.paths.arguments(step.arguments, item, number)
-        return schema
+        timing = NO_TIMING if step.output and step.executor == "model" else step.timing
+        return Engine(
+            references,
+            self.paths.arguments(step.arguments, item, step.number) if step.arguments else None,
+            step.activity if step.executor != "model" else None,
+            plan,
+            None,
+            step.fail,
+            timing.within,
+            timing.delay,
+        )
 
-    def _with_choices(self, step: Step, schema: dict[str, Json], item: int | None) -> dict[str, Json]:
+    def _with_hint(self, schema: dict[str, Json], references: tuple[Read, ...]) -> dict[str, Json]:
+        """Say in a description what is to be used."""
+        if self.hint is None or not references:
+            return schema
+        return _described(schema, self.hint.replace("{paths}", ", ".join(read.text for read in references)))
+
+    def _with_choices(self, number: int, schema: Json, item: int | None) -> Json:
         """Say at each property that is filled by choice what there is to choose from."""
-        for names, engine in choices_of(step.content):
-            said: dict[str, Json]
+        for names, engine in choices_of(self.graph.steps[number].content):
             if isinstance(engine, Planned):
-                said = {"plan": self._plan(engine.tools, item)}
+                said = Engine(plan=self._plan(engine.tools, item))
             else:
-                said = {"among": self.paths.text(engine.choices, item)}
-            schema = beside(schema, names, said)
+                said = Engine(among=self.paths.read(engine.choices, item))
+            schema = beside_property(schema, names, said)
         return schema
 
     def _plan(self, tools: tuple[Tool, ...], item: int | None) -> Json:
+        """Return the tools of a plan by name."""
         made: dict[str, Json] = {}
         for tool in tools:
             made[tool.name] = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
             if tool.bound:
-                given = self.paths.arguments(tool.bound, item)
-                plain = given if isinstance(given, list) else [given]
-                named = isinstance(given, dict) and any(each.label is not None for each in tool.bound)
-                made[tool.name]["bound"] = given if named else {str(place): each for place, each in enumerate(plain)}
-        return {"tools": made}
+                match self.paths.arguments(tool.bound, item):
+                    case Named(members):
+                        given = dict(members)
+                    case Listed(items):
+                        given = {str(place): each for place, each in enumerate(items)}
+                    case value:
+                        given = {"0": value}
+                made[tool.name]["bound"] = {name: written_value(each) for name, each in given.items()}
+        return made
 
-    def _timing(self, step: Step) -> dict[str, Json]:
-        found = {"within": step.timing.within, "delay": step.timing.delay}
-        return {word: value for word, value in found.items() if value is not None}
-
-    def _hinted(self, reads: tuple[Path, ...], item: int | None) -> list[str]:
+    def _hinted(self, reads: tuple[Path, ...], item: int | None) -> tuple[Read, ...]:
         """Return the paths that a hint names: those to what is there in this document."""
         shown = [path for path in reads if not self._is_absent(path)]
         return self.paths.references(shown, item)
@@ -277,13 +331,11 @@ class Renderer:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema
-        hinted = self._hinted(reads, None)
-        if self.hint is not None and hinted:
-            schema = _described(schema, self.hint.replace("{paths}", ", ".join(hinted)))
+        schema = self._with_hint(schema, self._hinted(reads, None))
         if self.part != "process":
             return schema
         references = self.paths.references(reads, None)
-        return {**schema, "references": references, "arguments": references[0] if len(references) == 1 else references}
+        return beside(schema, Engine(references, references[0] if len(references) == 1 else Listed(references)))
 
 
 def _described(schema: dict[str, Json], sentence: str) -> dict[str, Json]:

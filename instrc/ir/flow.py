@@ -1,23 +1,56 @@
 """The parts of a process: contexts of chunks and blocks, the steps in them, conditions.
 
 True of this form: contexts stand in an order in which they can run; a `repeat` stands before its `else`;
-a schema is the one that is written, engine properties included, and a reference at its top is followed.
+what is for the engine stands beside a schema, not in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from itertools import pairwise
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from instrc.ir.reads import Read, Value
+from instrc.ir.reads import Read, Value, reads_of
 from instrc.jsonvalue import AnyJson as Json
 
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 
-class Among(msgspec.Struct, frozen=True):
+class Engine(msgspec.Struct, frozen=True):
+    """What stands beside a schema for the engine alone."""
+
+    references: tuple[Read, ...] = ()
+    arguments: Value | None = None
+    activity: str | None = None
+    plan: Json = None
+    """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
+    among: Read | None = None
+    """A list of which this is one."""
+    fail: bool = False
+    within: str | None = None
+    """A deadline, ISO 8601."""
+    delay: str | None = None
+
+
+NO_ENGINE = Engine()
+
+
+class Slot(msgspec.Struct, frozen=True):
+    """A schema inside a step that has something for the engine."""
+
+    path: tuple[str | int, ...]
+    """The keywords, names and places that lead to it from the schema of the step."""
+    engine: Engine
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the properties that lead to it."""
+        return tuple(str(each) for before, each in pairwise(self.path) if before == "properties")
+
+
+class Among(NamedTuple):
     """A property whose value is one of a list that an earlier step gave."""
 
     place: tuple[str, ...]
@@ -25,15 +58,14 @@ class Among(msgspec.Struct, frozen=True):
     choices: Read
 
 
-class Planned(msgspec.Struct, frozen=True):
+class Planned(NamedTuple):
     """A property that is filled with a plan."""
 
     place: tuple[str, ...]
     tools: Json
-    """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
 
 
-class Loop(msgspec.Struct, frozen=True):
+class Loop(NamedTuple):
     """A part of a model's answer that may ask for another round."""
 
     place: tuple[str, ...]
@@ -46,18 +78,70 @@ class Step(msgspec.Struct, frozen=True):
 
     key: str
     schema: Json
-    references: tuple[Read, ...] = ()
-    """What it reads, those of its filled slots included; for a step without `references`, the paths in its `arguments`."""
-    arguments: Value | None = None
-    activity: str | None = None
-    fail: bool = False
-    within: str | None = None
-    """A deadline, ISO 8601."""
-    delay: str | None = None
-    plan: Json = None
-    """Of a step that carries a plan out: the tools it may call."""
-    among: tuple[Among, ...] = ()
-    plans: tuple[Planned, ...] = ()
+    """Without what is for the engine; a reference at its top is followed."""
+    executor: Executor = "model"
+    engine: Engine = NO_ENGINE
+    slots: tuple[Slot, ...] = ()
+    reference: Json = None
+    """How the schema is written where that is a reference."""
+
+    @property
+    def references(self) -> tuple[Read, ...]:
+        """What it reads, those of its filled slots included; without `references` the paths in its `arguments`."""
+        if not self.slots and self.engine.references:
+            return self.engine.references
+        found = dict.fromkeys(self.engine.references)
+        for slot in self.slots:
+            found |= dict.fromkeys(slot.engine.references)
+        return tuple(found or dict.fromkeys(reads_of(self.engine.arguments)))
+
+    @property
+    def arguments(self) -> Value | None:
+        """What fills what."""
+        return self.engine.arguments
+
+    @property
+    def activity(self) -> str | None:
+        """What the server is called by."""
+        return self.engine.activity
+
+    @property
+    def fail(self) -> bool:
+        """Whether it ends its block, or the run, as failed."""
+        return self.engine.fail
+
+    @property
+    def within(self) -> str | None:
+        """A deadline, ISO 8601."""
+        return self.engine.within
+
+    @property
+    def delay(self) -> str | None:
+        """What passes before it starts, ISO 8601."""
+        return self.engine.delay
+
+    @property
+    def plan(self) -> Json:
+        """Of a step that carries a plan out: the tools it may call."""
+        return self.engine.plan if self.executor == "server" else None
+
+    @property
+    def among(self) -> tuple[Among, ...]:
+        """The properties, itself included, whose value is one of a list."""
+        return tuple(Among(names, engine.among) for names, engine in self._engines() if engine.among is not None)
+
+    @property
+    def plans(self) -> tuple[Planned, ...]:
+        """The properties, itself included, that are filled with a plan."""
+        return tuple(
+            Planned(names, engine.plan)
+            for names, engine in self._engines()
+            if engine.plan is not None and (names or self.executor != "server")
+        )
+
+    def _engines(self) -> Iterator[tuple[tuple[str, ...], Engine]]:
+        yield (), self.engine
+        yield from ((slot.names, slot.engine) for slot in self.slots)
 
     @property
     def output(self) -> bool:
@@ -71,9 +155,24 @@ class Chunk(msgspec.Struct, frozen=True):
 
     name: str
     executor: Executor
-    schema: Json
     steps: tuple[Step, ...]
-    loops: tuple[Loop, ...] = ()
+    frame: Json = None
+    """The schema around the steps, its `properties` empty; `None` if it is an object that requires them all."""
+    definition: str | None = None
+    """What it is called among the definitions; `None` if it stands in its place."""
+
+    @property
+    def schema(self) -> Json:
+        """Its schema without what is for the engine."""
+        return framed(self.frame, {step.key: step.schema for step in self.steps})
+
+
+def framed(frame: Json, properties: dict[str, Json]) -> Json:
+    """Return an object with these properties in a frame."""
+    if frame is None:
+        whole: Json = {"type": "object", "properties": properties}
+        return {**whole, "required": list(properties)} if properties else whole
+    return {**frame, "properties": {**frame["properties"], **properties}} if "properties" in frame else frame
 
 
 class Condition(msgspec.Struct, frozen=True):
@@ -88,6 +187,8 @@ class Body(msgspec.Struct, frozen=True):
     contexts: tuple[Context, ...]
     value: Value | None = None
     """What the body gives; `None` if nobody reads it."""
+    frame: Json = None
+    """The schema around the contexts; `None` if it is an object that requires them all."""
 
 
 class Branch(msgspec.Struct, frozen=True):
@@ -106,6 +207,8 @@ class When(msgspec.Struct, frozen=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    about: Json = None
+    definition: str | None = None
 
 
 class Each(msgspec.Struct, frozen=True):
@@ -120,6 +223,10 @@ class Each(msgspec.Struct, frozen=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    about: Json = None
+    definition: str | None = None
+    least: int | None = None
+    """Of a number of rounds: all of them."""
 
 
 class Repeat(msgspec.Struct, frozen=True):
@@ -139,6 +246,10 @@ class Repeat(msgspec.Struct, frozen=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    about: Json = None
+    definition: str | None = None
+    least: int | None = None
+    """One round, or none where there is a list."""
 
 
 class Else(msgspec.Struct, frozen=True):
@@ -147,6 +258,8 @@ class Else(msgspec.Struct, frozen=True):
     name: str
     of: str
     body: Body
+    about: Json = None
+    definition: str | None = None
 
 
 class Try(msgspec.Struct, frozen=True):
@@ -158,6 +271,8 @@ class Try(msgspec.Struct, frozen=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    about: Json = None
+    definition: str | None = None
 
 
 class Do(msgspec.Struct, frozen=True):
@@ -168,6 +283,8 @@ class Do(msgspec.Struct, frozen=True):
     key: str | None = None
     within: str | None = None
     delay: str | None = None
+    about: Json = None
+    definition: str | None = None
 
 
 Block: TypeAlias = When | Each | Repeat | Else | Try | Do

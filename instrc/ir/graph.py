@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
 from instrc.source import Span
 
@@ -71,19 +72,13 @@ class Path(NamedTuple):
     tail: tuple[str, ...] = ()
 
 
-class Constant(msgspec.Struct, frozen=True):
-    """A literal value."""
-
-    value: Json
-
-
-class Named(NamedTuple):
+class ObjectReading(NamedTuple):
     """An object of readings."""
 
     members: tuple[tuple[str, Reading], ...]
 
 
-Reading: TypeAlias = Path | Constant | Named
+Reading: TypeAlias = Path | Constant | ObjectReading
 """What a block gives: a path, a constant, or an object of these."""
 
 
@@ -95,7 +90,7 @@ def reading_paths(reading: Reading) -> list[Path]:
         match waiting.pop():
             case Path() as path:
                 found.append(path)
-            case Named(members):
+            case ObjectReading(members):
                 waiting.extend(member for _, member in reversed(members))
             case Constant():
                 pass

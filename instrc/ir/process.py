@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 
 from instrc.ir.flow import Body, Chunk, Context, walk
 from instrc.ir.graph import Executor
-from instrc.ir.process_json import UnreadableProcessError, body_of, is_context
+from instrc.ir.process_reader import UnreadableProcessError, body_of, is_context
+from instrc.ir.process_writer import write_contexts
+from instrc.ir.reads import written_value
 from instrc.jsonvalue import AnyJson as Json
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""
 CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
 """What it is called among the definitions."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 NOTHING: Json = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
 
@@ -31,11 +34,13 @@ class Process:
     """
 
     body: Body
-    title: str | None
-    inputs: dict[str, Json] | None
+    title: str | None = None
+    inputs: dict[str, Json] | None = None
     """The schemas of its inputs by name; `None` where the document does not list them."""
-    document: Json = field(repr=False)
-    """The JSON it was read from."""
+    definitions: dict[str, Json] = field(default_factory=dict)
+    """What its steps refer to, by name; contexts are not among them."""
+    about: Json = None
+    """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
 
     @classmethod
     def from_json(cls, document: Json) -> Process:
@@ -52,8 +57,27 @@ class Process:
         return cls.of(document, body)
 
     def to_json(self) -> Json:
-        """Return the JSON of the process, as it was read."""
-        return self.document
+        """Return the JSON of the process; read again it is the same process.
+
+        It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
+        """
+        properties, definitions = write_contexts(self.body)
+        document = _usual(properties) if self.about is None else dict(self.about)
+        whole: dict[str, Json] = {"$schema": document["$schema"]} if "$schema" in document else {}
+        if self.title is not None:
+            whole["title"] = self.title
+        whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
+        whole["properties"] = properties
+        if "required" in document:
+            whole["required"] = document["required"]
+        if self.inputs is not None:
+            whole["inputs"] = self.inputs
+        if self.body.value is not None:
+            whole["value"] = written_value(self.body.value)
+        definitions |= self.definitions
+        if definitions:
+            whole["$defs"] = definitions
+        return whole
 
     def contexts(self) -> Iterator[Context]:
         """Yield all contexts, each block before what is in it."""
@@ -80,11 +104,27 @@ class Process:
     @classmethod
     def of(cls, document: Json, body: Body) -> Process:
         """Return a document with its contexts."""
-        title, inputs = document.get("title"), document.get("inputs")
-        return cls(body, title if isinstance(title, str) else None, inputs if isinstance(inputs, dict) else None, document)
+        title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
+        taken: set[str] = {"properties", "value"}
+        shapes: dict[str, type] = {"title": str, "inputs": dict, "$defs": dict}
+        taken |= {word for word, shape in shapes.items() if isinstance(document.get(word), shape)}
+        about = {word: value for word, value in document.items() if word not in taken}
+        own = {context.definition for context in walk(body)}
+        return cls(
+            body,
+            title if isinstance(title, str) else None,
+            inputs if isinstance(inputs, dict) else None,
+            {name: each for name, each in definitions.items() if name not in own} if isinstance(definitions, dict) else {},
+            None if about == _usual(document["properties"]) else about,
+        )
 
     @staticmethod
     def describes(document: Json) -> bool:
         """Tell whether a document is a process by the names of its properties."""
         properties = document.get("properties") if isinstance(document, dict) else None
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
+
+
+def _usual(contexts: dict[str, Json]) -> dict[str, Json]:
+    """Return what the document of a process says beside its contexts, definitions and inputs."""
+    return {"$schema": DIALECT, "type": "object", "required": list(contexts)}

@@ -36,7 +36,7 @@ class Read(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """The path as it is written."""
-        return ".".join(dumps(name, indent=False) if quoted or not name else name for name, quoted in self.segments)
+        return ".".join(dumps(name, indent=False) if quoted else name for name, quoted in self.segments)
 
     @property
     def first(self) -> str:
@@ -102,6 +102,21 @@ def value_of(written: Json) -> Value:
             return Listed(tuple(value_of(each) for each in written))
         case _:
             return Constant(written)
+
+
+def written_value(value: Value) -> Json:
+    """Return a value as it is written; `value_of` reads it back."""
+    match value:
+        case Read(optional=False):
+            return value.text
+        case Read():
+            return {"path": value.text, "optional": True}
+        case Constant(constant):
+            return {"const": constant}
+        case Named(members):
+            return {name: written_value(member) for name, member in members.items()}
+        case Listed(items):
+            return [written_value(item) for item in items]
 
 
 def reads_of(value: Value | None) -> Iterator[Read]:

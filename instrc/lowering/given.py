@@ -60,7 +60,7 @@ def tools_of(value: Any, name: str | None = None) -> list[Tool]:
         case Artefact():
             return [Tool(name or value.name, plain(value.documents["tool"]), value.title)]
         case Process():
-            return [_of_json(value.document, name or value.title)]
+            return [_of_json(value.to_json(), name or value.title)]
         case bool():
             return [Tool(name or "tool", value)]
         case Mapping():

@@ -38,7 +38,8 @@ def plan_of(
     `requests` and `tokens` are the budget for models.
     `entry` is the answer of the first chunk, where it is filled already: by the model that has started the process.
     """
-    kind, process = _process(document)
+    kind, written = _process(document)
+    process = Process.from_json(written)
     options: dict[str, Json] = {"asks": asks, "elements": elements}
     if requests is not None:
         options["requests"] = requests
@@ -53,7 +54,7 @@ def plan_of(
         options["fires"] = fires
     if models:
         options["models"] = dict(models)
-    plan: dict[str, Json] = {"interpreter": CURRENT, "kind": kind, "process": process.to_json(), "options": options}
+    plan: dict[str, Json] = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options}
     return {**plan, "digest": digest_of(plan)}
 
 
@@ -63,18 +64,18 @@ def digest_of(plan: Json) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _process(document: Json) -> tuple[Kind, Process]:
-    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that nobody waits for."""
+def _process(document: Json) -> tuple[Kind, Json]:
+    """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that is not waited for."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}
         contexts: dict[str, Json] = {"llmContext1": tool, "serverContext1": {"properties": {snake(name): step}}}
-        return "call", Process.from_json(_wrapped(contexts, tool))
+        return "call", _wrapped(contexts, tool)
     if Process.describes(document):
-        return "process", Process.from_json(document)
+        return "process", document
     properties = document.get("properties") if isinstance(document, dict) else None
     keyed = isinstance(properties, dict) and bool(properties) and all(map(_STEP.fullmatch, properties))
-    return "steps" if keyed else "tool", Process.from_json(_wrapped({"llmContext1": document}, document))
+    return "steps" if keyed else "tool", _wrapped({"llmContext1": document}, document)
 
 
 def _wrapped(contexts: dict[str, Json], tool: Json) -> Json:

@@ -10,7 +10,7 @@ import pytest
 from instrc.ir.flow import Chunk, Each, Repeat, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant, Listed, Named, Read, reads_of, value_of
-from instrc.jsontext import loads
+from instrc.jsontext import dumps, loads
 from instrc.problems.problem import CompileError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -30,6 +30,9 @@ def test_every_process_of_the_examples_is_read_and_written_without_a_loss(path: 
     document = loads(path.read_bytes())
     process = Process.from_json(document)
     assert process.to_json() == document
+    assert Process.from_json(process.to_json()) == process
+    if not list(EXAMPLES.glob(f"**/{path.name.removesuffix('.process.json')}.vibe.json")):  # written by hand, in another order
+        assert dumps(process.to_json()) == dumps(document)
     assert [context.name for context in process.body.contexts] == list(document["properties"])
     chunks = [context for context in process.contexts() if isinstance(context, Chunk)]
     assert chunks

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from instrc import problems
 from instrc.ir import surface
-from instrc.ir.graph import Constant, Given, Local, Named, Path, Reading, Region, Test
+from instrc.ir.graph import Given, Local, ObjectReading, Path, Reading, Region, Test
+from instrc.ir.reads import Constant
 from instrc.ir.surface import Anonymous, Binding, Body, Expression, Literal
 from instrc.passes.bind.conditions import condition
 from instrc.passes.bind.context import EvaluationContext
@@ -133,6 +134,6 @@ def reading_of(value: Value) -> Reading | None:
         case Members(fields):
             members = [(name, reading_of(member)) for name, member in fields]
             whole = tuple((name, member) for name, member in members if member is not None)
-            return Named(whole) if len(whole) == len(members) else None
+            return ObjectReading(whole) if len(whole) == len(members) else None
         case _:
             return None

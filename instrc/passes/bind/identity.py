@@ -13,13 +13,12 @@ from instrc.ir.graph import (
     Among,
     Application,
     Argument,
-    Constant,
     Filling,
     Fusion,
     Group,
     Instruction,
     Local,
-    Named,
+    ObjectReading,
     Path,
     Planned,
     Reading,
@@ -27,6 +26,7 @@ from instrc.ir.graph import (
     StepObject,
     Unit,
 )
+from instrc.ir.reads import Constant
 from instrc.ir.surface import (
     Access,
     Annotated,
@@ -89,7 +89,7 @@ class Identities:
                 return self.path(reading)
             case Constant():
                 return self.content(reading)
-            case Named(members):
+            case ObjectReading(members):
                 return tuple((name, self.reading(member)) for name, member in members)
 
     def content(self, content: Filling) -> int:

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import (
-    Argument,
-    Constant,
-    Fusion,
-    Instruction,
-    Path,
-    Slot,
-)
+from instrc.ir.graph import Argument, Fusion, Instruction, Path, Slot
+from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Expression, Field, Name, Object, Uri
 from instrc.jsonvalue import AnyJson as Json

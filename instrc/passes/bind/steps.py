@@ -6,21 +6,8 @@ from collections.abc import Hashable, Iterable
 
 from msgspec.structs import replace
 
-from instrc.ir.graph import (
-    Application,
-    Argument,
-    Constant,
-    Executor,
-    Filling,
-    Fusion,
-    Group,
-    Local,
-    Path,
-    Region,
-    Slot,
-    Step,
-    Unit,
-)
+from instrc.ir.graph import Application, Argument, Executor, Filling, Fusion, Group, Local, Path, Region, Slot, Step, Unit
+from instrc.ir.reads import Constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Frame, Taken, held, numbers
 from instrc.passes.bind.identity import Identities

@@ -14,7 +14,6 @@ from instrc.flattening.beside import write_beside
 from instrc.flattening.slots import splice
 from instrc.ir.graph import (
     Application,
-    Constant,
     Content,
     FlatGraph,
     Fusion,
@@ -27,6 +26,7 @@ from instrc.ir.graph import (
     Unit,
     regions_of,
 )
+from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments

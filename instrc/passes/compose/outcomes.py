@@ -8,12 +8,11 @@ from instrc.flattening.members import ANYTHING, Found, either, elements, member
 from instrc.flattening.nullable import nullable
 from instrc.ir.graph import (
     Block,
-    Constant,
     Do,
     Each,
     Graph,
     Local,
-    Named,
+    ObjectReading,
     Path,
     Reading,
     Region,
@@ -24,6 +23,7 @@ from instrc.ir.graph import (
     When,
     regions_of,
 )
+from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.planned import RUN_PLAN, tools_of
 from instrc.schema.evaluation import satisfies
@@ -129,7 +129,7 @@ class Outcomes:
                 return self.path(reading)
             case Constant(value):
                 return {"const": value}
-            case Named(members):
+            case ObjectReading(members):
                 properties = {name: self.reading(each) for name, each in members}
                 return (
                     {"type": "object", "properties": properties, "required": list(properties)}

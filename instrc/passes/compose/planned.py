@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from instrc.ir.graph import (
     Among,
-    Constant,
     Content,
     Each,
     Fusion,
     Graph,
     Local,
-    Named,
+    ObjectReading,
     Path,
     Planned,
     Reading,
@@ -20,6 +19,7 @@ from instrc.ir.graph import (
     Tool,
     regions_of,
 )
+from instrc.ir.reads import Constant
 
 RUN_PLAN = "RunPlan_Activity"
 _MOST = 10_000
@@ -54,7 +54,7 @@ def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
             break
         reading, tail = waiting.pop()
         match reading:
-            case Named(members):
+            case ObjectReading(members):
                 if tail:
                     waiting.extend((member, tail[1:]) for name, member in members if name == tail[0])
             case Path(origin, own):

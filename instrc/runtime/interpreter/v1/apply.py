@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from instrc.ir.chunk_json import loops_of
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
 from instrc.plans.check import check_plan
@@ -140,7 +141,7 @@ def _again(machine: Machine, scope: str, unit: Unit, entry: Json, answer: Json, 
 
 def _goes_round(unit: Unit, entry: Json, answer: Json) -> bool:
     """Tell whether a loop in a chunk asks for another round, and may have it."""
-    for loop in unit.chunk.loops if unit.chunk is not None else ():
+    for loop in loops_of(unit.chunk) if unit.chunk is not None else ():
         part = answer
         for name in loop.place:
             part = part.get(name) if isinstance(part, dict) else None

@@ -10,33 +10,20 @@ from instrc.ir.flow import Chunk, Step
 from instrc.jsonvalue import AnyJson as Json
 
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
-_ENGINE = frozenset({"references", "arguments", "activity", "fail", "within", "delay", "plan", "among"})
 _BEGINNING = "#/$defs/"
 
 
 def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *, alone: bool) -> Json:
     """Return the schema of some steps of a chunk, or of one step `alone`."""
     if alone:
-        return with_definitions(strip(_without_engine(steps[0]), {"engine"}), definitions)
+        return with_definitions(strip(steps[0].schema, {"engine"}), definitions)
     schema = chunk.schema
-    properties = {step.key: _without_engine(step) for step in steps}
+    properties = {step.key: step.schema for step in steps}
     if isinstance(schema.get("properties"), dict):
         schema = {**schema, "properties": properties}
         if isinstance(schema.get("required"), list) and len(steps) < len(chunk.steps):
             schema["required"] = [key for key in schema["required"] if key in properties]
     return with_definitions(strip(schema, {"engine"}), definitions)
-
-
-def _without_engine(step: Step) -> Json:
-    """Take out the engine properties of a step and of its slots."""
-    schema = step.schema
-    if not isinstance(schema, dict):
-        return schema
-    places = {among.place for among in step.among} | {plan.place for plan in step.plans}
-    made = {keyword: value for keyword, value in schema.items() if keyword not in _ENGINE}
-    for place in places - {()}:
-        made = replaced(made, place, lambda node: {keyword: value for keyword, value in node.items() if keyword not in _ENGINE})
-    return made
 
 
 def replaced(schema: Json, place: tuple[str, ...], change: _Change) -> Json:

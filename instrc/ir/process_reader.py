@@ -1,0 +1,281 @@
+"""From the JSON of a process to its parts: all spellings, those written by hand included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple, NoReturn, TypeAlias, cast
+
+from msgspec.structs import replace
+
+from instrc.ir.chunk_json import DEEPEST, ROUNDS, frame_of, is_count, read_chunk, resolved
+from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Executor, Repeat, Try, When
+from instrc.ir.reads import Constant, Read, Value, value_of
+from instrc.jsonvalue import AnyJson as Json
+
+LIMIT = 1000
+"""Elements of an `each` where none is given."""
+_NAME = r"(?i)(llm|server|user|human|when|each|repeat|try|do|else)_?context_?\d*(?:_item\d+)?"  # compiled when it is needed
+_EXECUTOR: dict[str, Executor] = {"llm": "model", "server": "server", "user": "user", "human": "user"}
+_MOST = 200_000
+"""Contexts of one process."""
+_DEFINITIONS = "#/$defs/"
+
+
+class UnreadableProcessError(ValueError):
+    """Something that is no process: `pointer` leads to the part that shows it, `reason` is a short clause."""
+
+    def __init__(self, pointer: str, reason: str) -> None:
+        super().__init__(f"{reason} at {pointer or '/'}")
+        self.pointer = pointer
+        self.reason = reason
+
+
+def _refuse(pointer: str, reason: str) -> NoReturn:
+    raise UnreadableProcessError(pointer, reason)
+
+
+def _kind(name: str) -> str:
+    return cast("re.Match[str]", re.fullmatch(_NAME, name))[1].lower()
+
+
+def is_context(name: str) -> bool:
+    """Tell whether a property of a process is called as a context is."""
+    return re.fullmatch(_NAME, name) is not None
+
+
+def body_of(document: Json) -> Body:
+    """Return the contexts of a process; `UnreadableProcessError` says why a document is none."""
+    properties = document.get("properties") if isinstance(document, dict) else None
+    if not isinstance(properties, dict) or not properties:
+        _refuse("", "a process has a property for each context")
+    for name in properties:
+        if not is_context(name):
+            _refuse(f"/properties/{name}", "a context is called `llmContext1`, `serverContext1`, `eachContext1`")
+    return _Reader(document).read(properties)
+
+
+class _Part(NamedTuple):
+    """A body as it is written: the engine property of its branch, its contexts, its place."""
+
+    engine: dict[str, Json]
+    properties: dict[str, Json]
+    place: str
+    frame: Json = None
+    """The schema around the contexts, unless it is as usual."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The reading of one document; blocks are found from outside in and made from inside out, so that depth costs no stack."""
+
+    document: Json
+    parts: dict[str, list[_Part]] = field(default_factory=dict)
+    """The bodies of each block, by its place."""
+    made: dict[str, Context] = field(default_factory=dict)
+
+    def read(self, properties: dict[str, Json]) -> Body:
+        engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
+        whole = _Part(engine, properties, "/properties")
+        found: list[tuple[str, dict[str, Json], str, str | None]] = []
+        waiting = [whole]
+        while waiting:
+            part = waiting.pop()
+            for name, written in part.properties.items():
+                if not is_context(name):
+                    continue
+                place = f"{part.place}/{name}"
+                schema = self.resolved(written, place)
+                found.append((name, schema, place, self.definition(written)))
+                if len(found) > _MOST or place.count("/properties/") > DEEPEST:
+                    _refuse("", f"its blocks hold themselves, or are more than {_MOST:,}")
+                if _kind(name) not in _EXECUTOR:
+                    self.parts[place] = list(self.bodies(_kind(name), schema, place))
+                    waiting.extend(self.parts[place])
+        for name, schema, place, definition in reversed(found):
+            self.made[place] = self.context(name, schema, place, definition)
+        return self.body(whole)
+
+    def body(self, part: _Part) -> Body:
+        contexts = tuple(self.made[f"{part.place}/{name}"] for name in part.properties if is_context(name))
+        value = part.engine.get("value")
+        return Body(self.paired(contexts, part.place), None if value is None else value_of(value), part.frame)
+
+    def paired(self, contexts: tuple[Context, ...], place: str) -> tuple[Context, ...]:
+        """Tell each `repeat` which context is its `else`."""
+        others = {context.of: context.name for context in contexts if isinstance(context, Else)}
+        names = {context.name for context in contexts if isinstance(context, Repeat)}
+        for of, name in others.items():
+            if of not in names:
+                _refuse(f"{place}/{name}", f"there is no `{of}` beside it")
+        if not others:
+            return contexts
+
+        return tuple(
+            replace(context, otherwise=others[context.name])
+            if isinstance(context, Repeat) and context.name in others
+            else context
+            for context in contexts
+        )
+
+    def context(self, name: str, schema: dict[str, Json], place: str, definition: str | None) -> Context:
+        kind = _kind(name)
+        if kind in _EXECUTOR:
+            properties = schema.get("properties")
+            if properties is not None and not isinstance(properties, dict):
+                _refuse(f"{place}/properties", "it is an object of steps")
+            return read_chunk(name, _EXECUTOR[kind], schema, definition, partial(self.resolved, place=place))
+        about = _about(kind, schema)
+        bodies = [(part.engine, self.body(part)) for part in self.parts[place]]
+        if kind == "else":
+            return self.else_(name, bodies, place, about, definition)
+        engine = schema.get(kind)
+        if not isinstance(engine, dict):
+            _refuse(place, f"the engine property `{kind}` is missing")
+        common = (_text(engine.get("key")), _text(engine.get("within")), _text(engine.get("delay")), about, definition)
+        match kind:
+            case "when":
+                return When(name, tuple(_branch(each, body, place) for each, body in bodies), *common)
+            case "try":
+                if len(bodies) != 2:
+                    _refuse(place, "a `try` has two branches")
+                return Try(name, bodies[0][1], bodies[1][1], *common)
+            case "each":
+                return self.each(name, schema, bodies[0][1], engine, place, common)
+            case "repeat":
+                return self.repeat(name, schema, bodies[0][1], engine, place, common)
+            case _:
+                return Do(name, bodies[0][1], *common)
+
+    def definition(self, written: Json) -> str | None:
+        """Return what a context is called among the definitions, if it does nothing but refer to it."""
+        match written:
+            case {"$ref": str(reference), **others} if not others and reference.startswith(_DEFINITIONS):
+                name = reference[len(_DEFINITIONS) :]
+                found = self.document.get("$defs")
+                plain = isinstance(found, dict) and isinstance(found.get(name), dict) and "$ref" not in found[name]
+                return name if plain else None
+            case _:
+                return None
+
+    def resolved(self, schema: Json, place: str) -> dict[str, Json]:
+        """Follow references within the document from the top of a schema; what stands beside one counts as well."""
+        try:
+            return resolved(schema, self.document)
+        except ValueError as error:
+            _refuse(place, str(error))
+
+    # --- blocks -------------------------------------------------------------------------------------------------------------
+
+    def bodies(self, kind: str, schema: dict[str, Json], place: str) -> Iterator[_Part]:
+        """Yield the bodies of a block as they are written."""
+        if kind in {"when", "try", "else"}:
+            listed = schema.get("anyOf")
+            if not isinstance(listed, list):
+                _refuse(place, "its branches stand in `anyOf`")
+            number = 0
+            for index, written in enumerate(listed):
+                if not isinstance(written, dict) or written.get("type") != "null":
+                    yield self.part(written, kind, f"{place}/anyOf/{index}", None if kind == "else" else number)
+                    number += 1
+        elif kind == "do":
+            yield self.part(schema, kind, place)
+        else:
+            yield self.part(schema.get("items"), kind, f"{place}/items")._replace(engine=_object(schema.get(kind)))
+
+    def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _Part:
+        schema = self.resolved(written, place)
+        properties = schema.get("properties", {})
+        if not isinstance(properties, dict):
+            _refuse(f"{place}/properties", "it is an object of contexts")
+        around = {word: each for word, each in schema.items() if word != kind}
+        if kind == "do":
+            around = {word: each for word, each in around.items() if word in _OWN["do"]}
+        contexts = dict.fromkeys(filter(is_context, properties))
+        frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
+        return _Part(_object(schema.get(kind)), properties, f"{place}/properties", frame)
+
+    def each(self, name: str, schema: dict[str, Json], body: Body, engine: dict[str, Json], place: str, common: _Common) -> Each:
+        item, source = engine.get("item"), engine.get("in")
+        if not isinstance(item, str) or source is None:
+            _refuse(f"{place}/each", "it says the name of an element (`item`) and the list (`in`)")
+        most = schema.get("maxItems")
+        return Each(name, item, _source(source), body, most if is_count(most) else LIMIT, *common, _least(schema))
+
+    def repeat(
+        self, name: str, schema: dict[str, Json], body: Body, engine: dict[str, Json], place: str, common: _Common
+    ) -> Repeat:
+        source = engine.get("in")
+        most = schema.get("maxItems")
+        hands = engine.get("hands")
+        return Repeat(
+            name,
+            body,
+            _condition(engine["until"], place) if isinstance(engine.get("until"), dict) else None,
+            _text(engine.get("item")),
+            None if source is None else _source(source),
+            most if is_count(most) else LIMIT if source is not None else ROUNDS,
+            engine["keep"] if is_count(engine.get("keep")) else None,
+            tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
+            None,
+            *common,
+            _least(schema),
+        )
+
+    def else_(self, name: str, bodies: list[_Bodies], place: str, about: Json, definition: str | None) -> Else:
+        for engine, body in bodies:
+            if isinstance(engine.get("of"), str):
+                return Else(name, engine["of"], body, about, definition)
+        _refuse(place, "it says of which `repeat` it is the `else`")
+
+
+_Bodies: TypeAlias = tuple[dict[str, Json], Body]
+_Common: TypeAlias = tuple[str | None, str | None, str | None, Json, str | None]
+"""What any block says: its key, its deadline, its delay, further keywords, its definition."""
+_OWN: dict[str, frozenset[str]] = {
+    "do": frozenset({"type", "properties", "required"}),
+    "each": frozenset({"type", "items", "minItems", "maxItems"}),
+    "repeat": frozenset({"type", "items", "minItems", "maxItems"}),
+}
+"""The keywords of a block's schema that its parts say; of the others `anyOf`."""
+
+
+def _about(kind: str, schema: dict[str, Json]) -> Json:
+    """Return what the schema of a block says beside its parts."""
+    own = _OWN.get(kind, {"anyOf"})
+    return {word: each for word, each in schema.items() if word != kind and word not in own} or None
+
+
+def _least(schema: dict[str, Json]) -> int | None:
+    least = schema.get("minItems")
+    return least if is_count(least) else None
+
+
+def _branch(engine: dict[str, Json], body: Body, place: str) -> Branch:
+    return Branch(_condition(engine, place) if "path" in engine or "anyOf" in engine else None, body)
+
+
+def _condition(written: dict[str, Json], place: str) -> Condition:
+    tests = written["anyOf"] if isinstance(written.get("anyOf"), list) else [written]
+    found = [
+        (Read.parse(test["path"]), test.get("schema", True))
+        for test in tests
+        if isinstance(test, dict) and isinstance(test.get("path"), str)
+    ]
+    if len(found) < len(tests) or not found:
+        _refuse(place, "a condition says a `path` and a `schema`")
+    return Condition(tuple(found))
+
+
+def _source(written: Json) -> Value:
+    return Constant(written) if isinstance(written, int | list) else value_of(written)
+
+
+def _text(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _object(value: Json) -> dict[str, Json]:
+    return value if isinstance(value, dict) else {}
