@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -31,6 +30,6 @@ def prepared_database(postgres_server: Database, tmp_path_factory: pytest.TempPa
 
     url = postgres_server.fresh()
     engine = DurableEngine(url, lambda *_: None)  # type: ignore[arg-type, return-value]  # it runs nothing
-    assert asyncio.run(engine._carrier()) is not None
+    assert engine._open() is not None
     engine.close()
     return url.rpartition("/")[2]

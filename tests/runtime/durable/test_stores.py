@@ -57,16 +57,16 @@ def test_a_full_disk_is_a_problem_and_the_run_goes_on_when_there_is_room(tmp_pat
 
     def fill(given: Any) -> Any:
         """Take away the room between two effects."""
-        with carrier._db().connect() as connection:
+        with carrier.asker.db().connect() as connection:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
-        carrier._db().dispose()
+        carrier.asker.db().dispose()
         limits.append(pages)
         return {"text": "x" * 200_000}
 
     limits: list[int] = []
     import sqlalchemy as sa
 
-    @sa.event.listens_for(carrier._db(), "connect")
+    @sa.event.listens_for(carrier.asker.db(), "connect")
     def limit(connection: Any, _record: Any) -> None:
         if limits:
             connection.execute(f"PRAGMA max_page_count={limits[-1]}")
@@ -152,7 +152,7 @@ def test_the_same_run_begun_twice_is_one_and_another_of_its_name_is_refused(tmp_
 def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
     carrier = engine(tmp_path)
     begin(carrier, ASK)
-    with carrier._db().connect() as connection:
+    with carrier.asker.db().connect() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
     carrier.close()
     with sqlite3.connect(tmp_path / FILE) as connection:

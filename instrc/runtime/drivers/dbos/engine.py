@@ -7,29 +7,26 @@ when that process ends, whoever waits for a run takes it over.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal, TypeVar
-
-import sqlalchemy as sa
-from dbos import DBOSClient, WorkflowStatus
+from typing import Literal
 
 from instrc import problems
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.dbos import mail, store
+from instrc.runtime.drivers.dbos.asker import Asker
 from instrc.runtime.drivers.dbos.lock import acquired
-from instrc.runtime.drivers.dbos.reports import launch_of, report_of
-from instrc.runtime.drivers.dbos.runner import POLL, QUEUE, WORKFLOW, Runner, launch_json
+from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_of
+from instrc.runtime.drivers.dbos.rest import POLL
+from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects, Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
-from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.traces import read_trace, written_to
 
-_T = TypeVar("_T")
 _ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
 
 
@@ -51,41 +48,47 @@ class DurableEngine:
         self.people = people
         self.watch = watch
         self.keep = keep
-        self._engine: sa.Engine | None = None
+        self.asker = Asker(self.place)
         self._runner: Runner | None = None
-        self._opening = threading.Lock()
 
     async def start(self, launch: Launch) -> Report:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
-        runner = await self._carrier_with_tables()
         begun = launch_json(launch)
-        row = await self._find(launch.run)
-        if row is not None:
-            if any(launch_of(row)[key] != begun[key] for key in ("plan", "inputs")):
+        async with self._carrier_with_tables() as runner:
+            row = await self.asker.find(launch.run)
+            if row is not None and any(launch_of(row)[key] != begun[key] for key in ("plan", "inputs")):
                 raise CompileError([problems.runs.RunExists(run=launch.run)])
+            if row is None and runner is not None:
+                with store.trouble(self.place):
+                    await runner.away(_settled(runner, runner.begin(begun)))
+                return await self.show(launch.run)
+        if row is not None:
             return await self.resume(launch.run)
-        if runner is not None:
-            with store.trouble(self.place):
-                await runner.away(_settled(runner, runner.begin(begun)))
-            return await self.show(launch.run)
-        options = {"workflow_name": WORKFLOW, "queue_name": QUEUE, "workflow_id": launch.run, "app_version": store.APPLICATION}
-        await self._ask(lambda client: client.enqueue(options, begun))  # type: ignore[arg-type]  # a `TypedDict` of theirs
+        options = {
+            "workflow_name": store.WORKFLOW,
+            "queue_name": store.QUEUE,
+            "workflow_id": launch.run,
+            "app_version": store.APPLICATION,
+        }
+        await self.asker.ask(lambda client: client.enqueue(options, begun))  # type: ignore[arg-type]  # a `TypedDict` of theirs
         return await self._attend(launch.run)
 
     async def runs(self) -> list[Report]:
         """Return all runs that are kept, the latest first."""
-        if not await self._is_there():
+        if not await self.asker.is_there():
             return []
-        rows = await self._ask(lambda client: client.list_workflows(name=WORKFLOW, sort_desc=True))
-        return [await self._ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]
+        rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, sort_desc=True))
+        return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]
 
     async def show(self, run: str) -> Report:
         """Return how a run stands, with what the processes wait for that serve its activities."""
-        row = await self._row(run)
+        row = await self.asker.row(run)
         below = (
-            [] if row.status in _ENDED else await self._ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+            []
+            if row.status in _ENDED
+            else await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
         )
-        return await self._ask(lambda client: report_of(client, row, children=below, whole=True))
+        return await self.asker.ask(lambda client: report_of(client, row, children=below, whole=True))
 
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run; this process goes on with it if no other carries the runs of this store."""
@@ -93,46 +96,50 @@ class DurableEngine:
         question = chosen(list(report.questions), step, run)
         child, slash, asked = question.id.rpartition("/")
         owner = f"{run}/{child}" if slash else run
-        await self._refuse_wrong(owner, asked, step, data)
+        await self.asker.refuse_wrong(owner, asked, step, data)
         letter = mail.Letter(token_hex(16), owner, {"answer": asked, "data": data})
-        runner = await self._carrier()
+        async with self._carrier() as runner:
+            if runner is not None:
+                taken = await runner.away(_answered(runner, letter, run.partition("/")[0]))
         if runner is None:
             with store.trouble(self.place):
-                await asyncio.to_thread(mail.send, self._db(), letter)
+                await asyncio.to_thread(mail.send, self.asker.db(), letter)
             taken = await self._delivered(letter)
-        else:
-            taken = await runner.away(_answered(runner, letter, run.partition("/")[0]))
         if not taken:
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())])
         return await self.show(run)
 
     async def cancel(self, run: str) -> Report:
         """End a run, and what it has begun; one that has ended stays as it is."""
-        row = await self._row(run)
+        row = await self.asker.row(run)
         if row.status not in _ENDED:
             runner = self._runner_here()
-            below = await self._ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
+            below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
             for each in (row, *below):
                 if each.status not in _ENDED:
-                    await self._ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]
-            if runner is not None:
-                await runner.away(runner.cancel(run))
+                    await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]
+            if runner is not None and runner.enter():
+                try:
+                    await runner.away(runner.cancel(run))
+                finally:
+                    runner.leave()
             else:
                 with store.trouble(self.place):
-                    await asyncio.to_thread(mail.send, self._db(), mail.Letter(token_hex(16), run, {"cancel": True}))
+                    await asyncio.to_thread(mail.send, self.asker.db(), mail.Letter(token_hex(16), run, {"cancel": True}))
         return await self.show(run)
 
     async def resume(self, run: str) -> Report:
         """Go on with a run until it ends or waits; another process that carries the runs of this store is left to it."""
-        row = await self._row(run)
+        row = await self.asker.row(run)
         if row.status == "CANCELLED":
             raise CompileError([problems.runs.NoSuchQuestion(run=run, step="", open=())])
         if row.status not in _ENDED:
-            runner = await self._carrier()
+            async with self._carrier() as runner:
+                if runner is not None:
+                    with store.trouble(self.place):
+                        await runner.away(_settled(runner, runner.resume(run.partition("/")[0])))
             if runner is None:
                 return await self._attend(run)
-            with store.trouble(self.place):
-                await runner.away(_settled(runner, runner.resume(run.partition("/")[0])))
         return await self.show(run)
 
     def trace(self, run: str) -> list[Event]:
@@ -141,13 +148,13 @@ class DurableEngine:
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem."""
-        runner = await self._carrier()
-        if runner is None:
-            raise CompileError([problems.runs.StoreInUse(store=self.place.shown)])
-        rows = await self._ask(lambda client: client.list_workflows(name=WORKFLOW, status=["PENDING", "ENQUEUED"]))
-        roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
-        for run in roots:
-            await runner.away(runner.resume(run))
+        async with self._carrier() as runner:
+            if runner is None:
+                raise CompileError([problems.runs.StoreInUse(store=self.place.shown)])
+            rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
+            roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
+            for run in roots:
+                await runner.away(runner.resume(run))
         await stop.wait()
         self.close()
         return len(roots)
@@ -156,92 +163,55 @@ class DurableEngine:
         """Leave the runs as they are, and give the store free."""
         if self._runner is not None:
             self._runner.close()
-            self._runner = self._engine = None
-        elif self._engine is not None:
-            self._engine.dispose()
-            self._engine = None
-
-    # --- the store ------------------------------------------------------------------------------------------------------------
-
-    def _db(self) -> sa.Engine:
-        if self._engine is None:
-            self._engine = store.opened(self.place)
-        return self._engine
-
-    async def _ask(self, question: Callable[[DBOSClient], _T]) -> _T:
-        """Ask the store something, in a thread."""
-        with store.trouble(self.place):
-            client = store.client_of(self._db())
-            return await asyncio.to_thread(question, client)
-
-    async def _is_there(self) -> bool:
-        if self.place.is_file and not self.place.file.exists():
-            return False
-        with store.trouble(self.place):
-            return await asyncio.to_thread(store.has_tables, self._db())
-
-    async def _find(self, run: str) -> WorkflowStatus | None:
-        if not await self._is_there():
-            return None
-        rows = await self._ask(lambda client: client.list_workflows(workflow_ids=[run]))
-        return next((row for row in rows if row.name == WORKFLOW), None)
-
-    async def _row(self, run: str) -> WorkflowStatus:
-        row = await self._find(run)
-        if row is None:
-            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.place.shown)])
-        return row
-
-    async def _refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:
-        from instrc.runtime.drivers.dbos.reports import state_of
-
-        row = await self._row(run)
-        state, _ = await self._ask(lambda client: state_of(client, row))
-        wrong = versions.faults(launch_of(row)["plan"], state, question, data)
-        if wrong is None or wrong:
-            at = wrong[0]["pointer"] if wrong else ""
-            reason = wrong[0]["message"] if wrong else "it is not asked any more"
-            raise CompileError([problems.runs.RejectedAnswer(step=step, pointer=at, reason=reason)])
+            self._runner = None
+        self.asker.close()
 
     # --- who carries ----------------------------------------------------------------------------------------------------------
 
     def _runner_here(self) -> Runner | None:
         return self._runner if self._runner is not None and not self._runner.closing else None
 
-    async def _carrier(self) -> Runner | None:
-        """Return what carries the runs in this process; `None` if another process does."""
-        if (runner := self._runner_here()) is None:
-            runner = await asyncio.to_thread(self._open)
-        return runner
+    @asynccontextmanager
+    async def _carrier(self) -> AsyncIterator[Runner | None]:
+        """Hold what carries the runs in this process, so that nobody closes it meanwhile; `None` if another process does."""
+        while (runner := await asyncio.to_thread(self._open)) is not None and not runner.enter():
+            pass  # it was closed since then
+        try:
+            yield runner
+        finally:
+            if runner is not None:
+                runner.leave()
 
-    async def _carrier_with_tables(self) -> Runner | None:
-        """Return what `_carrier` does; another process that carries the runs has made its tables by then."""
+    @asynccontextmanager
+    async def _carrier_with_tables(self) -> AsyncIterator[Runner | None]:
+        """Do what `_carrier` does; another process that carries the runs has made its tables by then."""
         while True:
-            runner = await self._carrier()
-            if runner is not None or await self._is_there():
-                return runner
+            async with self._carrier() as runner:
+                if runner is not None or await self.asker.is_there():
+                    yield runner
+                    return
             await asyncio.sleep(POLL)
 
     def _open(self) -> Runner | None:
-        with self._opening:  # several runs may begin at once
+        if (here := self._runner_here()) is not None:
+            return here
+        with Runner.turn:  # several runs may begin at once, and several stores be opened
             if self._runner_here() is None:
                 self._runner = self._opened()
             return self._runner_here()
 
     def _opened(self) -> Runner | None:
-        if (other := Runner.current) is not None:
-            if not other.resting:
-                raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
-            other.close()
-        lock = acquired(self.place, self._db())
+        if (other := Runner.current) is not None and not other.retire():
+            raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
+        lock = acquired(self.place, self.asker.db())
         if lock is None:
             return None
-        runner = Runner(self.place, self._db(), lock, self._making, self.people)
+        runner = Runner(self.place, self.asker.db(), lock, self._making, self.people)
         try:
             runner.open()
         except BaseException:
             runner.close()
-            self._engine = None
+            self.asker.close()
             raise
         return runner
 
@@ -259,10 +229,12 @@ class DurableEngine:
     async def _attend(self, run: str) -> Report:
         """Wait until a run that another process carries ends or waits; take it over when that process ends."""
         while True:
-            row = await self._row(run)
+            row = await self.asker.row(run)
             if row.status in _ENDED or (row.status == "PENDING" and (await self.show(run)).status != "running"):
                 return await self.show(run)
-            if await self._carrier() is not None:
+            async with self._carrier() as runner:
+                pass
+            if runner is not None:
                 return await self.resume(run)
             await asyncio.sleep(POLL)
 
@@ -270,10 +242,11 @@ class DurableEngine:
         """Wait until a letter was read; take the run over when the process that should read it ends."""
         while True:
             with store.trouble(self.place):
-                verdict = await asyncio.to_thread(mail.verdict_of, self._db(), letter.id)
+                verdict = await asyncio.to_thread(mail.verdict_of, self.asker.db(), letter.id)
             if verdict != "open":
                 return verdict == "taken"
-            await self._carrier()  # which reads the mail, if there is no other
+            async with self._carrier():  # which reads the mail, if there is no other
+                pass
             await asyncio.sleep(POLL)
 
 

@@ -53,6 +53,35 @@ def unread(engine: sa.Engine) -> list[Letter]:
         return [Letter(row.id, row.run, as_object(loads(row.body))) for row in connection.execute(query)]
 
 
+class Watch:
+    """Tells whether anything was written to a store since it was looked at: without a query, where the store is a file."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._connection: sa.PoolProxiedConnection | None = None
+        self._version: object = None
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether a look is no query."""
+        return self._engine.dialect.name == "sqlite"
+
+    def changed(self) -> bool:
+        """Tell so; a server cannot say, and is asked each time."""
+        if not self.is_cheap:
+            return True
+        if self._connection is None:
+            self._connection = self._engine.raw_connection()
+        before, [self._version] = self._version, self._connection.cursor().execute("PRAGMA data_version").fetchone()
+        return before != self._version
+
+    def close(self) -> None:
+        """Look no more."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
 def settle(engine: sa.Engine, letter: str, verdict: Verdict) -> None:
     """Note what has become of a letter; its text is not needed any more."""
     with engine.begin() as connection:

@@ -8,12 +8,19 @@ from dbos import DBOSClient, WorkflowStatus
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drivers.dbos.journal import entries_of, rebuilt
-from instrc.runtime.engine import Report
+from instrc.runtime.engine import Launch, Report
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
 from instrc.runtime.questions import Question, Status, question_of
+from instrc.runtime.secrets import redacted
 
 _ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
+
+
+def launch_json(launch: Launch) -> dict[str, Json]:
+    """Return what is kept of the beginning of a run."""
+    inputs = redacted(launch.inputs)
+    return {"run": launch.run, "name": launch.name, "plan": launch.plan, "inputs": inputs, "how": launch.how}
 
 
 def launch_of(row: WorkflowStatus) -> dict[str, Json]:

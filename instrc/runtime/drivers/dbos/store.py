@@ -18,6 +18,9 @@ FILE = "runs.sqlite"
 LOCAL = ".instrc"
 """Where traces are written if the store is a database."""
 APPLICATION = "instrc"
+QUEUE = "instrc"
+"""Runs that go on, or that another process has begun, come by it to the process that carries them."""
+WORKFLOW = "instrc-run"
 SERIALIZER = DBOSPortableJSONSerializer()
 _BUSY = 30_000
 """Milliseconds to wait for another process that writes."""

@@ -1,0 +1,80 @@
+"""Processes that serve activities: runs of their own, which their parents wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from contextvars import Context
+from typing import Protocol
+
+from dbos import DBOSClient
+
+from instrc.jsonvalue import AnyJson as Json
+from instrc.runtime.drivers.dbos.live import Live
+from instrc.runtime.effects import Child, Effects, child_inputs, child_result
+from instrc.runtime.interpreter.commands import ActivityCommand, Result
+from instrc.runtime.plan import plan_of
+
+
+class Carrier(Protocol):
+    """What carries runs."""
+
+    client: DBOSClient
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it leaves its runs as they are, to be gone on with."""
+
+    async def begin(self, launch: Json) -> Live:
+        """Begin a run."""
+
+    async def resume(self, run: str) -> Live:
+        """Go on with a run."""
+
+    async def cancel(self, run: str) -> None:
+        """End a run."""
+
+
+def child_of(carrier: Carrier, launch: Json, parent: Live, effects: Effects) -> Child:
+    """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
+
+    async def child(run: str, process: Json, command: ActivityCommand) -> Result:
+        found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
+        if not found:
+            plan = plan_of(process, activities=effects.activities.names())
+            begun = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": child_inputs(command, process)}
+            live = await asyncio.create_task(carrier.begin(begun), context=Context())
+        elif found[0].status == "SUCCESS":
+            return child_result(found[0].output, command)
+        else:
+            live = await carrier.resume(run)
+        try:
+            return child_result(await _outcome_of(live, parent, carrier), command)
+        except asyncio.CancelledError:
+            if not carrier.leaving:
+                await asyncio.shield(carrier.cancel(run))
+            raise
+
+    return child
+
+
+async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Json:
+    """Wait for a child; while it waits for people, its parent does as well."""
+    port = parent.port
+    assert port is not None
+    while not live.over:
+        await live.rest.wait()
+        if not live.over:
+            port.busy, port.resting = port.busy - 1, port.resting + 1
+            port.deliver("", {})
+            while live.rest.is_set() and not live.over:
+                live.change.clear()
+                await live.change.wait()
+            port.busy, port.resting = port.busy + 1, port.resting - 1
+            parent.resting(False)  # noqa: FBT003  -- what the callback takes
+    if live.error is not None:
+        raise live.error
+    if live.task is None or live.task.cancelled():
+        if carrier.leaving:
+            raise asyncio.CancelledError
+        return {"status": "failed", "error": {"kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
+    return live.task.result()
