@@ -68,6 +68,12 @@ def record(plan: Json, state: Json) -> Json:
     return _of(plan).record(plan, state)
 
 
+def load() -> None:
+    """Load all versions now, for an engine in which nothing may take long later."""
+    for version in _MODULES:
+        _loaded(version)
+
+
 def _of(plan: Json) -> Interpreter:
     return _loaded(plan["interpreter"])
 

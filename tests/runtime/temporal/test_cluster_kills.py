@@ -69,8 +69,11 @@ class Killing:
             seen = len(self.effects())
 
     async def until(self, many: int) -> None:
-        while len(self.effects()) < many:  # noqa: ASYNC110  -- the workers are other processes: there is only their file
+        while len(self.effects()) < many:
             await asyncio.sleep(0.02)
+            for name, worker in list(self.workers.items()):
+                if worker.poll() is not None:  # it began while there was no server
+                    self.begin(name)
 
 
 @asynccontextmanager

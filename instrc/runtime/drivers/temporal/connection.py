@@ -8,7 +8,7 @@ from pathlib import Path
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -38,7 +38,7 @@ def trouble() -> Iterator[None]:
     """Turn what the connection complains of into a problem."""
     try:
         yield
-    except (RPCError, RuntimeError, OSError) as error:
+    except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
             raise
         reason = redacted(str(error)).splitlines()[0][:200]

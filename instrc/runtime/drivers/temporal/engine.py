@@ -13,19 +13,17 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from time import time
 from typing import Any, Literal
 
 from temporalio.client import (
     Client,
-    WorkflowExecutionDescription,
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowUpdateFailedError,
 )
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from instrc import problems
 from instrc.jsontext import dumps
@@ -34,11 +32,12 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.asking import asked
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import attributed, connected, trouble
+from instrc.runtime.drivers.temporal.reports import Reader
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
 from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
-from instrc.runtime.questions import People, Question, Status, chosen
+from instrc.runtime.questions import People, chosen
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import read_trace, written_to
 
@@ -47,7 +46,6 @@ HEARTBEAT = 15.0
 """Seconds after which a worker that does not show that it is alive is given up."""
 _FIRST_LOOK = 0.05
 """Seconds; each look at a run is a query that its worker answers, so they become rarer."""
-_RUNNING, _DONE = WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED
 
 
 class TemporalEngine:
@@ -114,7 +112,7 @@ class TemporalEngine:
                     id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
                 )
             except WorkflowAlreadyStartedError:
-                described = await self._described(launch.run)
+                described = await (await self._reader()).described(launch.run)
                 if (await described.memo()).get("begun") != _pinned(begun):
                     raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
         return await asked(self, await self._attend(launch.run), self.people)
@@ -126,20 +124,21 @@ class TemporalEngine:
             rows = [row async for row in client.list_workflows(f'WorkflowType = "{names.WORKFLOW}"')]
         found = [row for row in rows if row.id.startswith(self.prefix)]
         async with self._served(carry=False):
-            reports = [await self._report(await self._described(row.id.removeprefix(self.prefix))) for row in found]
+            reader = await self._reader()
+            reports = [await reader.report(await reader.described(row.id.removeprefix(self.prefix))) for row in found]
         return sorted(reports, key=lambda report: -(report.began or 0))
 
     async def show(self, run: str) -> Report:
         """Return how a run stands."""
-        described = await self._described(run)
+        described = await (await self._reader()).described(run)
         async with self._served(carry=False):
-            return await self._report(described)
+            return await (await self._reader()).report(described)
 
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run, and wait until it ends or waits again."""
-        described = await self._described(run)
+        described = await (await self._reader()).described(run)
         async with self._served(carry=True):
-            report = await self._report(described)
+            report = await (await self._reader()).report(described)
             question = chosen(list(report.questions), step, run)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
@@ -155,8 +154,8 @@ class TemporalEngine:
 
     async def cancel(self, run: str) -> Report:
         """End a run."""
-        described = await self._described(run)
-        if described.status == _RUNNING:
+        described = await (await self._reader()).described(run)
+        if described.status == WorkflowExecutionStatus.RUNNING:
             async with self._served(carry=False):
                 handle = (await self._client()).get_workflow_handle(self.prefix + run)
                 with trouble():
@@ -167,7 +166,7 @@ class TemporalEngine:
 
     async def resume(self, run: str) -> Report:
         """Serve the queue of a run until it ends or waits."""
-        await self._described(run)
+        await (await self._reader()).described(run)
         return await asked(self, await self._attend(run), self.people)
 
     def trace(self, run: str) -> list[Event]:
@@ -190,18 +189,8 @@ class TemporalEngine:
             self._connection = (loop, await connected(self.folder))
         return self._connection[1]
 
-    async def _described(self, run: str) -> WorkflowExecutionDescription:
-        missing = CompileError([problems.runs.NoSuchRun(run=run, store=f"the server, task queue `{self.queue}`")])
-        with trouble():
-            try:
-                described = await (await self._client()).get_workflow_handle(self.prefix + run).describe()
-            except RPCError as error:
-                if error.status in {RPCStatusCode.NOT_FOUND, RPCStatusCode.INVALID_ARGUMENT}:
-                    raise missing from None
-                raise
-        if described.workflow_type != names.WORKFLOW:
-            raise missing
-        return described
+    async def _reader(self) -> Reader:
+        return Reader(await self._client(), self.prefix, self.queue)
 
     @asynccontextmanager
     async def _served(self, *, carry: bool) -> AsyncIterator[None]:
@@ -238,61 +227,13 @@ class TemporalEngine:
                         await asyncio.sleep(pause)  # the server could not say
                     else:
                         await asyncio.wait({ended}, timeout=pause)
-                    report, idle = await self._standing(await self._described(run))
+                    report, idle = await (await self._reader()).standing(await (await self._reader()).described(run))
                     if idle:
                         return report
                     pause = min(pause * 1.5, 1.0)
             finally:
                 ended.cancel()
                 await asyncio.gather(ended, return_exceptions=True)
-
-    async def _report(self, described: WorkflowExecutionDescription) -> Report:
-        return (await self._standing(described))[0]
-
-    async def _standing(self, described: WorkflowExecutionDescription) -> tuple[Report, bool]:
-        """Return how a run stands, and whether it goes on only if somebody does something."""
-        handle = (await self._client()).get_workflow_handle(described.id, run_id=described.run_id)
-        memo = await described.memo()
-        run = described.id.removeprefix(self.prefix)
-        outcome, record, idle = None, None, True
-        questions: list[Question] = []
-        if described.status == _DONE:
-            ended = await handle.result()
-            outcome, record = ended["outcome"], ended["record"]
-        elif described.status == _RUNNING:
-            found = await self._asked(described.id)
-            record, outcome = found["record"], found["outcome"]
-            questions, idle = await self._questions(described.id, found)
-        status: Status = "running"
-        if outcome is not None:
-            status = outcome["status"]
-        elif described.status != _RUNNING:
-            status = "cancelled"
-        elif questions:
-            status = "waiting"
-        ended_at = described.close_time.timestamp() if described.close_time else None
-        began = described.start_time.timestamp()
-        return Report(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
-
-    async def _asked(self, workflow: str) -> Json:
-        handle = (await self._client()).get_workflow_handle(workflow)
-        with trouble():
-            return await handle.query(names.REPORT)
-
-    async def _questions(self, workflow: str, found: Json) -> tuple[list[Question], bool]:
-        """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
-        questions = [Question(name, tuple(steps), *more) for name, steps, *more in found["questions"]]
-        idle = found["idle"] or found["flying"] == len(found["children"]) > 0
-        if found["due"] is not None and found["due"] <= time():
-            idle = False  # the server is about to end a timer
-        for child in found["children"]:
-            try:
-                below, waits = await self._questions(f"{workflow}/{child}", await self._asked(f"{workflow}/{child}"))
-            except RPCError:
-                return questions, False  # the server is about to begin it, or has ended it just now
-            questions += [Question(f"{child}/{asked.id}", asked.steps, asked.show, asked.schema, asked.by) for asked in below]
-            idle = idle and waits
-        return questions, idle
 
 
 def _pinned(begun: dict[str, Json]) -> str:

@@ -14,6 +14,7 @@ from instrc.runtime.drivers.temporal.flow import RunWorkflow
 from instrc.runtime.drivers.temporal.telling import sinks
 from instrc.runtime.effects import Sink
 from instrc.runtime.engine import Equip
+from instrc.runtime.interpreter import versions
 
 _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")
 """Modules that a workflow does not load anew: the interpreter is pure, and so is what it reads schemas with."""
@@ -27,6 +28,7 @@ def runner() -> WorkflowRunner:
 @asynccontextmanager
 async def serving(client: Client, queue: str, sink: Sink, equip: Equip | None) -> AsyncIterator[Worker]:
     """Serve a task queue; without `equip` only workflows, so that a run can be asked about."""
+    versions.load()  # a workflow that does not yield for two seconds is taken for dead, and a busy machine loads slowly
     activities = [] if equip is None else Carrying(client, equip, sink).all
     worker = Worker(
         client,
