@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from instrc import problems
-from instrc.checking import check_files
+from instrc.checking.many import check_files
 from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.progress import watched
 from instrc.cli.show import Format, show, verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -12,8 +13,10 @@ from threading import Thread
 import pytest
 from command_lines import Instrc
 
-from instrc import checking
-from instrc.checking import FOLDER, Known, check_files
+from instrc.checking import contents, known
+from instrc.checking import many as checking
+from instrc.checking.known import Known
+from instrc.checking.many import FOLDER, check_files
 from instrc.problems.report import Report
 from instrc.workspace import Workspace, find
 
@@ -124,13 +127,43 @@ def test_a_damaged_store_is_nothing_known(many: Path, data: bytes, looked_at: li
     assert len(looked_at) == 80
 
 
+@pytest.mark.parametrize("data", [b"", b"x", b"\x81\xa1a\x93\x95\x00\x00\x00\x00\x00\xc4\x00\x05", b"\xc1" * 100])
+def test_damaged_contents_are_read_anew(many: Path, data: bytes) -> None:
+    (many / FOLDER).mkdir(parents=True)
+    (many / FOLDER / "contents").write_bytes(data)
+    assert names() == []
+
+
+def test_a_file_that_lies_as_it_lay_is_not_read_again(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SETTLED", 0)
+    read: list[str] = []
+    real = contents.read_regular
+    monkeypatch.setattr(contents, "read_regular", lambda path, most: read.append(Path(path).name) or real(path, most))
+    assert names() == []
+    assert {"v1.vibe.json", "p1.aug"} <= set(read)
+    read.clear()
+    assert names() == []
+    assert read == ["contents"]
+    vibe = many / "schemas" / "v1.vibe.json"
+    times = vibe.stat()
+    vibe.write_text(vibe.read_text().replace('"string"', '"strong"'))  # as long as before, and as old
+    os.utime(vibe, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert "invalid-schema schemas/v1.vibe.json" in names()
+
+
+def test_what_has_just_changed_is_not_remembered(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "SETTLED", 10**18)
+    assert names() == []
+    assert not (many / FOLDER / "contents").exists()
+
+
 def test_a_store_that_cannot_be_written_is_done_without(many: Path) -> None:
     (many / ".instrc").write_text("in the way")
     assert names() == []
 
 
 def test_the_store_is_bounded_and_several_may_write_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "MOST_KNOWN", 1000)
+    monkeypatch.setattr(known, "MOST_KNOWN", 1000)
     place = tmp_path / "store" / "checked"
     digests = [number.to_bytes(20, "big") for number in range(4000)]
     writers = [Thread(target=lambda part=part: Known(place).add(digests[part::4])) for part in range(4)]

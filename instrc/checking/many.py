@@ -1,0 +1,105 @@
+"""Check many files: on all cores, and only those about which nothing is known.
+
+What is known to be sound is known by content: a digest of the file, of the settings that hold for it, of this package, and,
+where a file can look at vibes or programs, of all that it can see.  Files with problems are never remembered, so all problems
+are told each time.
+
+What is known lies in `.instrc/cache`; see `known.py` and `contents.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from instrc.checking.contents import Contents
+from instrc.checking.digests import Digests
+from instrc.checking.known import Known
+from instrc.files import STDIN
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+from instrc.workspace import Workspace
+
+FOLDER = ".instrc/cache"
+WORTH_KEEPING = 50
+"""Files of one run from which on its results are kept."""
+WORTH_SHARING = 400
+"""Files to check from which on all cores are used: a process costs what a hundred files cost."""
+
+
+def check_files(
+    files: Sequence[str],
+    roots: Sequence[str],
+    shared: Sequence[str],
+    *,
+    locked: bool = False,
+    cached: bool = True,
+    watch: Callable[[Sequence[str]], Iterable[str]] = iter,
+    workers: int | None = None,
+) -> list[Problem]:
+    """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
+    workspace = Workspace(roots, shared, locked=locked)
+    keep = cached and not locked and len(files) >= WORTH_KEEPING
+    known = Known(Path(FOLDER) / "checked") if keep else None
+    contents = Contents(Path(FOLDER) / "contents" if keep else None)
+    keys = dict(Digests(workspace, contents, roots, shared).keys(files)) if keep else {}
+    unknown = [file for file in files if known is None or keys.get(file) not in known.digests]
+    count = workers if workers is not None else (os.cpu_count() or 1)
+    problems: list[Problem] = []
+    clean: list[str] = []
+    results = (
+        _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
+        if _worth_sharing(unknown, count)
+        else _one_by_one(unknown, workspace, watch)
+    )
+    for file, found in results:
+        problems += found
+        if not found:
+            clean.append(file)
+    if known is not None and clean:
+        known.add(keys[file] for file in clean if file in keys)
+    contents.keep()
+    return problems
+
+
+def _one_by_one(
+    files: Sequence[str], workspace: Workspace, watch: Callable[[Sequence[str]], Iterable[str]]
+) -> Iterator[tuple[str, list[Problem]]]:
+    for file in watch(files):
+        report = Report()
+        workspace.check(file, report)
+        yield file, report.problems
+
+
+def _worth_sharing(files: Sequence[str], workers: int) -> bool:
+    return len(files) >= WORTH_SHARING and workers > 1 and STDIN not in files
+
+
+def _side_by_side(files: Sequence[str], settings: _Settings, workers: int) -> Iterator[tuple[str, list[Problem]]]:
+    """Check files in several processes; neighbours stay together, since they are likely to look at the same vibes."""
+    import threading  # a pool of processes takes long to load, and few runs need one
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    forks = sys.platform == "linux" and threading.active_count() == 1
+    size = -(-len(files) // (workers * 4))
+    parts = [list(files[start : start + size]) for start in range(0, len(files), size)]
+    with ProcessPoolExecutor(workers, get_context("fork" if forks else "spawn")) as pool:
+        for done in pool.map(_check_part, parts, [settings] * len(parts)):
+            yield from done
+
+
+_Settings: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
+"""Roots, shared roots, and whether the lock decides."""
+_workspaces: dict[_Settings, Workspace] = {}
+"""Of this worker process: what it has read stays read."""
+
+
+def _check_part(files: list[str], settings: _Settings) -> list[tuple[str, list[Problem]]]:
+    if settings not in _workspaces:
+        roots, shared, locked = settings
+        _workspaces[settings] = Workspace(roots, shared, locked=locked)
+    return list(_one_by_one(files, _workspaces[settings], iter))
