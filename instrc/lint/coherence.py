@@ -7,8 +7,11 @@ from dataclasses import replace
 from itertools import islice
 
 from instrc import problems
-from instrc.jsonvalue import Json, pointer
+from instrc.ir.flow import Chunk
+from instrc.ir.process import Process
+from instrc.jsonvalue import Json, at, pointer
 from instrc.lint.dataflow import Dataflow
+from instrc.lint.process_reads import faults
 from instrc.lint.requirements import missing_names
 from instrc.lint.shapes import Shapes
 from instrc.problems.problem import CompileError, Problem
@@ -90,8 +93,12 @@ def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
     nodes = [(path, node) for path, node in walk(vibe.schema) if node.__class__ is dict]
     if not any("references" in node or "arguments" in node for _, node in nodes):
         return
+    process = Process.find(vibe.schema)
+    if process is not None and any(not isinstance(context, Chunk) for context in process.contexts()):
+        yield from _paths_of_process(vibe, process)
+        return
     places = {id(node): path for path, node in nodes}
-    inputs = tuple(vibe.input) if isinstance(vibe.input, dict) else ()
+    inputs = (*_inputs(vibe), *(process.inputs or () if process is not None else ()))
     for fault in Dataflow(vibe.schema, scope, shapes, set(places), inputs).faults():
         holder, below, path = fault.read
         at = vibe.span(pointer((*places[holder], *below)))
@@ -99,6 +106,32 @@ def _paths(vibe: Vibe, scope: Scope, shapes: Shapes) -> Iterator[Problem]:
             yield problems.vibes.DanglingReference(at=at, path=path, nearest=fault.nearest)
         else:
             yield problems.vibes.ForwardReference(at=at, path=path, step=fault.step, target=_target(fault.target, vibe, places))
+
+
+def _paths_of_process(vibe: Vibe, process: Process) -> Iterator[Problem]:
+    """Yield the paths in a process with blocks that lead nowhere, or to what comes later."""
+    for fault in faults(process, _inputs(vibe)):
+        at = _written_at(vibe, fault.place)
+        if fault.later is None:
+            yield problems.vibes.DanglingReference(at=at, path=fault.path, nearest=fault.nearest[:3])
+        else:
+            target = _written_at(vibe, fault.later)
+            yield problems.vibes.ForwardReference(at=at, path=fault.path, step=fault.reader, target=target)
+
+
+def _inputs(vibe: Vibe) -> tuple[str, ...]:
+    return tuple(vibe.input) if isinstance(vibe.input, dict) else ()
+
+
+def _written_at(vibe: Vibe, place: Path) -> Span:
+    """Return a place in a vibe, or the nearest around it where a process is spelled in another way."""
+    for size in range(len(place), 0, -1):
+        try:
+            at(vibe.schema, pointer(place[:size]))
+        except (LookupError, ValueError):
+            continue
+        return vibe.span(pointer(place[:size]))
+    return vibe.span("")
 
 
 def _target(node: int | None, vibe: Vibe, places: dict[int, Path]) -> Span | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from instrc.ir.process import Process
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
@@ -28,11 +29,14 @@ def suspicious_words(
 
 
 def _all(schema: Json, locate: Callable[[str, bool], Span | None], allowed: frozenset[str]) -> Iterator[Problem]:
+    of_process = Process.describes(schema)
     for path, node in walk(schema):
-        if node.__class__ is not dict:
+        if node.__class__ is not dict or (of_process and "of" in node and path[-1:] == ("else",)):  # of a `repeat`: no schema
             continue
         if not node.keys() <= KNOWN:
             for keyword in node:
+                if of_process and not path and keyword in {"inputs", "value"}:
+                    continue
                 if keyword not in KNOWN and keyword not in allowed and not keyword.startswith(("x-", "X-")):
                     yield _unknown_keyword(keyword, locate(pointer((*path, keyword)), True))  # noqa: FBT003
         written = node.get("format")
