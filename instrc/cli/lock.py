@@ -14,10 +14,8 @@ from instrc.files import reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.vibes.lock import Lock, read_lock
+from instrc.vibes.lock import Lock, lock_text, read_lock
 from instrc.workspace import Workspace, find
-
-_MOST_BYTES = 64 * 1024 * 1024
 
 
 def command(
@@ -62,13 +60,10 @@ def _write(lock: Lock, shape: Format) -> list[Problem]:
 
 def _stale(lock: Lock) -> list[Problem]:
     """Return what the lock on disk says otherwise than it would be written now."""
-    from instrc.regular import read_regular  # needed for `--check` only
-
     name = lock.path.as_posix()
-    try:
-        text = read_regular(name, _MOST_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError) as error:
-        return [problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=reason(error))]
+    text = lock_text(lock.path)
+    if text is None:
+        return [problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason="there is no such file")]
     before = read_lock(lock.path, text)
     at = Source(name, text).whole()
     found: list[Problem] = []

@@ -80,6 +80,8 @@ def _texts(pattern: str) -> list[str]:
     return list(islice((text for text in spread if search(pattern, text)), 3))
 
 
+_WHOLE_FROM = 2**53
+"""From here on a float has no halves; much further on it does not hold an integer at all."""
 _OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
 _SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
@@ -96,7 +98,9 @@ def _values(node: dict[str, Json]) -> list[Json]:
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
         bound = node.get(keyword)
         if is_number(bound):
-            found += [bound, bound + 1, bound - 1, bound + 0.5]
+            found += [bound, bound + 1, bound - 1]
+            if abs(bound) < _WHOLE_FROM:
+                found.append(bound + 0.5)
     for keyword in ("minLength", "maxLength"):
         length = node.get(keyword)
         if is_number(length) and 0 <= length <= 1000:

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.regular import read_regular
 from instrc.source import Source
-from instrc.vibes.lock import NAME, Lock, read_lock
+from instrc.vibes.lock import NAME, open_lock
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings, shown
 from instrc.vibes.vibe import MAX_BYTES
@@ -78,7 +77,7 @@ class Surroundings:
         place = self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
-            lock = None if place is None else _lock(place)
+            lock = None if place is None else open_lock(place)
             self._registries[key] = Registry(
                 workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved
             )
@@ -97,15 +96,6 @@ class Surroundings:
 def discover(source: Path | None, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> Registry:
     """Return the registry of one source file; `None` for a program from the standard input."""
     return Surroundings(roots, shared).registry(source)
-
-
-def _lock(place: Path) -> Lock:
-    """Return the lock at a place; an empty one if there is none, in which nothing is locked."""
-    try:
-        data = read_regular(place.as_posix(), MAX_BYTES * 16)
-    except (OSError, ValueError):
-        return Lock(place, ())
-    return read_lock(place, data.decode("utf-8", "replace"))
 
 
 def _beside(source: Path | None) -> list[Path]:

@@ -10,17 +10,20 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from instrc import resources
+from instrc.arguments import shown
 from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
+from instrc.regular import read_regular
 from instrc.source import Source
+from instrc.tomltext import TomlError, read_toml
 from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
 
 NAME = "aug.lock"
 FORMAT = 1
+_MOST_BYTES = 16 * 1024 * 1024
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
 _FIELDS = ("reference", "version", "file", "sha256")
 
@@ -97,20 +100,52 @@ def lock_of(path: Path, resolved: Iterable[tuple[str, Vibe]]) -> Lock:
 
 def read_lock(path: Path, text: str) -> Lock:
     """Read a lock; a `CompileError` says what is wrong with it."""
-    import tomllib  # only where a lock is used
-
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-        if document.get("version") != FORMAT:
-            raise ValueError(f"its version is {document.get('version')!r}, not {FORMAT}")  # noqa: EM102, TRY003, TRY301
-        tables = document.get("vibe", [])
-        entries = [Locked(*(str(table[name]) for name in _FIELDS)) for table in tables]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        from instrc.problems.locks import InvalidLock
+        document = read_toml(text)
+    except TomlError as error:
+        raise _invalid(path, text, error.reason) from None
+    version, tables = document.get("version"), document.get("vibe", [])
+    if not isinstance(version, int) or version != FORMAT:
+        raise _invalid(path, text, f"its version is {shown(version)}, not {FORMAT}")
+    if not isinstance(tables, list):
+        raise _invalid(path, text, "`vibe` is a list of tables")
+    return Lock(path, tuple(sorted(_entry(path, text, table) for table in tables)))
 
-        reason = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)[:200]
-        raise CompileError([InvalidLock(at=Source(path.as_posix(), text).whole(), reason=reason)]) from None
-    return Lock(path, tuple(sorted(entries)))
+
+def _entry(path: Path, text: str, table: object) -> Locked:
+    fields = table if isinstance(table, dict) else {}
+    for name in _FIELDS:
+        if not isinstance(fields.get(name), str):
+            raise _invalid(path, text, f"`{name}` of an entry is {'no text' if name in fields else 'missing'}")
+    return Locked(*(fields[name] for name in _FIELDS))
+
+
+def _invalid(path: Path, text: str, reason: str) -> CompileError:
+    from instrc.problems.locks import InvalidLock  # a sound lock needs none
+
+    return CompileError([InvalidLock(at=Source(path.as_posix(), text).whole(), reason=reason)])
+
+
+def open_lock(path: Path) -> Lock:
+    """Return the lock at a place; an empty one if there is none, in which nothing is locked."""
+    text = lock_text(path)
+    return Lock(path, ()) if text is None else read_lock(path, text)
+
+
+def lock_text(path: Path) -> str | None:
+    """Return the text of the lock at a place, `None` if there is none; what cannot be read is a `CompileError`."""
+    try:
+        data = read_regular(str(path), _MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _invalid(path, "", (getattr(error, "strerror", None) or str(error)).lower()) from None
+    if len(data) > _MOST_BYTES:
+        raise _invalid(path, "", f"it is larger than {_MOST_BYTES:,} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _invalid(path, data.decode("utf-8", "replace"), "it is not UTF-8") from None
 
 
 def _version(uri: str) -> str:

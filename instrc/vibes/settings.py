@@ -13,6 +13,7 @@ from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
 from instrc.source import Source, Span
+from instrc.tomltext import TomlError, read_toml
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
@@ -23,7 +24,6 @@ MOST = 2_000_000_000
 MAX_BYTES = 1024 * 1024
 """Of a `pyproject.toml`."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
-_PLACE_IN_TOML = r" \(at (?:line (\d+), column (\d+)|end of document)\)$"
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
@@ -59,7 +59,7 @@ def read_settings(folder: Path) -> Settings:
     here = Path(os.path.realpath(folder))
     for above in (here, *here.parents):
         file = above / "pyproject.toml"
-        if os.path.isfile(file):  # noqa: PTH113  -- no error where it may not be asked
+        if os.path.lexists(file):  # no error where it may not be asked
             return _read(file)
     return Settings()
 
@@ -82,16 +82,11 @@ def _read(file: Path) -> Settings:
         raise _error([(Source(name, "").whole(), "", f"it is larger than {MAX_BYTES:,} bytes", ())])
     if "instrc" not in text:
         return Settings(file=file)  # spares the import of the TOML reader
-    import tomllib
-
     source = Source(name, text)
     try:
-        document: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _error([_syntax(source, str(error))]) from None
-    except (RecursionError, ValueError) as error:
-        reason = "it nests too deeply" if isinstance(error, RecursionError) else "it holds a number that is too long"
-        raise _error([(source.whole(), "", reason, ())]) from None
+        document = read_toml(text)
+    except TomlError as error:
+        raise _error([(_syntax(source, error), "", error.reason, ())]) from None
     table = document.get("tool", {})
     table = table.get("instrc", {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
@@ -215,16 +210,13 @@ def _place(source: Source, word: str) -> Span:
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
 
 
-def _syntax(source: Source, message: str) -> _Wrong:
-    place = re.search(_PLACE_IN_TOML, message)
-    reason = message[: place.start()] if place else message
-    start = len(source.text)
-    if place and place.group(1):
-        lines = source.text.split("\n")[: int(place.group(1)) - 1]
-        start = sum(len(line) + 1 for line in lines) + int(place.group(2)) - 1
+def _syntax(source: Source, error: TomlError) -> Span:
+    if error.line is None or error.column is None:
+        return source.whole()
+    lines = source.text.split("\n")[: error.line - 1]
+    start = sum(len(line) + 1 for line in lines) + error.column - 1
     start = min(start, max(len(source.text) - 1, 0))
-    at = source.span(start, min(start + 1, len(source.text)))
-    return at, "", reason[:1].lower() + reason[1:], ()
+    return source.span(start, min(start + 1, len(source.text)))
 
 
 def _error(wrong: list[_Wrong]) -> CompileError:

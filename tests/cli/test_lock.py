@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -125,3 +126,20 @@ def test_the_functions_take_the_lock_as_well(instrc: Instrc, folder: Path) -> No
     assert library.check("it.aug", locked=True)
     with pytest.raises(library.CompileError):
         library.types("it.aug", locked=True)
+
+
+@pytest.mark.parametrize("words", [("compile", "it.aug", "--locked"), ("lock", "--check")])
+def test_a_lock_that_is_no_text_is_told_and_not_taken_for_an_empty_one(
+    instrc: Instrc, folder: Path, words: tuple[str, ...]
+) -> None:
+    lock = folder / "aug.lock"
+    for make, reason in (
+        (lambda: os.mkfifo(lock), "it is a pipe"),
+        (lambda: lock.write_bytes(b"\xff"), "it is not UTF-8"),
+        (lambda: lock.symlink_to("aug.lock"), "too many levels of symbolic links"),
+        (lambda: lock.write_text(f"{'a.' * 20_000}a = 1"), "it has keys of too many parts"),
+    ):
+        lock.unlink(missing_ok=True)
+        make()
+        done = instrc(*words)
+        assert (done.code, f"the lock cannot be read: {reason} [invalid-lock]" in done.err) == (1, True), done.err

@@ -128,3 +128,10 @@ def test_nearly_all_that_is_refuted_has_a_witness() -> None:
             found[subsumes(wide, narrow).verdict] += 1
     assert found["no"] > 150
     assert found["unknown"] <= 0.02 * found["no"]
+
+
+@pytest.mark.parametrize("keyword", ["minimum", "maximum", "exclusiveMaximum", "multipleOf"])
+def test_a_bound_that_no_float_holds_is_compared(keyword: str) -> None:
+    bound = 10**400
+    assert subsumes({"type": "integer", keyword: bound}, {"type": "string"}).verdict == "no"
+    assert subsumes({"type": "integer"}, {"type": "integer", keyword: bound}).verdict == "yes"

@@ -138,15 +138,27 @@ def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> 
         (f'[tool.instrc]\nroots = ["{"x" * 6000}"]', f"there is no folder `{'x' * 79}…`"),
         (f"[tool.instrc]\nroots = {'[' * 5000}", "it nests too deeply"),
         (f"[tool.instrc]\nlimits = {{ source = {'1' * 5000} }}", "it holds a number that is too long"),
+        (f"[tool.instrc]\n{'a.' * 20_000}a = 1", "it has keys of too many parts"),
         (f"[tool.instrc]\n# {'x' * 1_100_000}", "it is larger than 1,048,576 bytes"),
     ],
-    ids=["number", "long", "deep", "digits", "large"],
+    ids=["number", "long", "deep", "digits", "dots", "large"],
 )
 def test_hostile_settings_are_one_problem(files: Files, toml: str, reason: str) -> None:
     assert [problem.reason for problem in wrong(files, toml)] == [reason]
 
 
-def test_a_pipe_in_the_place_of_the_settings_is_none(files: Files) -> None:
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (os.mkfifo, "it is a pipe"),
+        (os.mkdir, "it is a folder"),
+        (lambda path: path.symlink_to("pyproject.toml"), "too many levels of symbolic links"),
+        (lambda path: path.symlink_to("nowhere"), "no such file or directory"),
+    ],
+    ids=["pipe", "folder", "link to itself", "link to nothing"],
+)
+def test_what_is_no_file_in_the_place_of_the_settings_is_told(files: Files, make: Callable[[Path], object], reason: str) -> None:
     folder = files("p", {"pyproject.toml": '[tool.instrc]\nnaming = "camel"', "inner/a.aug": ""})
-    os.mkfifo(folder / "inner" / "pyproject.toml")
-    assert read_settings(folder / "inner").naming == "camel"
+    make(folder / "inner" / "pyproject.toml")
+    with pytest.raises(CompileError, match=f"the settings cannot be read: {reason}"):
+        read_settings(folder / "inner")
