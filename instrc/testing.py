@@ -87,7 +87,7 @@ def read_cases(text: str) -> list[Case]:
     """Return the cases of a file, in order."""
     heads = list(_HEADING.finditer(text))
     cases = []
-    for head, following in zip(heads, [*heads[1:], None], strict=True):
+    for head, following in zip(heads, [*heads[1:], None], strict=False):
         end = following.start() if following else len(text)
         blocks = tuple(
             Block(found[2], tuple(found[3].split()), found[4], found.start(4), found.end(4))

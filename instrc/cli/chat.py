@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.options import Roots, Shared
+from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
+from instrc.files import STDIN, reason, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
+from instrc.problems.rim import UnwritableOutput
 from instrc.regular import read_whole
+from instrc.source import Source
 
 if TYPE_CHECKING:
     from instrc.runtime.session import Session
@@ -61,7 +65,10 @@ async def _talk(session: Session, file: Path) -> None:
     while True:
         if is_terminal(sys.stdin):
             tell("> ")
-        line = await asyncio.to_thread(sys.stdin.readline)
+        try:
+            line = await asyncio.to_thread(sys.stdin.readline)
+        except UnicodeDecodeError:
+            raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
         if not line:
             return
         if line.strip():
@@ -81,7 +88,8 @@ def _read(file: Path) -> list[Json]:
 
 
 def _keep(file: Path, session: Session) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(".part")
-    beside.write_text(dumps(session.turns), encoding="utf-8")
-    beside.replace(file)
+    try:
+        write_files({file: dumps(session.turns)})
+    except OSError as error:
+        place = place_of(error, file)
+        raise CompileError([UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error))]) from None

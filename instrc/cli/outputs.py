@@ -60,6 +60,8 @@ def refuse_place(place: Path, sources: Collection[str]) -> None:
         mode = place.lstat().st_mode
     except FileNotFoundError:
         return
+    except ValueError:
+        raise OSError(0, "there is a NUL in its name", str(place)) from None
     if S_ISLNK(mode):
         raise OSError(0, "it is a link, and links are not written through", str(place))
     refuse_odd(str(place), mode)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Coroutine, Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,11 +12,12 @@ import typer
 
 from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
 from instrc.cli.terminal import tell, write
-from instrc.files import reason
+from instrc.files import STDIN, name_of, read_bytes, reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
-from instrc.regular import is_handed_over, read_whole
+from instrc.problems.report import Report as Problems
+from instrc.regular import MOST_BYTES, is_handed_over, read_whole
 
 if TYPE_CHECKING:
     from instrc.runtime.engine import Engine, Report
@@ -82,13 +82,12 @@ def told(error: CompileError, shape: Format) -> typer.Exit:
 def value_of(text: str, *, data: bool = False) -> Json:
     """Read what is given on the command line: `@FILE`, `-`, JSON if it looks like it (or must be `data`), else a text."""
     given = text
-    if text == "-":
-        given = sys.stdin.read()
-    elif text.startswith("@"):
+    if text == STDIN or text.startswith("@"):
+        path = text.removeprefix("@")
         try:
-            given = read_whole(text[1:]).decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError, ValueError) as error:
-            message = f"{text[1:]!r} cannot be read: {error}"
+            given = _content(path).decode("utf-8-sig")
+        except (OSError, ValueError) as error:
+            message = f"{name_of(path)!r} cannot be read: {error}"
             raise typer.BadParameter(message) from None
     if data or given.lstrip()[:1] in {"{", "["}:
         try:
@@ -99,6 +98,17 @@ def value_of(text: str, *, data: bool = False) -> Json:
             message = f"this is not JSON: {error}"
             raise typer.BadParameter(message) from None
     return given.rstrip("\n") if text == "-" or text.startswith("@") else given
+
+
+def _content(path: str) -> bytes:
+    if path != STDIN:
+        return read_whole(path)
+    found = Problems()
+    data = read_bytes(path, MOST_BYTES, found)
+    if data is None or len(data) > MOST_BYTES:
+        reason = found.problems[0].message if data is None else f"it has over {MOST_BYTES:,} bytes"
+        raise ValueError(reason)
+    return data
 
 
 def shown(report: Report, *, record: bool = False) -> Json:

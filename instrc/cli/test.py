@@ -9,13 +9,15 @@ from typing import Annotated
 import typer
 
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.outputs import write_files
+from instrc.cli.outputs import place_of, write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
-from instrc.files import is_folder, read_bytes
+from instrc.files import is_folder, read_bytes, reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_regular
+from instrc.source import Source
 from instrc.testing import ENDING, BadCaseError, Difference, judge, read_cases
 from instrc.workspace import OptionOverrides, Workspace
 
@@ -75,8 +77,13 @@ def command(
             changed[file] = _edited(text, edits)
         failed += len(cases) if problems else 0
     if changed:
-        write_files(changed)
-        say_written(changed, Format.TEXT)
+        try:
+            write_files(changed)
+        except OSError as error:
+            place = place_of(error, next(iter(changed)))
+            report.add(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
+        else:
+            say_written(changed, Format.TEXT)
     show(report.once(), Format.TEXT)
     if not passed and not failed and not report.failed:
         tell("there are no cases: write some into NAME.cases.md beside NAME.aug\n")

@@ -7,7 +7,13 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from([10**400, -(10**400), 1e308, 5e-324]) | st.integers(-(10**30), 10**30) | st.floats() | st.text(max_size=8),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([10**400, -(10**400), 1e308, 5e-324])
+    | st.integers(-(10**30), 10**30)
+    | st.floats()
+    | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=12,
 )

@@ -1,0 +1,72 @@
+"""What is read and written in odd places: the standard input, links, names that no file has."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from instrc.cli import main
+
+PROGRAM = '@{ title: "A", type: "object", properties: { a: { type: "string" } } }'
+ON = ("--engine", "memory", "--model", "sample")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.aug").write_text(PROGRAM, encoding="utf-8")
+
+
+def is_fed(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("run", "x.aug", *ON, "--input", "-"), 2),
+        (("run", "x.aug", *ON, "--items", "-"), 2),
+        (("answer", "r", "a", "--engine", "memory", "--data", "-"), 2),
+        (("chat", "x.aug", *ON), 1),
+        (("compile", "-"), 1),
+    ],
+)
+def test_a_standard_input_that_is_not_utf_8_is_told(
+    words: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    is_fed(b"\xff\xfe\n", monkeypatch)
+    assert main(words) == code
+    assert "internal error" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("compile",), ("graph",), ("types",), ("run", *ON, "--input", "x")])
+def test_a_name_that_no_file_can_have_is_told(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main([words[0], "x.aug", *words[1:], "-o", "a\0b"]) == 1
+    assert "there is a NUL in its name [unwritable-output]" in capfd.readouterr().err
+
+
+def test_a_session_that_cannot_be_kept_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sessions = tmp_path / ".instrc" / "sessions"
+    sessions.mkdir(parents=True)
+    other = tmp_path / "other.txt"
+    (sessions / "chat.json").symlink_to(other)
+    is_fed(b"hello\n", monkeypatch)
+    assert main(["chat", "x.aug", *ON]) == 1
+    assert "chat.json` cannot be written: it is a link, and links are not written through" in capfd.readouterr().err
+    assert not other.exists()
+
+
+def test_cases_that_cannot_be_updated_are_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "real.md").write_text("# A\n\n## B\n\n```json answer\n{}\n```\n```json output\n```\n", encoding="utf-8")
+    (tmp_path / "x.cases.md").symlink_to("real.md")
+    assert main(["test", "--update"]) == 1
+    assert "x.cases.md` cannot be written: it is a link, and links are not written through" in capfd.readouterr().err
+
+
+def test_a_file_of_cases_without_a_heading_has_no_cases(tmp_path: Path) -> None:
+    (tmp_path / "x.cases.md").write_text("```json answer\n{}\n```\n", encoding="utf-8")
+    assert main(["test"]) == 5
