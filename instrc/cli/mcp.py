@@ -8,8 +8,8 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
-from instrc.cli.show import Format, show
+from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, show_warnings, tell_of_made_up_answers, told
+from instrc.cli.show import Format
 from instrc.cli.terminal import tell
 from instrc.ir.process import Process
 from instrc.problems.problem import CompileError
@@ -41,8 +41,7 @@ def command(
             package = (error.name or "mcp").partition(".")[0]
             raise CompileError([problems.installed.MissingExtra(feature="`instrc mcp`", extra="mcp", package=package)]) from None
         programs = [prepare(file, roots=root or (), shared=shared or (), locked=locked) for file in files]
-        if suspicious := [problem for each in programs for problem in each.warnings]:
-            show(suspicious, shape)
+        show_warnings(programs, shape)
         if any(Process.describes(each.document) for each in programs):
             tell_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)

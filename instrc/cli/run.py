@@ -19,11 +19,12 @@ from instrc.cli.running import (
     engine,
     files_of,
     refuse_output,
+    show_warnings,
     tell_of_made_up_answers,
     told,
     value_of,
 )
-from instrc.cli.show import FINE, PROBLEMS, Format, show
+from instrc.cli.show import FINE, PROBLEMS, Format
 from instrc.cli.terminal import tell
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -89,8 +90,7 @@ def command(
         prompt = None if given is None else value_of(given)
         prepared = prepare(file, export=export, roots=root or (), shared=shared or (), locked=locked)
         refuse_output(output, [*prepared.sources(), *files_of(given), *([] if items is None else [items])])
-        if prepared.warnings and not quiet:
-            show(prepared.warnings, shape)
+        show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
             refuse_beside({**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
@@ -106,8 +106,7 @@ def command(
             raise typer.Exit(PROBLEMS if failed else FINE)
         begun = launcher.launch(prompt, run_id)
         with (watcher := Watcher(as_json=as_json, quiet=quiet)) as sink:
-            people = _asked(watcher) if ask else None
-            report = carried_out(engine(store, engine_name, people=people, watch=sink).start(begun))
+            report = carried_out(engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun))
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))

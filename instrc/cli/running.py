@@ -20,6 +20,7 @@ from instrc.problems.report import Report as Problems
 from instrc.regular import MOST_BYTES, is_handed_over, read_whole
 
 if TYPE_CHECKING:
+    from instrc.launching.preparing import Prepared
     from instrc.runtime.engine import Engine, Report
     from instrc.vibes.settings import Settings
 
@@ -136,6 +137,13 @@ def tell_of_made_up_answers(model: str | None, settings: Settings, *, rehearse: 
     """Tell, before anything runs, that no model is chosen: what `sample` makes up looks like answers."""
     if not rehearse and model is None and not settings.run.get("model") and not settings.models:
         tell("no model is chosen: its answers are made up from their schemas (`--model`, or `model` in `[tool.instrc.run]`)\n")
+
+
+def show_warnings(programs: Iterable[Prepared], shape: Format, *, quiet: bool = False) -> None:
+    """Show, before anything runs, what is suspicious in programs that can be run."""
+    found = [] if quiet else [problem for program in programs for problem in program.warnings]
+    if found:
+        show(found, shape)
 
 
 def files_of(given: str | None) -> list[str]:
