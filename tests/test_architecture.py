@@ -30,8 +30,8 @@ FLOORS: dict[str, int] = {
     )
     for part in parts
 }
-ONE_PART = {"jsonreader": "json", "jsontext": "json", "jsonvalue": "json"}
-"""Values, their text, and its exact reader are one language."""
+ONE_PART = {"jsonplaces": "json", "jsonreader": "json", "jsontext": "json", "jsonvalue": "json"}
+"""Values, their text, its exact reader and the places in it are one language."""
 FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.files import name_of, read_bytes, readable
-from instrc.jsonreader import JsonSyntaxError, read
+from instrc.jsonplaces import JsonPlaces
+from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
 from instrc.problems.report import Report
@@ -24,10 +25,11 @@ class Document:
         self.path = path
         self.source = source
         self.value = value
+        self._places = JsonPlaces(source.text)
 
     def locate(self, pointer: str = "") -> Span:
         """Return the place of a part, or of the innermost part on the way that exists."""
-        member = read(self.source.text).place(pointer)
+        member = self._places.place(pointer)
         return self.source.span(member.start, member.end)
 
 

@@ -84,10 +84,11 @@ def _for_machines(problems: Sequence[Problem], shape: Format) -> str:
 def _for_people(problems: Sequence[Problem]) -> str:
     if not problems:
         return ""
-    from instrc.problems.render import plain, summary  # only where something is wrong
+    from instrc.problems.render import first_of_each, plain, summary  # only where something is wrong
 
-    counts = f"{summary(problems)}\n"
-    return _in_colour(problems, counts) if coloured(sys.stderr) else plain(problems) + counts
+    first, more = first_of_each(problems)
+    counts = f"{more}{summary(problems)}\n"
+    return _in_colour(first, counts) if coloured(sys.stderr) else plain(first) + counts
 
 
 def _in_colour(problems: Iterable[Problem], counts: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
-from instrc.jsonreader import JsonSyntaxError, JsonText, read
+from instrc.jsonplaces import JsonPlaces
+from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import is_deeper, pointer
@@ -48,7 +49,7 @@ class Given:
         self.problems: list[Problem] = []
         self._source = source
         self._lines = lines
-        self._texts: dict[int, JsonText] = {}
+        self._texts: dict[int, JsonPlaces] = {}
 
     def locate(self, path: Path) -> Span | None:
         """Return the place of a part, or of the innermost part on the way that exists."""
@@ -72,7 +73,7 @@ class Given:
 
     def _place(self, key: int, offset: int, text: str, path: Path) -> Span:
         if key not in self._texts:
-            self._texts[key] = read(text)
+            self._texts[key] = JsonPlaces(text)
         member = self._texts[key].place(pointer(path))
         assert self._source is not None
         return self._source.span(offset + member.start, offset + member.end)

@@ -7,6 +7,7 @@ Nothing of the input reaches the screen raw: control characters, which could dri
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""
 BEFORE = 40
 """Characters of the window that stand before the mistake."""
+MOST_OF_A_KIND = 100
+"""Problems of one name that are framed: more than that nobody reads one by one."""
 LONGEST_SENTENCE = 600
 """Characters of a message that are shown: a name in it may be as long as the input."""
 
@@ -43,6 +46,18 @@ class Piece(NamedTuple):
 def plain(problems: Iterable[Problem]) -> str:
     """Return all frames as text without colours, each line ended."""
     return "".join(f"{''.join(piece.text for piece in line)}\n" for problem in problems for line in frame(problem))
+
+
+def first_of_each(problems: Iterable[Problem]) -> tuple[list[Problem], str]:
+    """Return the first problems of each name, in their order, and a line that counts those which are left out, if any are."""
+    met: Counter[str] = Counter()
+    first: list[Problem] = []
+    for problem in problems:
+        met[problem.name] += 1
+        if met[problem.name] <= MOST_OF_A_KIND:
+            first.append(problem)
+    more = [f"{count - MOST_OF_A_KIND:,} more of [{name}]" for name, count in met.most_common() if count > MOST_OF_A_KIND]
+    return first, f"… {', '.join(more)}; `--format json` shows them all\n" if more else ""
 
 
 def summary(problems: Iterable[Problem]) -> str:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc import jsonreader
+from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError, read, read_value
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import equal
@@ -111,3 +112,36 @@ def test_what_is_deep_is_written_in_proportion_to_its_size() -> None:
     text = dumps(value)
     assert len(text) < 10_000_000
     assert equal(loads(text), value)
+
+
+def pointers(value: Any, base: str = "") -> list[str]:
+    found = [base, f"{base}/nobody", f"{base}/7"]
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in pairs:
+        token = str(key).replace("~", "~0").replace("/", "~1")
+        found += pointers(part, f"{base}/{token}")
+    return found
+
+
+@examples(300)
+@given(json_values, st.sampled_from([None, 0, 3]))
+def test_places_that_are_looked_up_are_those_of_the_exact_reader(value: Any, indent: int | None) -> None:
+    text = json.dumps(value, indent=indent)
+    places, exact = JsonPlaces(text), read(text)
+    for pointer in pointers(value):
+        assert places.place(pointer) == exact.place(pointer)
+
+
+@pytest.mark.parametrize(
+    "text", [' {"a" : 1, "b":[ ] ,"a": [2]} ', "[" * 3000 + "]" * 3000, '{"a":' * 700 + "1" + "}" * 700, f"[{'1' * 5000}, 7]"]
+)
+def test_places_are_those_of_the_exact_reader_in_odd_texts(text: str) -> None:
+    places, exact = JsonPlaces(text), read(text)
+    for pointer in ("", "/a", "/a/0", "/b/0", "/1", "/0" * 2000, "/a" * 700):
+        assert places.place(pointer) == exact.place(pointer)
+
+
+@pytest.mark.parametrize("text", ["", "[1", '{"a" 1}', "[1]]", "{1: 2}", '["a', "[1,]"])
+def test_places_in_what_is_no_json_are_refused(text: str) -> None:
+    with pytest.raises(JsonSyntaxError):
+        JsonPlaces(text).place("/0")

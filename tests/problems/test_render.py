@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instrc.problems.problem import Label, Problem
-from instrc.problems.render import LONGEST_SENTENCE, WINDOW, frame, plain, summary
+from instrc.problems.render import LONGEST_SENTENCE, MOST_OF_A_KIND, WINDOW, first_of_each, frame, plain, summary
 from instrc.source import Source, Span
 
 
@@ -150,3 +150,15 @@ def test_marks_stand_under_the_text_of_the_span(text: str, data: st.DataObject) 
     assert lines[0].startswith("a:")
     assert all("\n" not in line and "\r" not in line for line in lines)
     assert not text or any("^" in line for line in lines)
+
+
+def test_of_very_many_problems_of_one_name_the_first_are_shown_and_the_others_counted() -> None:
+    many = [Odd(said=str(number)) for number in range(MOST_OF_A_KIND + 1234)]
+    first, more = first_of_each([Slight(), *many, Slight(said="last")])
+    assert [problem.message for problem in first] == [
+        "this is odd",
+        *(problem.message for problem in many[:MOST_OF_A_KIND]),
+        "last",
+    ]
+    assert more == "… 1,234 more of [odd]; `--format json` shows them all\n"
+    assert first_of_each(many[:MOST_OF_A_KIND]) == (many[:MOST_OF_A_KIND], "")
