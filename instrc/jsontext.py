@@ -15,7 +15,7 @@ from instrc.jsonvalue import Json, JsonLike, require_tree
 _CHUNK = 10**4000
 _INDENTED = 1000
 """Levels with lines of their own: what is deeper stays on one line, since indentation grows with the square of the depth."""
-_MAY_EXCEED_64_BITS = re.compile(rb"(?<![\d.eE])\d{19}")
+_MAY_EXCEED_64_BITS = re.compile(rb"[0-9](?<![\d.eE].)\d{18}")  # a class first: texts are passed over four times as fast
 
 
 def loads(text: str | bytes) -> Json:
