@@ -9,6 +9,31 @@ from instrc.problems.plans import PlanProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInText(PlanProblem):
+    """A plan stands in a text that is not JSON alone: there are words around it, or the marks of a block of code.
+
+    ```json tools.json
+    { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
+    ```
+    ```json plan.json
+    { "id": "1", "result": "Here it is: {\\"task_nodes\\": [{\\"task\\": \\"Translation\\", \\"arguments\\": [\\"Hello\\"]}]}" }
+    ```
+    ```console
+    $ instrc plan check plan.json --tools tools.json
+    ```
+
+    `instrc plan import --repair` reads the object in the text.
+    """
+
+    name: ClassVar[str] = "plan-in-text"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "the plan stands inside a text that is more than JSON"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OddArguments(PlanProblem):
     """The arguments of a task are not written as the tool's kind writes them.
 

@@ -341,6 +341,89 @@ def test_tools_become_activities(name: str, tmp_path: Path) -> None:
     assert [problem for problem in instrc.check(tmp_path) if problem.severity == "error"] == []
 
 
+def task(tool: str, name: str, after: tuple[str, ...] = (), **arguments: Any) -> dict[str, Any]:
+    given = {key.strip("_"): value for key, value in arguments.items()}
+    return {"tool": tool, "id": name, "arguments": given, **({"after": list(after)} if after else {})}
+
+
+@pytest.mark.parametrize(
+    ("plan", "bench"),
+    [
+        ([task("SayIt", "a", text="hello"), task("SayIt", "b", text="<node-0>")], SMALL),
+        ([task("SayIt", "a", text="as in <node-0>")], SMALL),
+        ([task("EditIt", "a", text="a.jpg", image="blue")], SMALL),
+        ([task("EditIt", "a", text="blue", image="a.wav")], SMALL),
+        ([task("GetNews", "a"), task("BookFlight", "b", to="get_news")], DAILY),
+        ([task("GetNews", "a"), task("GetNews", "b"), task("BookFlight", "c", after=("a",))], DAILY),
+        ([task("GetNews", "a"), task("GetNews", "b"), task("BookFlight", "c", after=("b",))], DAILY),
+    ],
+)
+def test_a_plan_that_would_be_read_as_another_one_is_not_exported(plan: Any, bench: Any) -> None:
+    assert instrc.check_plan(plan, tools_map(_bench(bench))) == ()
+    with pytest.raises(instrc.CompileError) as raised:
+        instrc.export_plan(plan, bench)
+    assert {problem.name for problem in raised.value.problems} == {"unexportable-plan"}
+
+
+def test_a_task_that_waits_for_what_it_reads_is_exported_once() -> None:
+    plan = [task("GetNews", "first"), task("BookFlight", "then", after=("first", "first"), to={"from": "first"})]
+    record = instrc.export_plan(plan, DAILY)
+    assert record["task_links"] == [{"source": "get_news", "target": "book_flight"}]
+    assert instrc.import_plan(record, DAILY).plan == [task("GetNews", "n0"), task("BookFlight", "n1", to={"from": "n0"})]
+
+
+@pytest.mark.parametrize("links", [[{}], [7], [{"source": 1, "target": []}], {}, "x", None, [{"source": "Say It"}]])
+def test_a_plan_is_exported_into_a_record_whose_links_are_none(links: Any) -> None:
+    plan = [task("SayIt", "a", text="hello")]
+    made = instrc.export_plan(plan, SMALL, {"id": 1, "task_nodes": [], "task_links": links})
+    assert (made["id"], made["task_links"]) == (1, [])
+    assert made["task_nodes"] == [SAID]
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["```json\n{}\n```", "Here it is:\n{}", "{} I hope this helps.", "# RESULT #: {}", json.dumps],
+    ids=["fenced", "words before", "words after", "its mark", "twice"],
+)
+def test_a_plan_inside_a_text_has_a_name_and_is_read_if_wished(around: Any) -> None:
+    inner = json.dumps({"task_nodes": [SAID, node("Say It", "<node-0>")]})
+    text = around(inner) if callable(around) else around.replace("{}", inner)
+    for record in ({"id": "1", "result": text}, text):
+        found = instrc.import_plan(record, SMALL)
+        assert [problem.name for problem in found.problems] == ["plan-in-text"]
+        mended = instrc.import_plan(record, SMALL, repair=True)
+        assert [repair.mistake for repair in mended.repairs] == ["plan-in-text"]
+        assert mended.plan == instrc.import_plan(json.loads(inner), SMALL).plan
+        assert instrc.import_plan(instrc.export_plan(mended.plan, SMALL, record), SMALL).plan == mended.plan
+        scores = instrc.score_plans([{"id": "1", "task_nodes": [SAID]}], [record], SMALL)
+        assert scores.overall.unreadable == scores.overall.requests == (1 if isinstance(record, dict) else 0)
+
+
+@pytest.mark.parametrize("value", [10**5000, [[10**5000]], json.loads("[" * 500 + "]" * 500)], ids=["long", "in lists", "deep"])
+def test_values_that_python_will_not_write_are_taken(value: Any) -> None:
+    copied = node("Say It", "<task_nodes[0].arguments[0]>")
+    for record in (
+        {"id": value, "task_nodes": [SAID]},
+        {"task_nodes": [node("Say It", value), copied]},
+        {"task_nodes": [node("Edit It", value, "blue"), node("Edit It", "a.jpg", value)]},
+    ):
+        for repair in (False, True):
+            instrc.import_plan(record, SMALL, repair=repair)
+    daily = {"id": value if isinstance(value, int) else 1, "task_nodes": [{"task": "get_news", "arguments": named(topic=value)}]}
+    scores = instrc.score_plans([daily], [daily], DAILY)
+    assert scores.overall.values()["v-F1"] == 1
+
+
+def test_ids_are_the_same_as_a_number_and_as_its_digits() -> None:
+    assert instrc.score_plans([{"id": 7, "task_nodes": [SAID]}], [{"id": "7", "task_nodes": [SAID]}], SMALL).overall.requests == 1
+
+
+def test_a_tool_with_inputs_by_type_may_have_an_underscore_in_its_name() -> None:
+    bench = {"nodes": [{**TEXT, "id": "say_it"}]}
+    record = {"id": 1, "task_nodes": [node("say_it", "hello")]}
+    assert instrc.score_plans([record], [record], bench).overall.values()["n-F1"] == 1
+
+
 KEYS = ["task", "arguments", "task_nodes", "tool_nodes", "task_links", "source", "target", "result", "name", "value", "id"]
 ANYTHING = st.recursive(
     st.none()

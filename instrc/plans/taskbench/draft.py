@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from instrc.arguments import shown
 from instrc.ir.bench import Bench, BenchTool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
@@ -84,7 +85,10 @@ class Draft:
 
 def brief(value: Json) -> str:
     """Return a value as a repair shows it."""
-    return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
+    try:
+        return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
+    except (TypeError, ValueError):  # no JSON
+        return shown(value)
 
 
 def _letters(name: str) -> str:

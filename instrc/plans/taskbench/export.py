@@ -5,9 +5,9 @@ from __future__ import annotations
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, as_object
 from instrc.plans.check import check_tasks, tools_of
+from instrc.plans.taskbench.importing import PlanImporter
 from instrc.plans.taskbench.records import read_record
 from instrc.plans.taskbench.tools import tools_map
 from instrc.problems.plans import PlanProblem
@@ -28,16 +28,54 @@ def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
     problems = tuple(_unsayable(tasks, tools, places))
     if problems:
         raise CompileError(problems)
-    nodes = [
+    nodes: list[Json] = [
         _node(task, tool, tools, places, bare=_bare(record, number))
         for number, (task, tool) in enumerate(zip(tasks, tools, strict=True))
     ]
-    links = [
+    links: list[Json] = [
         {"source": tools[places[need]].id, "target": tools[number].id}
         for number, task in enumerate(tasks)
         for need in dict.fromkeys(_needs_in_order(task, tools[number]))
     ]
+    problems = tuple(_misread(nodes, links, tasks, bench))
+    if problems:
+        raise CompileError(problems)
     return _written(nodes, links, record)
+
+
+def _misread(nodes: list[Json], links: list[Json], tasks: tuple[Task, ...], bench: Bench) -> list[PlanProblem]:
+    """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
+    read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
+    if read.plan is None:
+        wrong = (problem for problem in read.problems if problem.severity == "error")
+        return [UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}") for problem in wrong]
+    plan = _numbered(tasks)
+    return [
+        UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
+        for number, (one, other) in enumerate(zip(plan, read.plan, strict=True))
+        if one != other
+    ]
+
+
+def _task_place(pointer: str) -> str:
+    """Return the place of a task in the plan for one in the record."""
+    steps = pointer.split("/")
+    return f"/{steps[2]}" if steps[1:2] == ["task_nodes"] and len(steps) > 2 else ""
+
+
+def _numbered(tasks: tuple[Task, ...]) -> list[Json]:
+    """Return the tasks as a record says them: by number, and none waits twice for another."""
+    ids = {task.id: f"n{number}" for number, task in enumerate(tasks)}
+    made: list[Json] = []
+    for task in tasks:
+        read = {reference.task for _, reference in task.references()}
+        arguments = {
+            name: value._replace(task=ids[value.task]) if isinstance(value, Reference) else value
+            for name, value in task.arguments.items()
+        }
+        after = tuple(dict.fromkeys(ids[each] for each in task.after if each not in read))
+        made.append(Task(task.tool, ids[task.id], arguments, after).to_json())
+    return made
 
 
 def _unsayable(tasks: tuple[Task, ...], tools: list[BenchTool], places: dict[str, int]) -> list[PlanProblem]:
@@ -66,7 +104,7 @@ def _needs_in_order(task: Task, tool: BenchTool) -> list[str]:
 
 def _node(task: Task, tool: BenchTool, tools: list[BenchTool], places: dict[str, int], *, bare: bool) -> Json:
     def written(value: Json | Reference) -> Json:
-        if value.__class__ is not Reference:
+        if not isinstance(value, Reference):
             return value
         source = tools[places[value.task]]
         by_name = tool.kind != "resource" and sum(each is source for each in tools) == 1
@@ -74,7 +112,7 @@ def _node(task: Task, tool: BenchTool, tools: list[BenchTool], places: dict[str,
 
     if tool.kind == "resource":
         return {"task": tool.id, "arguments": [written(task.arguments[slot.key]) for slot in tool.slots]}
-    if bare and not task.arguments:
+    if bare and not task.arguments and not tool.slots:
         return {"task": tool.id}
     return {"task": tool.id, "arguments": [{"name": name, "value": written(value)} for name, value in task.arguments.items()]}
 
@@ -83,18 +121,19 @@ def _bare(record: Json, number: int) -> bool:
     """Tell whether a task stands in the record without any arguments."""
     given = read_record(record)
     nodes = given.nodes if given is not None else None
-    if nodes.__class__ is not list or number >= len(nodes):
+    if not isinstance(nodes, list) or number >= len(nodes):
         return record is None
-    return nodes[number].__class__ is dict and "arguments" not in nodes[number]
+    node = nodes[number]
+    return isinstance(node, dict) and "arguments" not in node
 
 
 def _written(nodes: list[Json], links: list[Json], record: Json) -> Json:
     """Return the record with its own steps, spelling and order of links."""
     given = read_record(record)
     if given is None:
-        steps = [f"Step {number}: {node['task']}" for number, node in enumerate(nodes, 1)]
+        steps: list[Json] = [f"Step {number}: {as_object(node)['task']}" for number, node in enumerate(nodes, 1)]
         return {"task_steps": steps, "task_nodes": nodes, "task_links": links}
-    if given.links.__class__ is list and _pairs(given.links) == _pairs(links):
+    if isinstance(given.links, list) and _pairs(given.links) == _pairs(links):
         links = given.links
     new: dict[str, Json] = {f"{given.prefix}_nodes": nodes}
     if given.links is not None or not given.place:
@@ -104,19 +143,19 @@ def _written(nodes: list[Json], links: list[Json], record: Json) -> Json:
         if key in new:
             new[key] = dumps(new[key], indent=False)
     if not given.place:
-        return {**record, **{key: part for key, part in new.items() if key in record or key.endswith("_nodes")}}
-    inner = record["result"]
-    text = inner.__class__ is str
-    holder = {**given_holder(inner), **new}
-    return {**record, "result": dumps(holder, indent=False) if text else holder}
+        made: dict[str, Json] = {**given.holder, **{key: new[key] for key in new if key in given.holder or key.endswith("_nodes")}}
+        return dumps(made, indent=False) if isinstance(record, str) else made
+    whole = as_object(record)
+    inner: Json = {**given.holder, **new}
+    return {**whole, "result": dumps(inner, indent=False) if isinstance(whole["result"], str) else inner}
 
 
-def given_holder(inner: Json) -> dict[str, Json]:
-    """Return what an answer of a model holds."""
-    from instrc.jsontext import loads  # a text in few data sets
-
-    return as_object(loads(inner) if isinstance(inner, str) else inner)
-
-
-def _pairs(links: list[Json]) -> set[tuple[str, str]]:
-    return {(link["source"], link["target"]) for link in links}
+def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
+    """Return what links lead from and to; `None` if one of them is none."""
+    found: set[tuple[Json, ...]] = set()
+    for link in links:
+        ends = tuple(link.get(key) for key in ("source", "target")) if isinstance(link, dict) else ()
+        if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+            return None
+        found.add(ends)
+    return found

@@ -8,7 +8,7 @@ from functools import lru_cache
 from instrc.arguments import one_of, several, shown, whole
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
 from instrc.plans.taskbench.records import SHAPES, Shape

@@ -20,7 +20,7 @@ from instrc.plans.tools import ToolSet
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
 from instrc.problems.plans import InvalidPlan, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
-from instrc.problems.taskbench import RepairedPlan, StepsDiffer
+from instrc.problems.taskbench import PlanInText, RepairedPlan, StepsDiffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,10 @@ class PlanImporter:
         if record is None:
             return ImportedPlan(None, (InvalidPlan(reason="there are no `task_nodes` or `tool_nodes` here"),), None)
         draft = Draft(self._names, record, repair=self.repair)
+        if record.within and self.repair:
+            draft.repaired("plan-in-text", pointer(record.place), "a text", "the JSON in it")
+        elif record.within:
+            draft.problems.append(PlanInText(pointer=pointer(record.place)))
         tasks = self._tasks(draft)
         failed = any(problem.severity == "error" for problem in draft.problems)
         plan = None if failed else [task.to_json() for task in tasks]

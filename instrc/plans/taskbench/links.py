@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Task
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.plans.taskbench.records import Record
 from instrc.problems.plans import DanglingTask, InvalidPlan, PlanProblem
 from instrc.problems.taskbench import RepairedPlan
@@ -66,20 +65,21 @@ class Links:
     def _read(self, links: Json, spelled: Callable[[str, str], str]) -> list[tuple[tuple[str, str], str]]:
         if links is None:
             return []
-        if links.__class__ is not list:
+        if not isinstance(links, list):
             self.problems.append(InvalidPlan(pointer=pointer(self._at), reason="the links are no list"))
             return []
         found: list[tuple[tuple[str, str], str]] = []
         at = pointer(self._at)
         for number, link in enumerate(links):
             place = f"{at}/{number}"
-            ends: Json = [link.get("source"), link.get("target")] if link.__class__ is dict else [None]
-            if not all(end.__class__ is str for end in ends):
+            ends = [link.get("source"), link.get("target")] if isinstance(link, dict) else []
+            words = [end for end in ends if isinstance(end, str)]
+            if len(words) != 2:
                 self.problems.append(
                     InvalidPlan(pointer=place, reason="a link is an object with the texts `source` and `target`")
                 )
                 continue
-            source, target = (spelled(end, f"{place}/{key}") for end, key in zip(ends, ("source", "target"), strict=True))
+            source, target = (spelled(end, f"{place}/{key}") for end, key in zip(words, ("source", "target"), strict=True))
             found.append(((source, target), place))
         return found
 

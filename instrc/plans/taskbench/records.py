@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from instrc.jsonreader import JsonSyntaxError
-from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsontext import digits, loads
+from instrc.jsonvalue import Json
 
 Shape: TypeAlias = Literal["single", "chain", "dag"]
 SHAPES: tuple[Shape, ...] = ("single", "chain", "dag")
@@ -22,6 +22,8 @@ class Record:
     links: Json
     """`None` where nothing is said of them."""
     steps: Json
+    holder: dict[str, Json]
+    """The object that these are members of."""
     id: str | None = None
     request: str | None = None
     shape: Shape | None = None
@@ -32,21 +34,26 @@ class Record:
     """How the release calls its members: `task_nodes`, `tool_nodes`."""
     encoded: frozenset[str] = field(default_factory=frozenset)
     """Members that are JSON in a text."""
+    within: bool = False
+    """Whether the plan stands in a text with something else around it: words, marks of a block of code."""
 
 
 def read_record(value: Json) -> Record | None:
-    """Return the plan of a record; `None` if there is none in it."""
-    if value.__class__ is not dict:
-        return None
+    """Return the plan of a record, an answer of a model alone too; `None` if there is none in it."""
     place: tuple[str, ...] = ()
-    holder: Json = value
-    if not _prefix(holder) and "result" in value:
-        holder, place = _decoded(value["result"]), ("result",)
-        if holder.__class__ is not dict:
-            return None
+    holder = value
+    if isinstance(value, dict) and _prefix(value) is None and "result" in value:
+        holder, place = value["result"], ("result",)
+    within = False
+    if isinstance(holder, str):
+        text = holder
+        holder = _decoded(text)
+        if not isinstance(holder, dict):
+            holder, within = _inside(text), True
     prefix = _prefix(holder)
-    if prefix is None:
+    if not isinstance(holder, dict) or prefix is None:
         return None
+    said = value if isinstance(value, dict) else holder
     encoded: set[str] = set()
 
     def member(word: str) -> Json:
@@ -57,18 +64,25 @@ def read_record(value: Json) -> Record | None:
         return read
 
     nodes, links, steps = member("nodes"), member("links"), member("steps")
-    said = value.get("type")
+    shape = said.get("type")
     return Record(
         nodes=nodes,
         links=links,
         steps=steps,
-        id=_text(value.get("id")),
-        request=_text(value.get("user_request", value.get("instruction"))),
-        shape=said if said in SHAPES else None,
+        holder=holder,
+        id=id_of(said),
+        request=_text(said.get("user_request", said.get("instruction"))),
+        shape=next((each for each in SHAPES if each == shape), None),
         place=place,
         prefix=prefix,
         encoded=frozenset(encoded),
+        within=within,
     )
+
+
+def id_of(value: Json) -> str | None:
+    """Return the id of a record, a number as its digits; `None` if it has none."""
+    return _text(value.get("id")) if isinstance(value, dict) else None
 
 
 def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> Shape:
@@ -80,18 +94,32 @@ def shape_of(size: int, edges: frozenset[tuple[int, int]]) -> Shape:
     return "chain" if straight else "dag"
 
 
-def _prefix(holder: dict[str, Json]) -> str | None:
-    return next((prefix for prefix in _PREFIXES if f"{prefix}_nodes" in holder), None)
+def _prefix(holder: Json) -> str | None:
+    return next((prefix for prefix in _PREFIXES if isinstance(holder, dict) and f"{prefix}_nodes" in holder), None)
+
+
+def _inside(text: str) -> Json:
+    """Return the object in a text, from its first brace to its last one; of a text written twice as JSON too."""
+    inner = _loaded(text)
+    found = inner if isinstance(inner, str) else text
+    return _loaded(found[found.find("{") : found.rfind("}") + 1])
 
 
 def _decoded(value: Json) -> Json:
-    if value.__class__ is not str or not value.lstrip().startswith(("[", "{")):
+    if not isinstance(value, str) or not value.lstrip().startswith(("[", "{")):
         return value
+    read = _loaded(value)
+    return value if read is None else read
+
+
+def _loaded(text: str) -> Json:
     try:
-        return loads(value)
-    except (JsonSyntaxError, ValueError):
-        return value
+        return loads(text)
+    except JsonSyntaxError:
+        return None
 
 
 def _text(value: Json) -> str | None:
-    return value if value.__class__ is str else str(value) if value.__class__ is int else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return digits(value)
+    return value if isinstance(value, str) else None

@@ -11,10 +11,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from instrc.arguments import shown
 from instrc.ir.bench import Bench
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json
 from instrc.plans.taskbench.arrange import content_type
-from instrc.plans.taskbench.records import SHAPES, Record, Shape, read_record, shape_of
+from instrc.plans.taskbench.records import SHAPES, Record, Shape, id_of, read_record, shape_of
 
 METRICS = ("n-F1", "e-F1", "t-F1", "v-F1", "NED")
 
@@ -96,8 +98,8 @@ class Score:
         return {
             "requests": self.requests,
             "unreadable": self.unreadable,
-            "scores": self.values(),
-            "with_unreadable": self.values(with_unreadable=True),
+            "scores": dict(self.values()),
+            "with_unreadable": dict(self.values(with_unreadable=True)),
         }
 
 
@@ -126,20 +128,20 @@ class Scores:
 
 
 def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Scores:
-    """Return the scores of predictions against what is right, both as records; of equal ids the last one counts."""
-    said = {key: value for value in predictions if (key := _id(value)) is not None}
-    right = {key: value for value in gold if (key := _id(value)) is not None and key in said}
+    """Return the scores of predictions against what is right, both as records; of equal ids the last one counts, `7` is `"7"`."""
+    said = {key: value for value in predictions if (key := id_of(value)) is not None}
+    right = {key: value for value in gold if (key := id_of(value)) is not None and key in said}
     index = {tool.id: number for number, tool in enumerate(bench.tools, 1)}
     found = Scores()
     groups: list[tuple[Shape, int, Compared]] = []
     for key, value in right.items():
         record = read_record(value)
-        facts = None if record is None else facts_of(record, bench, index)
+        facts = None if record is None or record.within else facts_of(record, bench, index)
         if record is None or facts is None:
             continue  # there is nothing to compare with
         shape = record.shape or shape_of(len(facts.names), frozenset(facts.places))
         prediction = read_record(said[key])
-        other = None if prediction is None else facts_of(prediction, bench, index)
+        other = None if prediction is None or prediction.within else facts_of(prediction, bench, index)
         groups.append((shape, len(facts.names), compared(facts, other)))
     found.by_shape = {shape: Score() for shape in SHAPES if any(group[0] == shape for group in groups)}
     found.by_size = {size: Score() for size in sorted({group[1] for group in groups})}
@@ -151,42 +153,62 @@ def score(gold: Iterable[Json], predictions: Iterable[Json], bench: Bench) -> Sc
 
 def facts_of(record: Record, bench: Bench, index: Mapping[str, int]) -> Facts | None:
     """Return what is compared of a plan; `None` if it cannot be read."""
-    nodes = record.nodes
-    if nodes.__class__ is not list or not all(node.__class__ is dict and node.get("task").__class__ is str for node in nodes):
+    words = _words(record.nodes)
+    if words is None:
         return None
     resource = bench.is_resource
-    names = [node["task"].replace("_", " ") if resource else node["task"] for node in nodes]
+    names = [_name(word, index) if resource else word for word, _ in words]
     facts = Facts(names)
     facts.tools = {name for name in names if name in index}
     facts.sequence = tuple(index.get(name, 0) for name in names)
-    for number, node in enumerate(nodes):
-        arguments = node.get("arguments")
-        for argument in arguments if arguments.__class__ is list else [] if arguments is None else [arguments]:
+    for number, (_, arguments) in enumerate(words):
+        for argument in arguments if isinstance(arguments, list) else [] if arguments is None else [arguments]:
             if resource:
                 _by_type(facts, number, argument, bench)
-            elif argument.__class__ is dict and "name" in argument:
-                facts.arguments.add((names[number], str(argument["name"])))
-                facts.values.add((names[number], str(argument["name"]), str(argument.get("value"))))
+            elif isinstance(argument, dict) and "name" in argument:
+                name = _text(argument["name"])
+                facts.arguments.add((names[number], name))
+                facts.values.add((names[number], name, _text(argument.get("value"))))
     if not resource:
-        first = {name: number for number, name in reversed(list(enumerate(names)))}
-        links = record.links
-        for link in links if links.__class__ is list else []:
-            source: Json = link.get("source") if link.__class__ is dict else None
-            target: Json = link.get("target") if link.__class__ is dict else None
-            if source.__class__ is str and target.__class__ is str:
-                facts.edges.add((source, target))
-                if source in first and target in first:
-                    facts.places.add((first[source], first[target]))
+        _by_links(facts, record.links)
     return facts
+
+
+def _words(nodes: Json) -> list[tuple[str, Json]] | None:
+    """Return the tool and the arguments of each task; `None` if one of them has no tool."""
+    found: list[tuple[str, Json]] = []
+    for node in nodes if isinstance(nodes, list) else [None]:
+        word = node.get("task") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(word, str):
+            return None
+        found.append((word, node.get("arguments")))
+    return found
+
+
+def _name(word: str, index: Mapping[str, int]) -> str:
+    """Return the name of a tool whose inputs have types: `_` counts as a space, unless the tool is called so."""
+    return word if word in index else word.replace("_", " ")
+
+
+def _by_links(facts: Facts, links: Json) -> None:
+    """Count what the links say, where arguments do not say what depends on what."""
+    first = {name: number for number, name in reversed(list(enumerate(facts.names)))}
+    for link in links if isinstance(links, list) else []:
+        source, target = (link.get("source"), link.get("target")) if isinstance(link, dict) else (None, None)
+        if isinstance(source, str) and isinstance(target, str):
+            facts.edges.add((source, target))
+            if source in first and target in first:
+                facts.places.add((first[source], first[target]))
 
 
 def _by_type(facts: Facts, number: int, argument: Json, bench: Bench) -> None:
     """Count an argument of a tool whose inputs have types: a text, or the output of another task."""
-    if argument.__class__ is dict:
+    if isinstance(argument, dict):
         argument = argument.get("value", next(iter(argument.values()), None))
-    if argument.__class__ is list and all(each.__class__ is str for each in argument):
-        argument = " ".join(argument)
-    if argument.__class__ is not str:
+    if isinstance(argument, list):
+        parts = [each for each in argument if isinstance(each, str)]
+        argument = " ".join(parts) if len(parts) == len(argument) else None
+    if not isinstance(argument, str):
         return
     name = facts.names[number]
     if "<node-" not in argument:
@@ -205,9 +227,14 @@ def _by_type(facts: Facts, number: int, argument: Json, bench: Bench) -> None:
     facts.values.add((name, kind, value))
 
 
-def _id(value: Json) -> str | int | None:
-    found = value.get("id") if value.__class__ is dict else None
-    return found if found.__class__ in {str, int} else None
+def _text(value: Json) -> str:
+    """Return a value as a text that it is compared by."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value) if value is None or isinstance(value, bool) else dumps(value, indent=False)
+    except (TypeError, ValueError):  # no JSON
+        return shown(value)
 
 
 def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:
