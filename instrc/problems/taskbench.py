@@ -10,13 +10,13 @@ from instrc.problems.plans import PlanProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInText(PlanProblem):
-    """A plan stands in a text that is not JSON alone: there are words around it, or the marks of a block of code.
+    r"""A plan stands in a text that is not JSON alone: there are words around it, or the marks of a block of code.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
     ```
     ```json plan.json
-    { "id": "1", "result": "Here it is: {\\"task_nodes\\": [{\\"task\\": \\"Translation\\", \\"arguments\\": [\\"Hello\\"]}]}" }
+    { "id": "1", "result": "Here it is: {\"task_nodes\": [{\"task\": \"Translation\", \"arguments\": [\"Hello\"]}]}" }
     ```
     ```console
     $ instrc plan check plan.json --tools tools.json

@@ -181,6 +181,7 @@ RESOURCE: dict[str, tuple[Any, str, bool]] = {
     "nothing from a tool": ([node("Compare", "a", "b"), node("Say It", "<node-0>")], "wrong-argument", False),
     "a number": ([node("Say It", 7)], "wrong-argument", False),
     "no task": ([SAID, "Say It"], "invalid-plan", False),
+    "a task with an empty name": ([node("", "hello")], "invalid-plan", False),
     "a task without a name": ([{"arguments": []}], "invalid-plan", False),
     "an object of tasks": ({"0": SAID}, "invalid-plan", False),
 }
@@ -298,11 +299,11 @@ def test_each_oddity_by_name_has_a_name_or_a_listed_repair(nodes: Any, links: An
 def test_both_releases_and_answers_of_models_are_read_alike() -> None:
     first = next(record for record in PLANS if instrc.import_plan(record, HUGGING).plan is not None)
     inner = {key: first[key] for key in ("task_steps", "task_nodes", "task_links")}
-    later = {key.replace("task_", "tool_"): json.dumps(value, separators=(",", ":")) for key, value in inner.items()}
+    later = {key.replace("task_", "tool_"): json.dumps(value) for key, value in inner.items()}
     forms = [
         {"id": "1", "instruction": "x", **later},
         {"id": "1", "user_request": "x", "result": inner},
-        {"id": "1", "result": json.dumps(inner, separators=(",", ":"), ensure_ascii=False)},
+        {"id": "1", "result": json.dumps(inner, indent=1)},
     ]
     for form in forms:
         found = instrc.import_plan(form, HUGGING)

@@ -53,7 +53,7 @@ class Draft:
         """Find the tools of the tasks."""
         for number, node in enumerate(nodes):
             word = node.get("task") if isinstance(node, dict) else None
-            if not isinstance(word, str):
+            if not isinstance(word, str) or not word:
                 reason = "a task is an object with a text as its `task`"
                 self.problems.append(InvalidPlan(pointer=self.place(number), reason=reason))
                 word = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.ir.bench import Bench, BenchTool
 from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, as_object, equal
 from instrc.plans.check import check_tasks, tools_of
 from instrc.plans.taskbench.importing import PlanImporter
 from instrc.plans.taskbench.records import read_record
@@ -47,8 +47,11 @@ def _misread(nodes: list[Json], links: list[Json], tasks: tuple[Task, ...], benc
     """Return where the record would be read as something else than the plan: a text that looks like a reference, say."""
     read = PlanImporter(bench).read({"task_nodes": nodes, "task_links": links})
     if read.plan is None:
-        wrong = (problem for problem in read.problems if problem.severity == "error")
-        return [UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}") for problem in wrong]
+        return [
+            UnexportablePlan(pointer=_task_place(problem.pointer), reason=f"it would be read as {problem.name}")
+            for problem in read.problems
+            if problem.severity == "error"
+        ]
     plan = _numbered(tasks)
     return [
         UnexportablePlan(pointer=f"/{number}", reason="this task would be read as another one")
@@ -141,13 +144,19 @@ def _written(nodes: list[Json], links: list[Json], record: Json) -> Json:
     for word in given.encoded:
         key = f"{given.prefix}_{word}"
         if key in new:
-            new[key] = dumps(new[key], indent=False)
+            said = given.nodes if word == "nodes" else given.links
+            new[key] = given.holder[key] if equal(new[key], said) else dumps(new[key], indent=False)
     if not given.place:
-        made: dict[str, Json] = {**given.holder, **{key: new[key] for key in new if key in given.holder or key.endswith("_nodes")}}
+        made: dict[str, Json] = {
+            **given.holder,
+            **{key: new[key] for key in new if key in given.holder or key.endswith("_nodes")},
+        }
         return dumps(made, indent=False) if isinstance(record, str) else made
     whole = as_object(record)
     inner: Json = {**given.holder, **new}
-    return {**whole, "result": dumps(inner, indent=False) if isinstance(whole["result"], str) else inner}
+    if isinstance(whole["result"], str):
+        return whole if equal(inner, given.holder) and not given.within else {**whole, "result": dumps(inner, indent=False)}
+    return {**whole, "result": inner}
 
 
 def _pairs(links: list[Json]) -> set[tuple[Json, ...]] | None:
