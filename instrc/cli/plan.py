@@ -17,7 +17,7 @@ from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import tokens
+from instrc.jsonvalue import as_object, tokens
 from instrc.problems.plans import PlanProblem
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -127,7 +127,7 @@ def export(
         several, found = _plans(given.value)
         for path, id_, plan in found:
             try:
-                record = export_plan(plan, bench)
+                record = as_object(export_plan(plan, bench))
             except CompileError as error:
                 _told([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
                 continue
