@@ -32,6 +32,7 @@ from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
     from instrc.launching.launcher import Launcher
+    from instrc.launching.preparing import Prepared
     from instrc.runtime.engine import Launch
     from instrc.runtime.interpreter.commands import UserCommand
 
@@ -80,11 +81,8 @@ def command(
     """Run a program: a tool, a direct call, or a process."""
     from instrc.cli.items import stream
     from instrc.cli.rehearsal import refuse_beside, rehearse_all
-    from instrc.launching.equipping import how_of
-    from instrc.launching.handlers import registered
-    from instrc.launching.launcher import Launcher, new_id
+    from instrc.launching.launcher import new_id
     from instrc.launching.preparing import prepare
-    from instrc.runtime.activities import Activities
 
     try:
         prompt = None if given is None else value_of(given)
@@ -96,9 +94,7 @@ def command(
             refuse_beside({**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
         tell_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
-        how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
-        known = registered(prepared, Activities(), rehearse=rehearse)
-        launcher = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
+        launcher = _launcher(prepared, model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
             launch = partial(_numbered, launcher, run_id or new_id(prepared.name))
@@ -110,6 +106,20 @@ def command(
     except CompileError as error:
         raise told(error, shape) from None
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
+
+
+def _launcher(
+    prepared: Prepared, model: str | None, *, batch: int, requests: int | None, tokens: int | None, rehearse: bool
+) -> Launcher:
+    """Return what begins runs of a program, with its models and activities."""
+    from instrc.launching.equipping import how_of
+    from instrc.launching.handlers import registered
+    from instrc.launching.launcher import Launcher
+    from instrc.runtime.activities import Activities
+
+    how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
+    known = registered(prepared, Activities(), rehearse=rehearse)
+    return Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
 
 
 def _numbered(launcher: Launcher, name: str, number: int, given: Json) -> Launch:
