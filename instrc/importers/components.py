@@ -5,8 +5,9 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from instrc.flattening.definitions import ascii_name
+from instrc.importers.discriminators import spell_out
 from instrc.importers.given import File, Given
-from instrc.importers.mend import mended
+from instrc.importers.mend import DISCRIMINATOR, mended
 from instrc.importers.references import settle_references
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, tokens
@@ -51,9 +52,27 @@ class Components:
             self.definitions[name] = mended(definition, place, self.given, self._rules)
         return schema
 
+    def spelt_out(self, schema: Json, path: Path) -> Json:
+        """Return a schema, which the definitions of this object belong to, without the discriminators of OpenAPI."""
+        places = {name: place for place, name in self._names.items()}
+        written = {name: str(place[-1]).rpartition("/")[2].partition(".")[0] for name, place in places.items()}
+
+        def spelt(part: Json, start: Path) -> Json:
+            return spell_out(
+                part,
+                self.definitions,
+                written,
+                lambda inner: self.given.left_out((*start, *inner), "discriminator", DISCRIMINATOR),
+            )
+
+        definitions = {name: spelt(definition, places[name]) for name, definition in self.definitions.items()}
+        made = spelt(schema, path)
+        self.definitions = definitions
+        return made
+
     def whole(self, raw: Json, path: Path) -> Json:
         """Return a mended schema with its definitions."""
-        schema = self.schema(raw, path)
+        schema = self.spelt_out(self.schema(raw, path), path)
         if schema.__class__ is dict and self.definitions:
             schema = {**schema, "$defs": self.definitions}
         settle_references(schema, path, self.given)

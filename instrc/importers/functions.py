@@ -26,7 +26,16 @@ from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.walk import Path
 
-_LISTS = ("tools", "functions", "function", "functionDeclarations", "function_declarations", "result", "available_tools")
+_LISTS = (
+    "tools",
+    "functions",
+    "function",
+    "functionDeclarations",
+    "function_declarations",
+    "result",
+    "available_tools",
+    "toolConfig",
+)
 """Members that hold tools or lead to them: of requests, answers of servers, data sets."""
 _ONE = ("function", "json_schema", "response_format", "format", "text", "tool", "toolSpec", "custom")
 """Members that hold one."""
@@ -138,6 +147,8 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
     schema_at = (*path, schema_key) if schema_key else path
     if raw.__class__ is str and _unpacked(raw) is not None:
         raw = _unpacked(raw)
+    if schema_key == "inputSchema" and raw.__class__ is dict and raw.keys() == {"json"} and _has_properties(raw["json"]):
+        raw, schema_at = raw["json"], (*schema_at, "json")  # as Bedrock Converse writes it
     if schema_key is None and ("required_parameters" in value or "optional_parameters" in value):
         raw = _two_lists(value, path, given)
         read |= {"required_parameters", "optional_parameters"}
@@ -166,6 +177,10 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
         result=partial(settled, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
         extras=extras,
     )
+
+
+def _has_properties(schema: Json) -> bool:
+    return schema.__class__ is dict and (schema.get("type") == "object" or schema.get("properties").__class__ is dict)
 
 
 def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:

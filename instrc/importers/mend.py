@@ -15,16 +15,17 @@ from instrc.schema.walk import Path
 _OF_THE_ENGINE = "a vibe keeps this word for the engine"
 _UNWANTED: dict[str, str] = {
     **dict.fromkeys(("references", "arguments", "activity", "when", "each"), _OF_THE_ENGINE),
-    "discriminator": "JSON Schema tells alternatives apart by their properties",
     "xml": "answers are JSON",
     "$vocabulary": "it belongs to a meta-schema",
 }
 """Keywords that have no place in a vibe, and why."""
+DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 
 def mend(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
-    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
+    unwanted = _UNWANTED if rules.refer is not None else {**_UNWANTED, "discriminator": DISCRIMINATOR}
+    found = normalize(schema, replace(rules, unwanted=unwanted), path)
     tell(found.notes, given, plain_words=rules.plain_words)
     return found.schema
 

@@ -1,7 +1,9 @@
 """One operation of an OpenAPI 3 document becomes one tool.
 
 `x-in` says where a property goes (`path`, `query`, `header`, `cookie`, `body`), `x-name` what it is called there if otherwise.
-`x-operation` says which operation it is: `GET /pets/{petId}`; `x-content-type` what a body is written as if not as JSON.
+`x-operation` says which operation it is: `GET /pets/{petId}`.
+`x-content-type` is the media type of a body if not `application/json`.
+`x-style` and `x-explode` say how a parameter is written, where the document does.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class Operation:
         for parameter, path in self._parameters():
             self.parameter(parameter, path)
         self.body()
-        schema: dict[str, Json] = {"type": "object", "properties": self.properties}
+        schema = self.components.spelt_out({"type": "object", "properties": self.properties}, self.at)
         if self.required:
             schema["required"] = list(dict.fromkeys(self.required))
         if self.components.definitions:
@@ -103,7 +105,16 @@ class Operation:
             said["deprecated"] = True
         if "example" in parameter and "examples" not in own:
             said["examples"] = [parameter["example"]]
+        said |= self.serialization(parameter)
         self.add(parameter["name"], {**own, **said}, where, required=where == "path" or parameter.get("required") is True)
+
+    def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
+        """Return how the value of a parameter is written, as far as the document says so."""
+        said = {f"x-{key}": parameter[key] for key in ("style", "explode", "allowReserved") if key in parameter}
+        content = parameter.get("content")
+        if parameter.get("schema") is None and content.__class__ is dict and content:
+            said["x-content-type"] = next(iter(content))
+        return said
 
     def place_of(self, parameter: dict[str, Json], path: Path) -> str | None:
         """Return where a parameter goes; `None` if it does not come in."""
@@ -158,14 +169,14 @@ class Operation:
         spread, spread_at = self.components.follow(raw, place)
         if self._spreads(spread, required=required):
             self._spread(spread, spread_at)
-            if not is_json(kind):
+            if not _is_usual(kind):
                 self.extras["x-content-type"] = kind
             return
         schema = self.components.schema({} if raw is None else raw, place)
         own = schema if schema.__class__ is dict else {}
         if described is not None and "description" not in own:
             own = {"description": described, **own}
-        if not is_json(kind):
+        if not _is_usual(kind):
             own = {**own, "x-content-type": kind}
         self.add("body", own, "body", required=required)
 
@@ -223,3 +234,8 @@ def is_json(kind: str) -> bool:
     """Tell whether what a media type names is JSON."""
     essence = kind.partition(";")[0].strip().lower()
     return essence.endswith(("/json", "+json")) or essence == "*/*"
+
+
+def _is_usual(kind: str) -> bool:
+    """Tell whether a media type is what a body has unless another one is said."""
+    return kind.partition(";")[0].strip().lower() in {"application/json", "*/*"}

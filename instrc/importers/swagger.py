@@ -39,6 +39,10 @@ class SwaggerOperation(Operation):
         self.extras.setdefault("x-content-type", _FORM)
         return "body"
 
+    def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
+        """Return how the value of a parameter is written, as far as the document says so."""
+        return {"x-collection-format": parameter["collectionFormat"]} if "collectionFormat" in parameter else {}
+
     def schema_of(self, parameter: dict[str, Json], path: Path) -> tuple[Json, Path]:
         """Return the schema that a parameter is."""
         schema = {keyword: value for keyword, value in parameter.items() if keyword not in _OF_A_PARAMETER}

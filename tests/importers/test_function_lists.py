@@ -388,3 +388,15 @@ def test_no_member_of_a_tool_can_break_the_reading(key: str, junk: Json) -> None
     for kind in ("openai", "mcp", "bfcl", "anthropic"):
         import_tools(kind, [{"name": "f", key: junk}, {"parameters": {}, key: junk}, {"description": "d", key: junk}])
         import_tools(kind, {key: junk})
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic", "mcp"])
+def test_tools_of_bedrock_are_read(kind: str) -> None:
+    schema = {"type": "object", "properties": {"sign": {"type": "string"}}, "required": ["sign"]}
+    spec = {"name": "top_song", "description": "Get the song.", "inputSchema": {"json": schema}}
+    for source in ({"toolConfig": {"tools": [{"toolSpec": spec}]}}, [{"toolSpec": spec}], spec):
+        imported = import_tools(kind, source)
+        assert imported.problems == ()
+        assert imported.vibes[0].document == {"title": "top_song", "description": "Get the song.", **schema}
+    plain = import_tools(kind, {"name": "a", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}})
+    assert plain.vibes[0].document["properties"] == {"json": {"type": "string"}}

@@ -287,3 +287,58 @@ def test_aliases_that_share_a_little_are_read(tmp_path: Path) -> None:
     )
     (vibe,) = import_tools("openapi", tmp_path / "api.yaml").vibes
     assert [schema["type"] for schema in vibe.document["properties"].values()] == ["string", "string"]
+
+
+CAT = {"type": "object", "properties": {"kind": {"type": "string"}, "lives": {"type": "integer"}}}
+DOG = {"allOf": [{"type": "object", "properties": {"kind": {"enum": ["dog"]}}}]}
+
+
+def told_apart(discriminator: Json, *, version: str = "3.0.3") -> tuple[Json, list[str]]:
+    branches = [{"$ref": "#/components/schemas/Cat"}, {"$ref": "#/components/schemas/Dog"}]
+    given = document(body({"oneOf": branches, "discriminator": discriminator}), version=version)
+    given["components"]["schemas"] |= {"Cat": CAT, "Dog": DOG}
+    imported = import_tools("openapi", given)
+    return imported.vibes[0].document["properties"]["body"]["oneOf"], [problem.message for problem in imported.problems]
+
+
+def test_a_discriminator_becomes_a_const_of_each_alternative_that_has_none() -> None:
+    branches, problems = told_apart({"propertyName": "kind"})
+    is_cat = {"type": "object", "properties": {"kind": {"const": "Cat"}}, "required": ["kind"]}
+    assert branches[0] == {"allOf": [{"$ref": "#/$defs/Cat"}, is_cat]}
+    assert branches[1] == {"$ref": "#/$defs/Dog"}
+    assert problems == []
+
+
+def test_the_mapping_of_a_discriminator_says_the_values() -> None:
+    mapping = {"cat": "Cat", "kitten": "#/components/schemas/Cat", "dog": "Dog"}
+    branches, problems = told_apart({"propertyName": "kind", "mapping": mapping}, version="3.1.0")
+    assert branches[0]["allOf"][1]["properties"] == {"kind": {"enum": ["cat", "kitten"]}}
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "discriminator", [{"propertyName": "kind", "mapping": {"hound": "Dog"}}, {}, "kind", {"propertyName": 1}]
+)
+def test_a_discriminator_that_no_keyword_can_say_is_told(discriminator: Json) -> None:
+    branches, problems = told_apart(discriminator)
+    assert branches == [{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}]
+    assert problems == ["`discriminator` is left out: JSON Schema tells alternatives apart by their properties"]
+
+
+def test_how_a_parameter_and_a_body_are_written_is_kept() -> None:
+    parameters: list[Json] = [
+        {
+            "name": "ids",
+            "in": "query",
+            "style": "form",
+            "explode": False,
+            "schema": {"type": "array", "items": {"type": "string"}},
+        },
+        {"name": "filter", "in": "query", "content": {"application/json": {"schema": {"type": "object"}}}},
+    ]
+    made = tool(document({"parameters": parameters, **body({}, kind="application/merge-patch+json")}))
+    assert made["properties"] == {
+        "ids": {"type": "array", "items": {"type": "string"}, "x-style": "form", "x-explode": False, "x-in": "query"},
+        "filter": {"type": "object", "x-content-type": "application/json", "x-in": "query"},
+        "body": {"x-content-type": "application/merge-patch+json", "x-in": "body"},
+    }

@@ -51,7 +51,7 @@ def test_parameters_are_schemas_themselves() -> None:
     assert made["properties"] == {
         "id": {"type": "string", "format": "uuid", "description": "Which.", "x-in": "path"},
         "limit": {"type": "integer", "maximum": 9, "default": 3, "x-in": "query"},
-        "tags": {"type": "array", "items": {"type": "string"}, "x-in": "query"},
+        "tags": {"type": "array", "items": {"type": "string"}, "x-collection-format": "csv", "x-in": "query"},
         "X-Trace": {"type": "string", "enum": ["a", "b"], "x-in": "header"},
     }
     assert made["required"] == ["id"]
