@@ -23,6 +23,7 @@ from instrc.ir.artefact import Artefact
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
+from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import apply, begin, issue
@@ -150,7 +151,10 @@ def _answered(block: Block, artefact: Artefact) -> dict[str, Json]:
         from instrc.lifting.lift import lift
         from instrc.lowering.lower import lower
 
-        lifted = lift(value, lower(tool, dialect(target), artefact.name).map)
+        try:
+            lifted = lift(value, lower(tool, dialect(target), artefact.name).map)
+        except CompileError as error:
+            _refuse(error.problems[0].message)
         problems = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
         if not lifted.calls:
             return {"problems": problems or [f"/ the answer is {lifted.status}"]}

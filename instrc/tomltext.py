@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART}){{9,}}")
@@ -21,7 +20,7 @@ class TomlError(ValueError):
         self.column = column
 
 
-def read_toml(text: str) -> dict[str, Any]:
+def read_toml(text: str) -> dict[str, object]:
     """Return what a text says; a `TomlError` if it is not TOML, or cannot be read in a moment."""
     import tomllib  # few runs need it
 

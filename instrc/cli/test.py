@@ -76,20 +76,26 @@ def command(
         if edits and update:
             changed[file] = _edited(text, edits)
         failed += len(cases) if problems else 0
-    if changed:
-        try:
-            write_files(changed)
-        except OSError as error:
-            place = place_of(error, next(iter(changed)))
-            report.add(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
-        else:
-            say_written(changed, Format.TEXT)
+    _write(changed, report)
     show(report.once(), Format.TEXT)
     if not passed and not failed and not report.failed:
         tell("there are no cases: write some into NAME.cases.md beside NAME.aug\n")
         raise typer.Exit(NO_CASES)
     tell(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
     raise typer.Exit(PROBLEMS if failed or report.failed else FINE)
+
+
+def _write(changed: dict[Path, str], report: Report) -> None:
+    """Write the files of cases in which something came out otherwise."""
+    if not changed:
+        return
+    try:
+        write_files(changed)
+    except OSError as error:
+        place = place_of(error, next(iter(changed)))
+        report.add(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
+    else:
+        say_written(changed, Format.TEXT)
 
 
 def _files(paths: list[str]) -> list[Path]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, equal
 from instrc.schema.walk import Path, rebuild, walk
 
 KEYWORD = "discriminator"
-_BRANCHES = ("oneOf", "anyOf")
 _DEPTH = 20
 
 
@@ -22,13 +20,13 @@ def spell_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[st
     reader = _Discriminators(definitions, written)
     made = rebuild(schema, reader.spell)
     for path, node in walk(made):
-        if node.__class__ is dict and KEYWORD in node:
+        if isinstance(node, dict) and KEYWORD in node:
             tell((*path, KEYWORD))
     return rebuild(made, _without)
 
 
 def _without(node: Json) -> Json:
-    if node.__class__ is not dict or KEYWORD not in node:
+    if not isinstance(node, dict) or KEYWORD not in node:
         return node
     return {keyword: value for keyword, value in node.items() if keyword != KEYWORD}
 
@@ -42,42 +40,48 @@ class _Discriminators:
 
     def spell(self, node: Json) -> Json:
         """Return one schema with its discriminator spelt out; the same where that is not possible."""
-        said = node.get(KEYWORD) if node.__class__ is dict else None
-        name = said.get("propertyName") if said.__class__ is dict else None
-        keyword = next((each for each in _BRANCHES if node.__class__ is dict and node.get(each).__class__ is list), None)
-        if name.__class__ is not str or keyword is None:
+        if not isinstance(node, dict):
             return node
-        found = said["mapping"] if said is not None and "mapping" in said else {}
-        mapping = found if found.__class__ is dict else {}
-        branches = [self._branch(branch, name, mapping) for branch in node[keyword]]
-        return node if any(branch is None for branch in branches) else {**_without(node), keyword: branches}
+        said = node.get(KEYWORD)
+        name = said.get("propertyName") if isinstance(said, dict) else None
+        mapping = said.get("mapping") if isinstance(said, dict) else None
+        for keyword in ("oneOf", "anyOf"):
+            branches = node.get(keyword)
+            if isinstance(name, str) and isinstance(branches, list):
+                values = mapping if isinstance(mapping, dict) else {}
+                made = [self._branch(branch, name, values) for branch in branches]
+                if None not in made:
+                    return {**{key: value for key, value in node.items() if key != KEYWORD}, keyword: made}
+        return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
         """Return an alternative that says its value; `None` if it has no name to be told by, or says another value."""
-        reference = branch.get("$ref") if branch.__class__ is dict else None
-        if reference.__class__ is not str or not reference.startswith("#/$defs/"):
+        reference = branch.get("$ref") if isinstance(branch, dict) else None
+        if not isinstance(reference, str) or not reference.startswith("#/$defs/"):
             return None
         target = reference.removeprefix("#/$defs/")
         own = self.written.get(target, target)
-        values = [value for value, leads_to in mapping.items() if str(leads_to).rpartition("/")[2].partition(".")[0] == own]
-        said = list(self._said(self.definitions.get(target), name, _DEPTH))
+        values: list[Json] = [
+            value for value, leads_to in mapping.items() if str(leads_to).rpartition("/")[2].partition(".")[0] == own
+        ]
+        said = list(self._values(self.definitions.get(target), name, _DEPTH))
         if said:
             return branch if all(any(equal(value, each) for each in said) for value in values) else None
         wanted: Json = {"const": own} if not values else {"const": values[0]} if len(values) == 1 else {"enum": values}
         return {"allOf": [branch, {"type": "object", "properties": {name: wanted}, "required": [name]}]}
 
-    def _said(self, schema: Json, name: str, depth: int) -> Iterator[Json]:
-        """Yield the values that a definition itself lets the property have, if it names them."""
-        if schema.__class__ is not dict or depth == 0:
+    def _values(self, schema: Json, name: str, depth: int) -> Iterator[Json]:
+        """Yield the values that a definition itself lets the property have, if it names one."""
+        if not isinstance(schema, dict) or depth == 0:
             return
-        properties = schema.get("properties")
-        part = properties.get(name) if properties.__class__ is dict else None
-        if part.__class__ is dict and "const" in part:
-            yield part["const"]
-        elif part.__class__ is dict and part.get("enum").__class__ is list and len(part["enum"]) == 1:
-            yield from part["enum"]
-        for each in schema["allOf"] if schema.get("allOf").__class__ is list else ():
-            yield from self._said(each, name, depth - 1)
+        match schema.get("properties"):
+            case {**properties}:
+                match properties.get(name):
+                    case {"const": value} | {"enum": [value]}:
+                        yield value
+        parts = schema.get("allOf")
+        for each in parts if isinstance(parts, list) else ():
+            yield from self._values(each, name, depth - 1)
         reference = schema.get("$ref")
-        if reference.__class__ is str:
-            yield from self._said(self.definitions.get(reference.removeprefix("#/$defs/")), name, depth - 1)
+        if isinstance(reference, str):
+            yield from self._values(self.definitions.get(reference.removeprefix("#/$defs/")), name, depth - 1)

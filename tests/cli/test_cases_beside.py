@@ -148,3 +148,11 @@ def test_the_doctor_says_what_is_there_and_what_counts(instrc: Instrc, folder: P
     assert "extras:" in done.out
     (folder / "pyproject.toml").write_text("[tool.instrc]\nroots = 5\n")
     assert instrc("doctor").code == 1
+
+
+def test_a_case_of_a_target_that_does_not_exist_is_told(instrc: Instrc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.aug").write_text(PROGRAM)
+    (tmp_path / "x.cases.md").write_text("## A\n\n```json answer opnai\n{}\n```\n```json output\n```\n")
+    done = instrc("test")
+    assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`\n")
