@@ -37,16 +37,17 @@ def compile_source(
 ) -> tuple[Artefact, ...]:
     """Return the artefacts of a program, one an export; `CompileError` if a stage fails.
 
-    `launching` are the programs that are being compiled because they are launched, by reference.
+    `launching` are the programs that are being compiled because they are launched, by path.
     """
     program = parse(source, report)
     name_habits(program, report)
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
-    launch = partial(_launched, registry, options, launching)
+    launch = partial(_launched, options, launching)
     instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)
     graphs = bind(program, instructions, report, stem=stem)
-    review_used(instructions.uris(), registry, report)
+    for table in instructions.tables:
+        review_used(table.uris(), table.registry, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
     flat = [compose(graph, instructions, report) for graph in graphs]
@@ -59,14 +60,14 @@ def compile_source(
 
 
 def _launched(
-    registry: Registry, options: Options, launching: frozenset[str], file: ProgramFile, export: str | None
+    options: Options, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
 ) -> Json | None:
     """Return the entry of a program that is compiled by itself; `None` if it is no process, or launches itself."""
-    if file.uri in launching:
+    if file.path in launching:
         return None
     source = Source(file.path, file.data.decode("utf-8-sig", "replace"))
     made = compile_source(
-        source, registry, replace(options, batch=1), Report(), stem=file.segment, launching=launching | {file.uri}
+        source, registry, replace(options, batch=1), Report(), stem=file.segment, launching=launching | {file.path}
     )
     chosen = [each for each in made if export in (None, each.name) and "process" in each.documents]
     entry = chosen[0].documents["tool"] if chosen else None

@@ -35,6 +35,8 @@ class Instruction(msgspec.Struct, frozen=True):
     uri: str | None
     schema: dict[str, Json] | None
     """Only where there is no vibe: inline schemas and sketches."""
+    home: int = 0
+    """Whose roots it was found in: 0 for those of the program that is compiled."""
 
     @property
     def kind(self) -> Kind:

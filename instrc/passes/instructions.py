@@ -24,8 +24,8 @@ from instrc.vibes.registry import ProgramFile, Registry
 PLACEHOLDER = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
-Launch: TypeAlias = Callable[[ProgramFile, str | None], Json | None]
-"""Compiles a program by itself and returns its entry, for those who launch it."""
+Launch: TypeAlias = Callable[[ProgramFile, str | None, Registry], Json | None]
+"""Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
 
 Place: TypeAlias = Callable[[Problem], Problem]
 """Finds a better place for a problem, if it knows one."""
@@ -47,11 +47,25 @@ def _as_it_is(problem: Problem) -> Problem:
 
 
 class InstructionTable:
-    """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too."""
+    """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too.
+
+    Programs that are called and see other roots have tables of their own; all know each other.
+    """
 
     def __init__(
-        self, registry: Registry, report: Report, *, sketch: bool = False, limit: int = LIMIT, launch: Launch | None = None
+        self,
+        registry: Registry,
+        report: Report,
+        *,
+        sketch: bool = False,
+        limit: int = LIMIT,
+        launch: Launch | None = None,
+        tables: list[InstructionTable] | None = None,
     ) -> None:
+        self.tables = [] if tables is None else tables
+        """Those of one compilation, by the `home` of their instructions."""
+        self._home = len(self.tables)
+        self.tables.append(self)
         self.registry = registry
         self.limit = limit
         self.report = report
@@ -86,9 +100,23 @@ class InstructionTable:
             return None
         return self.registry.load_program(document, at)
 
+    def of(self, file: ProgramFile) -> InstructionTable:
+        """Return the table of a program that is called: of what its own roots hold."""
+        registry = self.registry.of(file)
+        for table in self.tables:
+            if table.registry is registry:
+                return table
+        return InstructionTable(
+            registry, self.report, sketch=self.sketch, limit=self.limit, launch=self._launch, tables=self.tables
+        )
+
+    def registry_of(self, instruction: Instruction) -> Registry:
+        """Return the registry that an instruction was found in."""
+        return self.tables[instruction.home].registry
+
     def launched(self, file: ProgramFile, export: str | None) -> Json | None:
         """Return the entry of a program that is compiled by itself; `None` if it is no process."""
-        return None if self._launch is None else self._launch(file, export)
+        return None if self._launch is None else self._launch(file, export, self.registry)
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every vibe there is."""
@@ -101,7 +129,7 @@ class InstructionTable:
             document, mark, fragment = uri.partition("#")
             vibe = self.registry.load(document, at)
             name = fragment.rpartition("/")[2] or vibe.segment  # a part of a vibe goes by its own name
-            found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None)
+            found = self._instructions[uri] = Instruction(name, vibe.uri + mark + fragment, None, self._home)
         return found
 
     def searched(self) -> tuple[str, ...]:
@@ -123,6 +151,8 @@ class InstructionTable:
         """
         if instruction.uri is None:
             return self.flatten(instruction.schema, at=at, place=partial(_inline, at))
+        if instruction.home != self._home:
+            return self.tables[instruction.home].schema(instruction, at)
         flat = self._flat.get(instruction.uri)
         if flat is None:
             uri, _, fragment = instruction.uri.partition("#")

@@ -69,17 +69,23 @@ class Surroundings:
             self._near[near] = self._registry(source)
         return self._near[near]
 
-    def _registry(self, source: Path | None) -> Registry:
+    def called(self, source: Path, root: Path) -> Registry:
+        """Return the registry that a program sees which has been found in a root; that is one of its roots too."""
+        return self._registry(source, root)
+
+    def _registry(self, source: Path | None, root: Path | None = None) -> Registry:
         settings = self.settings(source)
-        workspace = (*self._roots, *_beside(source), *settings.roots)
+        workspace: tuple[Path, ...] = (*self._roots, *_beside(source), *settings.roots)
         shared = (*self._shared, *settings.shared)
+        if root is not None and os.path.realpath(root) not in map(os.path.realpath, (*workspace, *shared)):
+            workspace = (*workspace, root)
         max_bytes = settings.limits.get("vibe", MAX_BYTES)
         place = self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
             lock = None if place is None else open_lock(place)
             self._registries[key] = Registry(
-                workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved
+                workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved, around=self.called
             )
         return self._registries[key]
 

@@ -7,7 +7,7 @@ Earlier roots win, in looking up a name as in following a reference.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -40,6 +40,8 @@ class ProgramFile(NamedTuple):
     path: str
     """As it is shown."""
     data: bytes
+    root: Path
+    """The root that it lies in."""
 
 
 class Registry:
@@ -60,6 +62,7 @@ class Registry:
         lock: Lock | None = None,
         memory: Mapping[str, Json] | None = None,
         unsaved: Mapping[str, str] | None = None,
+        around: Callable[[Path, Path], Registry] | None = None,
     ) -> None:
         built_in = resources.folder("schemas") if library is None else library
         in_memory = (MemoryRoot(memory),) if memory else ()
@@ -69,6 +72,8 @@ class Registry:
         self.max_bytes = max_bytes
         self.lock = lock
         """What references have to mean; `None` for whatever they mean now."""
+        self._around = around
+        """Gives the registry that a file in a root sees."""
         self._unsaved = {} if unsaved is None else unsaved
         """Texts that an editor holds, by real path: they stand for the files."""
         self.documents: Mapping[str, Json] = Documents(self)
@@ -132,8 +137,13 @@ class Registry:
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or "its path is not one"
                 raise invalid_vibe([(Source(path.as_posix(), "").whole(), reason.lower())], at) from None
-            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data)
+            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
         return None
+
+    def of(self, file: ProgramFile) -> Registry:
+        """Return the registry that a program of a root sees: this one, if it has the same roots."""
+        found = self if self._around is None else self._around(Path(file.path), file.root)
+        return self if found.lock is self.lock and _seen(found) == _seen(self) else found
 
     def names(self) -> tuple[str, ...]:
         """Return the name of every vibe, as spelled, earlier roots first."""
@@ -338,6 +348,10 @@ def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
         fitting = {version: entry for version, entry in versions.items() if version and version[: len(start)] == start}
         return newest(fitting) if fitting else None
     return newest(versions)
+
+
+def _seen(registry: Registry) -> list[tuple[str, bool]]:
+    return [(os.path.realpath(root.path), root.shared) for root in registry.roots]
 
 
 def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Root]:

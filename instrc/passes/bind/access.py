@@ -38,7 +38,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
 
 def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
-    found = given(ev, name, context)
+    found = given(name, context)
     if found is not None:
         return found
     scope = context.scope
@@ -48,7 +48,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     if scope.is_input(name.text):
         ev.note_read(name.text, scope)
         return Result(Path(name.text))
-    if definition is not None or knows(ev, name.text, scope) or find_instruction(ev, name, scope) is not None:
+    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope) is not None:
         ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text))
     return None
 

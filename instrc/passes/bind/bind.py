@@ -48,7 +48,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     Exports that hold a mistake are left out: it is in the report.
     """
     mine = Report()
-    names = define(program, mine)
+    names = define(program, mine, instructions)
     root = names.root
     read: set[str] = set()
     used = mentioned(program) | RESERVED

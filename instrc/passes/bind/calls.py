@@ -89,7 +89,7 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
 
 def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span, context: EvaluationContext) -> None:
     """Insert the step that prepares a server call, if there is one and it is not there already."""
-    found = ev.instructions.named(instruction.stem)
+    found = context.scope.program.instructions.named(instruction.stem)
     if not found:
         return
     preparation = find_instruction(ev, Name(instruction.stem, span), context.scope)

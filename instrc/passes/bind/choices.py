@@ -113,7 +113,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         if called is None:
             return None
     elif isinstance(expression, Uri):
-        called = find_vibe(ev, expression)
+        called = find_vibe(ev, expression, context.scope)
         if called is None:
             return None
     made = None
@@ -182,7 +182,7 @@ def _described(
 
 def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:
     """Return what an activity is called with: its preparation's schema, else its own beside `output`, else anything."""
-    if ev.instructions.named(called.stem):
+    if context.scope.program.instructions.named(called.stem):
         preparation = find_instruction(ev, Name(called.stem, at), context.scope)
         if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)

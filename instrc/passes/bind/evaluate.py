@@ -99,7 +99,7 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate a bare name."""
-    found = given(ev, name, context)
+    found = given(name, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
         return done(found)
@@ -120,7 +120,7 @@ def _call(
     ev: Evaluation, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Evaluate a call of whatever a name or a reference stands for."""
-    called = find_vibe(ev, callee) if isinstance(callee, Uri) else callee_of(ev, callee, context)
+    called = find_vibe(ev, callee, context.scope) if isinstance(callee, Uri) else callee_of(ev, callee, context)
     match called:
         case None:
             return _mistakes_in(ev, arguments, context)

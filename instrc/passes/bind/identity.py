@@ -131,7 +131,7 @@ class Identities:
     def instruction(self, instruction: Instruction) -> int:
         """Return the number of an instruction."""
         if instruction.uri is not None:
-            return self.of(instruction.name, instruction.uri)
+            return self.of(instruction.name, instruction.uri, instruction.home)
         return self.of(instruction.name, "inline", self.json(instruction.schema))
 
     def argument(self, argument: Argument) -> Hashable:

@@ -93,7 +93,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         target = alias(ev, written[0].value, context.scope)
     if isinstance(target, Program):
         yield from ()
-        made = ev.instructions.launched(target.file, target.export)
+        made = target.instructions.launched(target.file, target.export)
         entry, name = made, target.file.segment
         if entry is None:
             ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=name))

@@ -26,52 +26,55 @@ def meaning(ev: Evaluation, name: Name, scope: Scope) -> Meaning | None:
     return find_instruction(ev, name, scope)
 
 
-def knows(ev: Evaluation, name: str, scope: Scope) -> bool:
+def knows(name: str, scope: Scope) -> bool:
     """Tell whether a name stands for something outside of braces."""
-    known = is_value(name, scope) or name in RESERVED or bool(ev.instructions.named(name))
-    return known or bool(ev.instructions.programs_named(name))
+    instructions = scope.program.instructions
+    known = is_value(name, scope) or name in RESERVED or bool(instructions.named(name))
+    return known or bool(instructions.programs_named(name))
 
 
 def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | Program | None:
     """Return the instruction of the registry that a name finds, else the program."""
-    found = ev.instructions.named(name.text) or ev.instructions.programs_named(name.text)
+    instructions = scope.program.instructions
+    found = instructions.named(name.text) or instructions.programs_named(name.text)
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
             ev.report.add(problems.suspicious.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
-        return find_vibe(ev, Uri(found[0], name.span))
+        return find_vibe(ev, Uri(found[0], name.span), scope)
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
-    elif ev.instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
-        return ev.instructions.sketched(name.text)
+    elif instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):
+        return instructions.sketched(name.text)
     else:
-        offered = suggestions(name, scope.visible(), scope.inputs, ev.instructions.names(), RESERVED)
-        searched, inside = ev.instructions.searched(), scope.program.survey.defined(name.text)
+        offered = suggestions(name, scope.visible(), scope.inputs, instructions.names(), RESERVED)
+        searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
         ev.report.add(problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=searched, inside=inside))
     return None
 
 
-def find_vibe(ev: Evaluation, uri: Uri) -> Instruction | Program | None:
+def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | Program | None:
     """Return the instruction that an `aug:` reference leads to, else the program."""
+    instructions = scope.program.instructions
     try:
-        file = ev.instructions.program(uri.text, uri.span)
+        file = instructions.program(uri.text, uri.span)
         if file is not None:
-            return Program(file, uri.text.partition("#")[2] or None)
-        return ev.instructions.instruction(uri.text, uri.span)
+            return Program(file, uri.text.partition("#")[2] or None, instructions.of(file))
+        return instructions.instruction(uri.text, uri.span)
     except CompileError as error:
         for problem in error.problems:
             ev.report.add(problem)
         return None
 
 
-def given(ev: Evaluation, name: Name, context: EvaluationContext) -> Value | None:
+def given(name: Name, context: EvaluationContext) -> Value | None:
     """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
     found = context.find(name.text)
     if found is None:
         found = context.scope.value(name.text)
     if found is None and context.keys is not None:
         part = context.keys.part(name.text)
-        if part is not None and not knows(ev, name.text, context.scope):
+        if part is not None and not knows(name.text, context.scope):
             return part
     return found
 
@@ -100,7 +103,7 @@ def alias(ev: Evaluation, expression: Expression, scope: Scope) -> Called | None
     if isinstance(end, Name) and not is_value(end.text, home):
         found = meaning(ev, end, home)
         return found if isinstance(found, Instruction | Special | Program) else None
-    return find_vibe(ev, end) if isinstance(end, Uri) else None
+    return find_vibe(ev, end, home) if isinstance(end, Uri) else None
 
 
 def is_reference(ev: Evaluation, expression: Expression, context: EvaluationContext) -> bool:
@@ -109,7 +112,7 @@ def is_reference(ev: Evaluation, expression: Expression, context: EvaluationCont
         return True
     if not isinstance(expression, Name):
         return False
-    if given(ev, expression, context) is not None or context.scope.is_input(expression.text):
+    if given(expression, context) is not None or context.scope.is_input(expression.text):
         return True
     found = context.scope.find(expression.text)
     return found is not None and not ev.ends.is_alias(found)

@@ -10,6 +10,7 @@ from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
 from instrc.passes.bind.scopes import Definition, ProgramNames
 from instrc.passes.bind.survey import survey
+from instrc.passes.instructions import InstructionTable
 from instrc.problems.report import Report
 from instrc.source import Span
 from instrc.vibes.registry import ProgramFile
@@ -37,6 +38,8 @@ class Program(NamedTuple):
     file: ProgramFile
     export: str | None
     """The name of the export, where one is chosen."""
+    instructions: InstructionTable
+    """What its own roots hold."""
 
     @property
     def reference(self) -> str:
@@ -48,7 +51,7 @@ Called: TypeAlias = Instruction | Special | Program
 Meaning: TypeAlias = Definition | InputName | Called
 
 
-def define(program: Parsed, report: Report, calls: tuple[str, ...] = ()) -> ProgramNames:
+def define(program: Parsed, report: Report, instructions: InstructionTable, calls: tuple[ProgramFile, ...] = ()) -> ProgramNames:
     """Return the names of a program; what is defined twice or reserved is reported and left out."""
     locals_: dict[str, Binding] = {}
     inputs: dict[str, Span | None] = {"prompt": None}
@@ -69,4 +72,5 @@ def define(program: Parsed, report: Report, calls: tuple[str, ...] = ()) -> Prog
         else:
             locals_[name.text] = statement
     known = {**{name: each.name.span for name, each in locals_.items()}, **inputs}
-    return ProgramNames(program, locals_, inputs, tuple(declared), survey(program, known, RESERVED, report), calls)
+    surveyed = survey(program, known, RESERVED, report)
+    return ProgramNames(program, locals_, inputs, tuple(declared), surveyed, instructions, calls)

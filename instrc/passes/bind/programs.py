@@ -30,10 +30,11 @@ def call_program(
     ev: Evaluation, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Evaluate a call of a program: its value is that of what it exports, with its inputs given."""
-    uri = program.file.uri
-    calls = context.scope.program.calls
-    if uri in calls:
-        ev.report.add(problems.programs.CircularProgram(at=span, uris=(*calls[calls.index(uri) :], uri)))
+    calls = [each.path for each in context.scope.program.calls]
+    if program.file.path in calls:
+        circle = context.scope.program.calls[calls.index(program.file.path) :]
+        uris = (*(each.uri for each in circle), program.file.uri)
+        ev.report.add(problems.programs.CircularProgram(at=span, uris=uris))
         return None
     names = _names(ev, program, span, context)
     if names is None:
@@ -84,7 +85,11 @@ def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationCont
     mine = Report()
     source = take_in(file.path, file.data, mine)
     parsed = None if source is None else parse(source, mine)
-    names = None if parsed is None or mine.failed else define(parsed, mine, (*context.scope.program.calls, file.uri))
+    names = (
+        None
+        if parsed is None or mine.failed
+        else define(parsed, mine, program.instructions, (*context.scope.program.calls, file))
+    )
     ev.report.problems.extend(each if each.at is None else replace(each, calls=(span,)) for each in mine.once())
     return None if mine.failed else names
 

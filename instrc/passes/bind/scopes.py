@@ -11,7 +11,9 @@ from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Na
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.survey import Survey
 from instrc.passes.bind.values import Keys, Value
+from instrc.passes.instructions import InstructionTable
 from instrc.source import Span
+from instrc.vibes.registry import ProgramFile
 
 
 class ProgramNames(msgspec.Struct, frozen=True, eq=False):
@@ -27,7 +29,9 @@ class ProgramNames(msgspec.Struct, frozen=True, eq=False):
     declared: tuple[Input, ...]
     survey: Survey
     """Those of the bodies of its blocks."""
-    calls: tuple[str, ...] = ()
+    instructions: InstructionTable
+    """What its names and references are looked up in."""
+    calls: tuple[ProgramFile, ...] = ()
     """The programs whose calls have led here, for one that another calls."""
 
     @property

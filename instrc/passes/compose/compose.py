@@ -220,7 +220,9 @@ class _Composer:
 
         def place(problem: Problem) -> Problem:
             return (
-                problem if instruction is None else with_places(problem, instruction, self.instructions.registry, at, slots=slots)
+                problem
+                if instruction is None
+                else with_places(problem, instruction, self.instructions.registry_of(instruction), at, slots=slots)
             )
 
         return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)

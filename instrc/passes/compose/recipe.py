@@ -53,9 +53,9 @@ def _slots(slots: tuple[Slot, ...]) -> list[Content | str]:
     return [each for slot in reversed(slots) for each in (slot.content, slot.name)]
 
 
-def _instruction(instruction: Instruction) -> tuple[Hashable, Hashable]:
+def _instruction(instruction: Instruction) -> tuple[Hashable, ...]:
     if instruction.uri is not None:
-        return instruction.name, instruction.uri
+        return instruction.name, instruction.uri, instruction.home
     return instruction.name, ("inline", dumps(instruction.schema, indent=False))
 
 

@@ -1,0 +1,108 @@
+"""A program that another calls is bound in its own roots: its names and versions are those of its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc.jsontext import dumps
+from instrc.problems.report import Report
+from instrc.workspace import OptionOverrides, Workspace
+
+OURS = {"type": "object", "properties": {"ours": {"type": "string"}}, "required": ["ours"]}
+THEIRS = {"type": "object", "properties": {"theirs": {"type": "string"}}, "required": ["theirs"]}
+PROJECT = '[tool.instrc]\nroots = ["vibes"]\nshared = ["../library/vibes"]\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Make a project that shares the folder of another project."""
+    for name, text in {
+        "app/pyproject.toml": PROJECT,
+        "library/pyproject.toml": '[tool.instrc]\nroots = ["vibes"]\n',
+        "app/vibes/Judge.vibe.json": dumps(OURS),
+        "app/vibes/OnlyOurs.vibe.json": dumps(OURS),
+        "library/vibes/Judge.vibe.json": dumps(THEIRS),
+        "library/vibes/review.aug": "Judge(prompt)",
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def compiled(place: Path, text: str) -> tuple[Any, list[str]]:
+    """Return the tool of a program of the project, or nothing, and the names of its problems."""
+    (place / "app" / "main.aug").write_text(text, encoding="utf-8")
+    report = Report()
+    made = Workspace().compile(str(place / "app" / "main.aug"), OptionOverrides(), report)
+    return (made[0].documents["tool"] if made else None), [problem.name for problem in report.problems]
+
+
+def test_two_vibes_of_one_name_are_two_steps(place: Path) -> None:
+    tool, problems = compiled(place, "{ a: Judge(prompt), b: Review(prompt) }")
+    assert problems == []
+    assert [list(step["properties"]) for step in tool["properties"].values()] == [["ours"], ["theirs"]]
+
+
+def test_with_the_same_roots_equal_expressions_are_one_step(place: Path) -> None:
+    (place / "app" / "vibes" / "mine.aug").write_text("Judge(prompt)", encoding="utf-8")
+    tool, problems = compiled(place, "Judge(Judge(prompt), Mine(prompt))")
+    assert problems == []
+    assert len(tool["properties"]) == 2
+
+
+def test_a_reference_without_a_version_means_the_newest_of_its_own_roots(place: Path) -> None:
+    (place / "app" / "vibes" / "Weigh@2.vibe.json").write_text(dumps(OURS), encoding="utf-8")
+    (place / "library" / "vibes" / "Weigh@1.vibe.json").write_text(dumps(THEIRS), encoding="utf-8")
+    (place / "library" / "vibes" / "weighed.aug").write_text("aug:Weigh(prompt)", encoding="utf-8")
+    tool, problems = compiled(place, "{ a: aug:Weigh(prompt), b: Weighed(prompt) }")
+    assert problems == []
+    assert [list(step["properties"]) for step in tool["properties"].values()] == [["ours"], ["theirs"]]
+
+
+def test_references_in_a_vibe_lead_to_the_roots_it_was_found_in(place: Path) -> None:
+    (place / "library" / "vibes" / "Judge.vibe.json").write_text('{ "$ref": "aug:Part" }', encoding="utf-8")
+    (place / "library" / "vibes" / "Part.vibe.json").write_text(dumps(THEIRS), encoding="utf-8")
+    (place / "app" / "vibes" / "Part.vibe.json").write_text(dumps(OURS), encoding="utf-8")
+    tool, problems = compiled(place, "Review(prompt)")
+    assert (list(tool["properties"]), problems) == (["theirs"], [])
+
+
+def test_what_only_the_caller_has_is_not_known_in_the_program_that_it_calls(place: Path) -> None:
+    (place / "library" / "vibes" / "review.aug").write_text("OnlyOurs(prompt)", encoding="utf-8")
+    assert compiled(place, "Review(prompt)") == (None, ["unknown-name"])
+
+
+def test_a_fault_in_a_vibe_of_the_program_that_is_called_is_reported(place: Path) -> None:
+    (place / "library" / "vibes" / "Judge.vibe.json").write_text('{ "type": "objekt" }', encoding="utf-8")
+    assert compiled(place, "Review(prompt)") == (None, ["invalid-schema"])
+
+
+def test_a_program_that_calls_one_of_its_own_name_in_other_roots_is_no_circle(place: Path) -> None:
+    (place / "app" / "vibes" / "review.aug").write_text("aug:/review(prompt)", encoding="utf-8")
+    tool, problems = compiled(place, "Review(prompt)")
+    assert (list(tool["properties"]), problems) == (["theirs"], [])
+
+
+def test_a_circle_in_the_roots_of_the_program_that_is_called_is_found(place: Path) -> None:
+    (place / "library" / "vibes" / "review.aug").write_text("Again(prompt)", encoding="utf-8")
+    (place / "library" / "vibes" / "again.aug").write_text("Review(prompt)", encoding="utf-8")
+    assert compiled(place, "Review(prompt)") == (None, ["circular-program"])
+
+
+def test_a_program_that_is_launched_is_compiled_in_its_own_roots(place: Path) -> None:
+    (place / "library" / "vibes" / "Send_Activity.vibe.json").write_text(dumps(THEIRS), encoding="utf-8")
+    (place / "library" / "vibes" / "review.aug").write_text("Judge(Send_Activity(Judge(prompt)))", encoding="utf-8")
+    tool, problems = compiled(place, "LaunchProcess(Review)")
+    assert problems == []
+    [step] = tool["properties"]["llmContext1"]["properties"].values()
+    assert list(step["properties"]) == ["theirs"]
+
+
+def test_a_program_in_a_root_without_a_project_sees_that_root(place: Path) -> None:
+    (place / "library" / "pyproject.toml").unlink()
+    tool, problems = compiled(place, "Review(prompt)")
+    assert (list(tool["properties"]), problems) == (["theirs"], [])
