@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -124,7 +124,7 @@ def changed(codecs: Iterable[Codec], change: Callable[[SomeCodec, SomeCodec], Co
     return [become(codec) for codec in roots]
 
 
-def prune(codec: Codec, definitions: dict[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
+def prune(codec: Codec, definitions: Mapping[str, Codec]) -> tuple[Codec, dict[str, Codec]]:
     """Drop references to definitions in which nothing changes; return what is left of the codec and of the definitions."""
     if not definitions:
         return codec, {}  # what changes nothing is not made, and only a reference may turn out to lead to such

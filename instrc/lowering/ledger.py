@@ -1,45 +1,111 @@
-"""Record what is lost, with the places in the schema where it was written."""
+"""Make losses of what was noted on the way, with the places in the schema where it was written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import assert_never
 
-from instrc.flattening.intersection import intersection
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
-from instrc.lowering.notes import note
 from instrc.lowering.places import Steps, places, written
+from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, LostAll
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
-from instrc.schema.walk import subschemas
+from instrc.schema.walk import Path, subschemas
 
 _MOST_TOLD = 400
 """Schema objects whose constraints are told one by one when all of a schema is lost."""
+_MOST_SOURCES = 200
+"""Schemas that are looked through for the one that a keyword comes from."""
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
 """Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
 
 
-class Ledger:
-    """The losses of one lowering; schemas made on the way remember what they were made of."""
+def losses(root: Json, log: Log) -> list[Loss]:
+    """Return what was lost, in the order in which it was noted, each loss once."""
+    entries = _in_order(log)
+    if not entries:
+        return []
+    ledger = _Ledger(root, entries)
+    for entry in entries:
+        match entry:
+            case Lost():
+                ledger.lose(entry.node, entry.keyword, entry.kind, entry.reason, parts=entry.parts)
+            case LostAll():
+                place = ledger.places.of(entry.of, str(entry.below[0])) + pointer(entry.below) if entry.below else ""
+                ledger.lose_all(entry.node, entry.reason, entry.kind, place)
+            case Contradicted():
+                ledger.contradict(entry.node, entry.name, entry.schema)
+            case Derived():
+                pass
+            case _:
+                assert_never(entry)
+    return list(ledger.losses.values())
 
-    def __init__(self, root: Json) -> None:
-        self.root = root
-        self.losses: dict[tuple[str, str, Kind], Loss] = {}
-        self._places: dict[int, Steps] | None = None
+
+def place_of(root: Json, log: Log, node: Json, keyword: str) -> str:
+    """Return the pointer of the schema that a keyword of a node comes from."""
+    return _Places(root, _in_order(log)).of(node, keyword)
+
+
+def _in_order(log: Log) -> list[Entry]:
+    entries: list[Entry] = []
+    while log is not None:
+        log, entry = log
+        entries.append(entry)
+    entries.reverse()
+    return entries
+
+
+class _Places:
+    """Where schemas stand, those included that were made of others on the way."""
+
+    def __init__(self, root: Json, entries: Iterable[Entry]) -> None:
+        self._root = root
+        self._written: Mapping[int, Steps] | None = None
         self._pointers: dict[int, str] = {}
-        self._made: dict[int, tuple[Json, ...]] = {}
-        self._ours: set[int] = set()
+        self._derived: dict[int, Derived] = {}
+        for entry in entries:
+            if isinstance(entry, Derived):
+                self._derived.setdefault(id(entry.new), entry)
 
-    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str | None = None) -> str:
-        """Take a loss down and return the sentence that tells the model."""
-        value = node.get(keyword) if isinstance(node, dict) else node
-        self.take(node, keyword, kind, reason or "is said in the description and checked when the answer is lifted")
-        return note(keyword, value)
+    def of(self, node: Json, keyword: str) -> str:
+        """Return the pointer of the schema that a keyword of a node comes from."""
+        if node is self._root:
+            return ""
+        if self._written is None:
+            self._written = places(self._root)
+        pending = [node]
+        for _ in range(_MOST_SOURCES):
+            if not pending:
+                break
+            here = id(pending.pop())
+            if here in self._written:
+                if here not in self._pointers:
+                    self._pointers[here] = written(self._written[here])
+                return self._pointers[here]
+            if (derived := self._derived.get(here)) is not None:
+                sources = [source for source in derived.sources if isinstance(source, dict)]
+                sources.sort(key=lambda source: keyword in source)
+                pending.extend(sources)
+        return ""
 
-    def take(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
-        """Take a loss down, of which there is nothing to tell a model; with `parts` what is inside of the keyword, too."""
+
+class _Ledger:
+    """The losses of one lowering, made of what was noted."""
+
+    def __init__(self, root: Json, entries: Sequence[Entry]) -> None:
+        self.root = root
+        self.places = _Places(root, entries)
+        self.losses: dict[tuple[str, str, Kind], Loss] = {}
+        self._invented = {id(entry.new) for entry in entries if isinstance(entry, Derived) and entry.invented}
+
+    def lose(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
+        """Record the loss of a keyword, and of what is inside of it; that an invented object is closed, nobody has written."""
+        if keyword in _CLOSING and id(node) in self._invented and kind == "unenforced":
+            return
         value = node.get(keyword) if isinstance(node, dict) else node
-        place = self.place(node, keyword)
+        place = self.places.of(node, keyword)
         if (place, keyword, kind) not in self.losses:
             self.losses[place, keyword, kind] = Loss(place, keyword, value, kind, reason)
             if kind == "unenforced" and parts:
@@ -47,13 +113,13 @@ class Ledger:
 
     def contradict(self, node: Json, name: str, schema: Json) -> None:
         """Record that a property is left out, because no value satisfies its schema."""
-        place = self.place(node, "properties") + pointer(("properties", name))
+        place = self.places.of(node, "properties") + pointer(("properties", name))
         reason = "no value satisfies it, so the property is left out"
         self.losses.setdefault((place, "schema", "contradiction"), Loss(place, "schema", schema, "contradiction", reason))
 
     def _lose_parts(self, keyword: str, value: Json, place: str) -> None:
         """Record what is inside a keyword that is lost: an answer is found wrong there."""
-        parts: Iterable[tuple[tuple[str | int, ...], Json]]
+        parts: Iterable[tuple[Path, Json]]
         if keyword in ONE:
             parts = [((keyword,), value)] if value is not False or keyword not in _CLOSING else []
         elif keyword in MANY and isinstance(value, list):
@@ -65,8 +131,8 @@ class Ledger:
         for path, part in parts:
             self.lose_all(part, f"is part of {keyword}", "part", place + pointer(path))
 
-    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced", place: str = "") -> None:
-        """Take every constraint of a schema and of what it refers to down as lost; `place` is told of one that is `false`."""
+    def lose_all(self, node: Json, reason: str, kind: Kind, place: str) -> None:
+        """Record every constraint of a schema and of what it refers to; `place` is told of one that is `false`."""
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()
         while stack:
@@ -77,67 +143,19 @@ class Ledger:
                 continue
             seen.add(id(here))
             if len(seen) > _MOST_TOLD:
-                self.take(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
+                self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
                 break
             for keyword in here:
                 if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
-                    self.take(here, keyword, kind, reason, parts=False)
-            if "$ref" in here:
-                stack.append((self.target(here["$ref"]), str(here["$ref"]).removeprefix("#")))
-            for path, child in subschemas(here):
-                if child is False and path[0] not in _CLOSING:
-                    stack.append((child, self.place(here, str(path[0])) + pointer(path)))
-                elif isinstance(child, dict) and path[0] not in {"$defs", "definitions"}:
-                    stack.append((child, ""))
+                    self.lose(here, keyword, kind, reason, parts=False)
+            stack += self._below(here)
 
-    def made(self, new: Json, *of: Json) -> Json:
-        """Remember what a schema was made of, so that its losses are shown where they were written."""
-        if isinstance(new, dict) and not any(new is each for each in of):
-            self._made.setdefault(id(new), (new, *of))
-        return new
-
-    def intersected(self, schemas: list[Json]) -> Json:
-        """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
-        found = intersection(schemas)
-        for new, sources in found.sources:
-            self.made(new, *sources)
-        return found.schema
-
-    def own(self, new: Json, node: Json) -> Json:
-        """Remember a schema that a rewrite made up: what nobody wrote cannot be lost."""
-        self._ours.add(id(new))
-        return self.made(new, node)
-
-    def is_own(self, node: Json) -> bool:
-        """Say whether a schema was made up by a rewrite."""
-        return id(node) in self._ours
-
-    def place(self, node: Json, keyword: str) -> str:
-        """Return the pointer of the schema that a keyword of a node comes from."""
-        if node is self.root:
-            return ""
-        if self._places is None:
-            self._places = places(self.root)
-        pending = [node]
-        for _ in range(200):
-            if not pending:
-                break
-            here = pending.pop()
-            if id(here) in self._places:
-                if id(here) not in self._pointers:
-                    self._pointers[id(here)] = written(self._places[id(here)])
-                return self._pointers[id(here)]
-            if (made := self._made.get(id(here))) is not None:
-                parents = [parent for parent in made[1:] if isinstance(parent, dict)]
-                parents.sort(key=lambda parent: keyword in parent)
-                pending.extend(parents)
-        return ""
-
-    def target(self, ref: str) -> Json:
-        """Return what a reference stands for; a flat schema has local pointers only."""
-        from urllib.parse import unquote
-
-        try:
-            return at(self.root, unquote(ref.removeprefix("#")))
-        except (LookupError, ValueError):
-            return True
+    def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
+        """Yield the schemas that a schema holds or refers to, with the places of those that are `false`."""
+        if "$ref" in node:
+            yield target_of(self.root, node["$ref"]), str(node["$ref"]).removeprefix("#")
+        for path, child in subschemas(node):
+            if child is False and path[0] not in _CLOSING:
+                yield child, self.places.of(node, str(path[0])) + pointer(path)
+            elif isinstance(child, dict) and path[0] not in {"$defs", "definitions"}:
+                yield child, ""

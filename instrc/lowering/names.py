@@ -7,12 +7,14 @@ Letters of other scripts are transliterated (anyascii), what is left over become
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from string import ascii_letters
 
+from msgspec import Struct
+
 from instrc.ir.dialect import NameRule
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import held
 
@@ -61,60 +63,63 @@ def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
         number += 1
 
 
-class KeyNames:
+class KeyNames(Struct, frozen=True, eq=False):
     """The keys of one document under one rule; the same key has the same name everywhere, so combinators stay right."""
 
-    __slots__ = ("_given", "_joint", "_rule", "_taken")
-
-    def __init__(self, rule: NameRule | None, schema: Json) -> None:
-        self._rule = rule
-        self._given: dict[str, str] = {}
-        self._taken: set[str] = set()
-        self._joint = "_" if rule is None else rule.joint
-        if rule is not None:
-            names = property_names(schema)
-            self._taken = {name for name in names if rule.allows(name)}
-            if len(self._taken) < len(names):
-                for name in names:
-                    self.sent(name)
+    rule: NameRule | None
+    known: frozenset[str]
+    """The names of the document's properties that are sent as they are."""
+    changed: Mapping[str, str]
+    """What is sent for the names that change."""
 
     def sent(self, name: str) -> str:
         """Return the name under which a key is sent."""
-        rule = self._rule
-        if rule is None:
+        if self.rule is None or name in self.known:
             return name
-        given = self._given.get(name)
-        if given is None:
-            given = name
-            if not rule.allows(name):
-                given = unique(legal(name, rule), self._taken, rule.most, self._joint)
-            elif name in self._given.values():  # a name made here, met again as somebody's own
-                given = unique(name, self._taken | set(self._given.values()), rule.most, self._joint)
-            self._given[name] = given
-            self._taken.add(given)
-        return given
+        if name in self.changed:
+            return self.changed[name]
+        taken = {*self.known, *self.changed.values()}
+        if self.rule.allows(name):  # a name made by a rewrite, and perhaps by us for another one
+            return unique(name, taken, self.rule.most, self.rule.joint) if name in self.changed.values() else name
+        return unique(legal(name, self.rule), taken, self.rule.most, self.rule.joint)
 
     def renamed(self) -> dict[str, str]:
         """Return the keys that are sent under another name, by that name."""
-        return {sent: name for name, sent in self._given.items() if sent != name}
+        return {sent: name for name, sent in self.changed.items()}
+
+
+def key_names(rule: NameRule | None, schema: Json) -> KeyNames:
+    """Return how the keys of a document are sent under a rule."""
+    if rule is None:
+        return KeyNames(rule, frozenset(), {})
+    names = property_names(schema)
+    legal_ones = {name for name in names if rule.allows(name)}
+    changed: dict[str, str] = {}
+    if len(legal_ones) < len(names):
+        taken = set(legal_ones)
+        for name in names:
+            if name not in legal_ones:
+                changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
+                taken.add(changed[name])
+    return KeyNames(rule, frozenset(legal_ones), changed)
 
 
 def property_names(schema: Json) -> dict[str, None]:
     """Return the names of all properties a schema speaks of, in order of appearance."""
     names: dict[str, None] = {}
-    stack = [schema]
+    stack: list[Json] = [schema]
     while stack:
         node = stack.pop()
-        if node.__class__ is not dict:
+        if not isinstance(node, dict):
             continue
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-            if (members := node.get(keyword)).__class__ is dict:
+            if isinstance(members := node.get(keyword), dict):
                 names.update(dict.fromkeys(members))
         if isinstance(required := node.get("required"), list):
             names.update(dict.fromkeys(name for name in required if isinstance(name, str)))
         if isinstance(dependent := node.get("dependentRequired"), dict):
             for needed in dependent.values():
-                names.update(dict.fromkeys(needed if isinstance(needed, list) else ()))
+                names.update(dict.fromkeys(name for name in needed if isinstance(name, str)) if isinstance(needed, list) else ())
         for keyword, value in node.items():
             if keyword in HOLDERS:
                 stack.extend(held(keyword, value))

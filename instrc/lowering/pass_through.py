@@ -13,7 +13,7 @@ from instrc.jsonvalue import as_array, at
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
-from instrc.lowering.names import KeyNames
+from instrc.lowering.names import key_names
 from instrc.lowering.renamed import renamed
 from instrc.schema.walk import rebuild, walk
 
@@ -21,7 +21,7 @@ from instrc.schema.walk import rebuild, walk
 def pass_through(flat: Json, aimed: Dialect) -> Built:
     """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
     losses: list[Loss] = []
-    keys = KeyNames(aimed.key, flat)
+    keys = key_names(aimed.key, flat)
     schema = flat if aimed.comments else _without_comments(flat, losses)
     codec: Codec = None
     back = keys.renamed()

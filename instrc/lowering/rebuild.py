@@ -3,56 +3,75 @@
 from __future__ import annotations
 
 from instrc.codecs.inside import prune
-from instrc.ir.codec import BoxCodec
+from instrc.ir.codec import BoxCodec, Codec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lowering.annotations import without_annotations
 from instrc.lowering.built import SAYING_NOTHING, Built
-from instrc.lowering.lowerer import SchemaLowerer
+from instrc.lowering.context import Context
+from instrc.lowering.definitions import Definitions, finished
+from instrc.lowering.forms import forms
+from instrc.lowering.ledger import losses
+from instrc.lowering.names import key_names
+from instrc.lowering.progress import Progress
+from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.shared import shared
 
 
 def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
-    level = 1
-    while True:
-        lowerer = SchemaLowerer(aimed, flat, ordered=ordered, unroll=unroll, recursion=recursion, uniform=uniform)
-        schema, codec = lowerer.fit(_rooted(flat, lowerer), level)
-        lowerer.finish()
-        if isinstance(schema, dict) and schema.get("type") == "object":
-            break
-        if isinstance(schema, dict) and "$ref" in schema:
-            inner = lowerer.definitions[schema["$ref"].rsplit("/", 1)[-1]]
-            if isinstance(inner, dict) and inner.get("type") == "object":
-                schema, codec = inner, lowerer.codecs[schema["$ref"].rsplit("/", 1)[-1]]
-                break
-        if schema is None:
-            lowerer.lose(flat, "false", reason="nothing satisfies the schema; the answer is found wrong when it is lifted")
-            lowerer.lose_all(flat, "cannot be satisfied", "part")
-            schema, codec = _shut(aimed), None
-            break
-        if level == 1:  # the box is one level more
-            level = 2
-            continue
-        schema = _boxed(schema, aimed)
-        codec = BoxCodec("value", codec)
-        break
-    pruned, codecs = prune(codec, lowerer.codecs)
-    record = shared(pruned, codecs, {name: lowerer.without_annotations(body) for name, body in lowerer.definitions.items()})
-    if lowerer.definitions:
-        schema = {**schema, "$defs": lowerer.definitions}
-    return Built(schema, record, list(lowerer.losses.values()), lowerer.keys.renamed())
+    keys = key_names(aimed.key, flat)
+    context = Context(aimed, flat, keys, ordered, unroll, recursion or aimed.recursion, uniform)
+    schema, codec, progress, definitions = _fitted(flat, context)
+    found = _as_object(schema, codec, definitions)
+    if schema is not None and found is None:  # the box is one level more
+        schema, codec, progress, definitions = _fitted(flat, context.deeper())
+        found = _as_object(schema, codec, definitions)
+    if schema is None:
+        reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
+        progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
+        found = _shut(aimed), None
+    body, codec = found or (_boxed(schema or {}, aimed), BoxCodec("value", codec))
+    pruned, codecs = prune(codec, definitions.codecs)
+    asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
+    record = shared(pruned, codecs, asked)
+    if definitions.bodies:
+        body = {**body, "$defs": dict(definitions.bodies)}
+    return Built(body, record, losses(flat, progress.log), keys.renamed())
 
 
-def _rooted(flat: Json, lowerer: SchemaLowerer) -> Json:
+def _fitted(flat: Json, context: Context) -> tuple[JsonObject | None, Codec, Progress, Definitions]:
+    """Return the schema in the target's words, and what it defines."""
+    root, progress = _rooted(flat, context.dialect, Progress())
+    schema, codec, progress = fit(root, context, progress, forms)
+    return schema, codec, progress, finished(progress.definitions, constant="const" in context.dialect.keywords)
+
+
+def _as_object(schema: JsonObject | None, codec: Codec, definitions: Definitions) -> tuple[JsonObject, Codec] | None:
+    """Return a schema that is an object, or refers to one, with its codec; `None` if it is none."""
+    if schema is None:
+        return None
+    if schema.get("type") == "object":
+        return schema, codec
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[-1]
+        inner = definitions.bodies[name]
+        if inner is not None and inner.get("type") == "object":
+            return inner, definitions.codecs[name]
+    return None
+
+
+def _rooted(flat: Json, aimed: Dialect, progress: Progress) -> tuple[Json, Progress]:
     """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not lowerer.dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
-        return flat
-    lowerer.lose(flat, "type", "convention", "is not given: a tool without parameters")
-    return {**(flat if isinstance(flat, dict) else {}), "type": "object", "properties": {}, "additionalProperties": False}
+    if not aimed.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
+        return flat, progress
+    empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
+    whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
+    return whole, progress.lose(flat, "type", "convention", "is not given: a tool without parameters")
 
 
-def _shut(aimed: Dialect) -> Json:
-    schema: dict[str, Json] = {"type": "object", "properties": {}}
+def _shut(aimed: Dialect) -> JsonObject:
+    schema: JsonObject = {"type": "object", "properties": {}}
     if aimed.every_required:
         schema["required"] = []
     if aimed.closed:
@@ -62,7 +81,7 @@ def _shut(aimed: Dialect) -> Json:
     return schema
 
 
-def _boxed(schema: Json, aimed: Dialect) -> Json:
+def _boxed(schema: JsonObject, aimed: Dialect) -> JsonObject:
     """Put a schema that is no object into one, because a tool's arguments are one."""
     if aimed.described and "description" not in schema:
         schema = {"description": "The value.", **schema}

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TextCodec, ValuesCodec
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal, freeze
+from instrc.jsonvalue import Json, JsonObject, as_array, equal, freeze
 
 
-@dataclass(slots=True)
-class Variant:
+class Variant(Struct, frozen=True, eq=False):
     """A schema of one JSON type in the target's words, with the codec of its values."""
 
     kind: str
     """The JSON type of what is sent; `ref` for a reference, `any` for the empty schema."""
-    body: dict[str, Any]
+    body: JsonObject
     codec: Codec = None
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
     """Sentences for the description: what the body does not say."""
     text: str | None = None
     """The description of this alternative, if it has its own."""
@@ -41,10 +41,19 @@ class Variant:
     @property
     def bare(self) -> bool:
         """Whether the form says a type and nothing else."""
-        return self.body.keys() == {"type"} and self.codec is None and not self.notes and not self.text
+        return len(self.body) == 1 and "type" in self.body and self.codec is None and not self.notes and not self.text
+
+    def after(self, notes: Iterable[str]) -> Variant:
+        """Return the form with sentences in front of its own."""
+        before = tuple(text for text in notes if text)
+        return replace(self, notes=(*before, *self.notes)) if before else self
+
+    def of(self, node: Json) -> Variant:
+        """Return the form as that of a schema."""
+        return self if self.node is node else replace(self, node=node)
 
 
-def distinct(forms: list[Variant]) -> list[Variant]:
+def distinct(forms: Sequence[Variant]) -> list[Variant]:
     """Return the first of each of the forms that say the same."""
     kept: list[Variant] = []
     for form in forms:
@@ -56,22 +65,22 @@ def distinct(forms: list[Variant]) -> list[Variant]:
     return kept
 
 
-def null_variant() -> Variant:
+def null_variant(node: Json = None) -> Variant:
     """Return the form of null."""
-    return Variant("null", {"type": "null"})
+    return Variant("null", {"type": "null"}, node=node)
 
 
-def listed_values(schema: dict[str, Any]) -> list[Json]:
+def listed_values(schema: JsonObject) -> list[Json]:
     """Return the values that `const` or `enum` lists."""
-    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+    return [schema["const"]] if "const" in schema else list(as_array(schema.get("enum", [])))
 
 
 def values_of(form: Variant) -> list[Json]:
     """Return what is sent for the values of an enumeration."""
-    return list(form.body["enum"]) if "enum" in form.body else [form.body["const"]]
+    return list(as_array(form.body["enum"])) if "enum" in form.body else [form.body["const"]]
 
 
-def table(form: Variant) -> dict[Any, tuple[Json, Json]]:
+def table(form: Variant) -> dict[Hashable, tuple[Json, Json]]:
     """Return pairs of what is sent and what it means, by what is sent."""
     values = form.codec.values if isinstance(form.codec, ValuesCodec) else [(value, value) for value in values_of(form)]
     return {freeze(sent): (sent, value) for sent, value in values}

@@ -42,13 +42,13 @@ class Range:
 
 def numbers(schema: dict[str, Json], *, integers: bool) -> Range:
     """Return the range of the numbers that a schema allows, as far as its own bounds say; of integers with their own ends."""
-    low = _bound(schema, "minimum")
-    high = _bound(schema, "maximum")
+    low = bound(schema, "minimum")
+    high = bound(schema, "maximum")
     found = Range() if low is None else Range(low=low)
     found = found if high is None else found.and_(Range(high=high))
-    if (low := _bound(schema, "exclusiveMinimum")) is not None:
+    if (low := bound(schema, "exclusiveMinimum")) is not None:
         found = found.and_(Range(low=low, above_low=True))
-    if (high := _bound(schema, "exclusiveMaximum")) is not None:
+    if (high := bound(schema, "exclusiveMaximum")) is not None:
         found = found.and_(Range(high=high, below_high=True))
     return _of_integers(found) if integers else found
 
@@ -65,8 +65,8 @@ def _of_integers(found: Range) -> Range:
 def size(schema: dict[str, Json], kind: str) -> Range:
     """Return how long a text, an array or an object may be, as far as a schema says."""
     least, most = _SIZES[kind]
-    low = max(_bound(schema, least) or 0, _least(schema, kind))
-    high = _bound(schema, most)
+    low = max(bound(schema, least) or 0, _least(schema, kind))
+    high = bound(schema, most)
     return Range(low=low, high=min(inf if high is None else high, _most(schema, kind)))
 
 
@@ -88,6 +88,7 @@ def _most(schema: dict[str, Json], kind: str) -> int | float:
     return inf
 
 
-def _bound(schema: dict[str, Json], keyword: str) -> int | float | None:
+def bound(schema: dict[str, Json], keyword: str) -> int | float | None:
+    """Return the number that a keyword holds; `None` if it is not there or holds none."""
     value = schema.get(keyword)
     return value if is_number(value) else None

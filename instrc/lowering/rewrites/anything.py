@@ -7,36 +7,42 @@ The same form says whatever else has no words in a target: what is nested too de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
 from instrc.ir.codec import TextCodec, ValuesCodec
+from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
+from instrc.lowering.context import Context
+from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
-from instrc.lowering.walk import Walk
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _LONGEST = 600
 
 
-def anything(lowerer: Walk, node: Json) -> Variant:
+def anything(dialect: Dialect, node: Json) -> Variant:
     """Return the form of a value without constraints."""
-    if lowerer.dialect.anything == "keep":
+    if dialect.anything == "keep":
         return Variant("any", {}, node=node)
-    return Variant("string", {"type": "string"}, TextCodec(), ["Any JSON value, written as JSON text."], node=node)
+    return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
 
 
-def written(lowerer: Walk, node: Json, reason: str) -> Variant:
+def written(context: Context, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
     """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
-    lowerer.lose_all(node, f"{reason}; it is checked when the answer is lifted")
-    form = anything(lowerer, node)
-    schema = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
+    progress = progress.lose_all(node, f"{reason}; it is checked when the answer is lifted")
+    form = anything(context.dialect, node)
+    schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + "…"
-    form.notes = [f"{'Any JSON value' if form.kind == 'any' else 'JSON text'} that matches {text}."]
-    return form
+    note = f"{'Any JSON value' if form.kind == 'any' else 'JSON text'} that matches {text}."
+    return replace(form, notes=(note,)), progress
 
 
-def texts(lowerer: Walk, forms: list[Variant]) -> Variant:
+def texts(forms: Sequence[Variant], progress: Progress) -> tuple[Variant, Progress]:
     """Return one form for several whose strings cannot be told apart: JSON text of the types they have."""
     kinds: dict[str, None] = {}
     notes: dict[str, None] = {}
@@ -47,10 +53,9 @@ def texts(lowerer: Walk, forms: list[Variant]) -> Variant:
             values = form.codec.values if isinstance(form.codec, ValuesCodec) else (("", ""),)
             kinds.update({kind_of(value) if form.kind == "string" else form.kind: None for _, value in values})
             if isinstance(form.node, dict):
-                lowerer.lose_all(form.node, "shares a string with other values; it is checked when the answer is lifted")
+                reason = "shares a string with other values; it is checked when the answer is lifted"
+                progress = progress.lose_all(form.node, reason)
         notes.update(dict.fromkeys(form.notes))
-    codec = TextCodec(tuple(kinds))
     words = " or ".join(kinds)
-    return Variant(
-        "string", {"type": "string"}, codec, [f"One of: {words}; what is not a string is written as JSON text.", *notes]
-    )
+    first = f"One of: {words}; what is not a string is written as JSON text."
+    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), (first, *notes)), progress

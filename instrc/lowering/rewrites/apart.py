@@ -7,16 +7,22 @@ That is done only where an answer could be meant either way: types, constants an
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
-from instrc.ir.codec import BoxCodec, Codec, ObjectCodec, PairsCodec, Tag, TupleCodec
-from instrc.jsonvalue import AnyJson as Json
+from msgspec.structs import replace
+
+from instrc.ir.codec import BoxCodec, PairsCodec
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lowering.definitions import Definitions, shared_copy, tagged_later
 from instrc.lowering.names import unique
-from instrc.lowering.rewrites.first_keys import leading, led_apart
+from instrc.lowering.progress import Progress
+from instrc.lowering.rewrites.first_keys import led_apart
+from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant
-from instrc.lowering.walk import Walk
+from instrc.schema.bounds import bound
+from instrc.schema.members import mapping
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import rebuild
 
@@ -24,96 +30,113 @@ _MOST_COMPARED = 1500
 """Pairs of alternatives that are compared; the ones beyond are taken for alike."""
 
 
-def untangled(lowerer: Walk, forms: list[Variant]) -> None:
-    """Change the lists and objects among the forms of a union so that no answer can be meant in two ways."""
-    lists = [form for form in forms if form.kind == "array"]
-    if len(lists) > 1:
-        mistakable = {id(form) for form in _mistakable(lowerer, lists)}
-        taken = {name for form in forms if form.kind == "object" for name in form.body.get("properties", {})}
-        for form in lists:
-            if form.codec is not None and (id(form) in mistakable or isinstance(form.codec, PairsCodec)):
-                _box(lowerer, form, taken)
-    alike = led_apart(lowerer, forms) if lowerer.dialect.first_keys else []
-    objects = [form for form in forms if form.kind == "object" and isinstance(form.body.get("properties"), dict)]
-    named = {id(form) for form in alike}
-    _tag(lowerer, [*alike, *_mistakable(lowerer, [form for form in objects if id(form) not in named])], objects)
-    for form in forms:
-        if form.definition is not None:
-            lowerer.share(form)
+def untangled(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the forms of a union with lists and objects so that no answer can be meant in two ways."""
+    found = _boxed(forms, dialect, progress.definitions)
+    alike: list[int] = []
+    if dialect.first_keys:
+        found, alike, progress = led_apart(found, progress)
+    objects = [number for number, form in enumerate(found) if isinstance(form.body.get("properties"), dict)]
+    objects = [number for number in objects if found[number].kind == "object"]
+    rest = [number for number in objects if number not in set(alike)]
+    chosen = [*alike, *(rest[number] for number in _mistakable([found[each] for each in rest], dialect, progress.definitions))]
+    found, definitions = _tagged(found, chosen, objects, dialect, progress.definitions)
+    for number, form in enumerate(found):
+        found[number], definitions = shared_copy(form, definitions)
+    return found, progress.with_definitions(definitions)
 
 
-def _box(lowerer: Walk, form: Variant, taken: set[str]) -> None:
+def _boxed(forms: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[Variant]:
+    """Put the lists that could be mistaken for others into objects of their own."""
+    found = list(forms)
+    lists = [number for number, form in enumerate(forms) if form.kind == "array"]
+    if len(lists) < 2:
+        return found
+    mistakable = {lists[number] for number in _mistakable([forms[each] for each in lists], dialect, definitions)}
+    taken = {name for form in forms if form.kind == "object" for name in mapping(form.body.get("properties"))}
+    for number in lists:
+        codec = forms[number].codec
+        if codec is not None and (number in mistakable or isinstance(codec, PairsCodec)):
+            key = unique("entries" if isinstance(codec, PairsCodec) else "items", taken, 60)
+            taken.add(key)
+            found[number] = _box(forms[number], key, dialect)
+    return found
+
+
+def _box(form: Variant, key: str, dialect: Dialect) -> Variant:
     """Put a list into an object of its own; one that stands for a map shows even when empty that it does."""
-    key = unique("entries" if isinstance(form.codec, PairsCodec) else "items", taken, 60)
-    taken.add(key)
-    box: dict[str, Any] = {"type": "object", "properties": {key: form.body}, "required": [key]}
-    if lowerer.dialect.closed:
+    box: JsonObject = {"type": "object", "properties": {key: form.body}, "required": [key]}
+    if dialect.closed:
         box["additionalProperties"] = False
-    if "propertyOrdering" in lowerer.dialect.keywords:
+    if "propertyOrdering" in dialect.keywords:
         box["propertyOrdering"] = [key]
-    form.kind, form.body = "object", box
-    form.codec = BoxCodec(key, form.codec)
+    return replace(form, kind="object", body=box, codec=BoxCodec(key, form.codec))
 
 
-def _tag(lowerer: Walk, chosen: list[Variant], objects: list[Variant]) -> None:
+def _tagged(
+    forms: Sequence[Variant], chosen: Sequence[int], objects: Sequence[int], dialect: Dialect, definitions: Definitions
+) -> tuple[list[Variant], Definitions]:
     """Let each of the chosen objects begin with a key that none of the objects has and that names it."""
-    named = [name for form in objects for name in form.body["properties"]]
-    named += [name for form in chosen if form.kind == "ref" for name in form.node.get("properties", {})]
-    tag = unique("option", set(named), 64)
+    found = list(forms)
+    if not chosen:
+        return found, definitions
+    named = {name for number in objects for name in mapping(forms[number].body["properties"])}
+    for form in (forms[number] for number in chosen):
+        if form.kind == "ref" and isinstance(form.node, dict):
+            named |= mapping(form.node.get("properties")).keys()
+    tag = unique("option", named, 64)
     labels: list[str] = []
-    for number, form in enumerate(chosen, 1):
-        label = unique(form.title or f"option_{number}", labels, 60)
+    for place, number in enumerate(chosen, 1):
+        form = forms[number]
+        label = unique(form.title or f"option_{place}", labels, 60)
         labels.append(label)
         if form.kind == "ref":
-            lowerer.tag_later(form, tag, label)
+            found[number], definitions = tagged_later(form, tag, label, definitions)
         else:
-            form.body, form.codec = tagged(form.body, form.codec, tag, label, constant="const" in lowerer.dialect.keywords)
+            body, codec = tagged(form.body, form.codec, tag, label, constant="const" in dialect.keywords)
+            found[number] = replace(form, body=body, codec=codec)
+    return found, definitions
 
 
-def tagged(body: dict[str, Any], codec: Codec, tag: str, label: str, *, constant: bool) -> tuple[dict[str, Any], Codec]:
-    """Return an object that begins with a key that names it, and the codec that knows of it."""
-    body = leading(body, tag, {"type": "string", **({"const": label} if constant else {"enum": [label]})})
-    for keyword in body.keys() & {"minProperties", "maxProperties"}:
-        body[keyword] += 1
-    if isinstance(codec, TupleCodec):  # the tag belongs to the object it is written as
-        return body, replace(codec, item=_with_tag(codec.item, Tag(tag, label)))
-    return body, _with_tag(codec, Tag(tag, label))
-
-
-def _with_tag(codec: Codec, tag: Tag) -> Codec:
-    return replace(codec, tag=tag) if isinstance(codec, ObjectCodec | BoxCodec) else ObjectCodec({}, tag=tag)
-
-
-def _mistakable(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
+def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[int]:
     """Return the forms of which an answer could be taken for another one that means something else."""
     found: set[int] = set()
-    seen = {id(form): _as_answered(lowerer, form.body) for form in forms}
+    seen: dict[int, JsonObject] = {}
+
+    def answered(number: int) -> JsonObject:
+        if number not in seen:
+            seen[number] = _as_answered(forms[number].body, dialect)
+        return seen[number]
 
     def resolve(reference: str) -> Json:
-        return _closed(lowerer, lowerer.definitions.get(reference.rsplit("/", 1)[-1]))
+        body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
+        return None if body is None else _closed(body, dialect)
 
-    for number, (left, right) in enumerate(combinations(forms, 2)):
-        if left.codec == right.codec:
+    for number, (left, right) in enumerate(combinations(range(len(forms)), 2)):
+        if forms[left].codec == forms[right].codec:
             continue
-        if number >= _MOST_COMPARED or not disjoint(seen[id(left)], seen[id(right)], resolve=resolve):
-            found |= {id(left), id(right)}
-    return [form for form in forms if id(form) in found]
+        if number >= _MOST_COMPARED or not disjoint(answered(left), answered(right), resolve=resolve):
+            found |= {left, right}
+    return sorted(found)
 
 
-def _as_answered(lowerer: Walk, body: Json) -> Json:
+def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
     """Return the schema of answers by which a form is told from others: an empty list tells nothing."""
-    body = _closed(lowerer, body)
-    return {**body, "minItems": max(1, body.get("minItems", 0))} if body.get("type") == "array" else body
+    body = _closed(body, dialect)
+    return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 
 
-def _closed(lowerer: Walk, body: Json) -> Json:
+def _closed(body: JsonObject, dialect: Dialect) -> JsonObject:
     """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
-    if lowerer.dialect.closed or not isinstance(body, dict):
+    if dialect.closed:
         return body
-    return rebuild(body, _shut)
+    closed = rebuild(body, _shut)
+    return closed if isinstance(closed, dict) else body
 
 
 def _shut(node: Json) -> Json:
-    if node.get("type") != "object" or not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):
+    if not isinstance(node, dict) or node.get("type") != "object":
+        return node
+    if not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):
         return node
     return {**node, "additionalProperties": False}

@@ -8,135 +8,165 @@ OpenAI and Gemini's Schema refuse an array without `items`; Anthropic strict tak
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from math import inf
+
+from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, TupleCodec, array_codec
-from instrc.jsonvalue import AnyJson as Json
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lowering.context import Context, Forms
+from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything
+from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.variants import Variant
-from instrc.lowering.walk import Walk
+from instrc.schema.bounds import bound
+from instrc.schema.members import listing
 
 _MOST_PLACES = 200
 """Places of a tuple beyond which it is an array of the union of them."""
+_COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
-def arrays(lowerer: Walk, node: dict[str, Any], level: int) -> Variant | None:
+def arrays(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
     """Return the form of an array; `None` if there is none that long."""
-    least, most = int(node.get("minItems", 0)), node.get("maxItems", float("inf"))
+    least, most = int(bound(node, "minItems") or 0), _most(node)
     if least > most:
-        lowerer.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
-        return None
-    if lowerer.too_deep(level):
-        return anything.written(lowerer, lowerer.made({**node, "type": "array"}, node), lowerer.beyond(level))
-    notes = _uncounted(lowerer, node)
-    prefix = node.get("prefixItems") or []
+        return None, progress.lose(node, "minItems", "annotation", "contradicts maxItems, so there is no such array")
+    if (reason := context.too_deep) is not None:
+        return _written(node, reason, context, progress)
+    lost: tuple[str, ...] = ()
+    if not _COUNTING.isdisjoint(node):
+        lost, progress = _uncounted(node, context.dialect, progress)
+    prefix = listing(node.get("prefixItems"))
     rest = node.get("items", node.get("unevaluatedItems", True))
-    if prefix and (lowerer.dialect.tuples == "object" or "prefixItems" not in lowerer.dialect.keywords):
-        form = _tuple(lowerer, node, level, least, most)
+    if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
+        form, progress = _tuple(node, context, progress, forms)
     elif prefix:
-        form = _kept(lowerer, node, level, rest)
+        form, progress = _kept(node, rest, context, progress, forms)
     else:
-        form = _list(lowerer, node, level, rest)
-    if form is not None:
-        form.notes[:0] = notes
-    return form
+        form, progress = _list(node, rest, context, progress, forms)
+    return (form.after(said_of_each(node, lost)) if form is not None and lost else form), progress
 
 
-def _uncounted(lowerer: Walk, node: dict[str, Any]) -> list[str]:
+def _most(node: JsonObject) -> int | float:
+    most = bound(node, "maxItems")
+    return inf if most is None else most
+
+
+def _written(node: JsonObject, reason: str, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Write an array as JSON text."""
+    typed: JsonObject = {**node, "type": "array"}
+    return anything.written(context, typed, reason, progress.derive(typed, node))
+
+
+def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[tuple[str, ...], Progress]:
     """Lose what no decoder enforces: how often something occurs among the items."""
-    notes = []
-    keywords = lowerer.dialect.keywords
+    lost: list[str] = []
+    keywords = dialect.keywords
     if node.get("uniqueItems") is True and "uniqueItems" not in keywords:
-        if node.get("maxItems", 2) > 1:
-            notes.append(lowerer.lose(node, "uniqueItems"))
+        if _most(node) > 1:
+            lost.append("uniqueItems")
+            progress = progress.lose(node, "uniqueItems")
         elif "maxItems" not in keywords:
-            lowerer.take(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
-    if "contains" in node and node.get("minContains", 1) > 0:
-        notes.append(lowerer.lose(node, "contains"))
-        if node.get("minContains", 1) != 1:
-            notes.append(lowerer.lose(node, "minContains"))
-    if "contains" in node and "maxContains" in node:
-        notes.append(lowerer.lose(node, "maxContains"))
-    return notes
+            progress = progress.lose(node, "uniqueItems", "part", "says nothing beside maxItems, which is lost")
+    if "contains" not in node:
+        return tuple(lost), progress
+    least = bound(node, "minContains")
+    counted = ["contains"] if least is None or least > 0 else []
+    if least is not None and least > 0 and least != 1:
+        counted.append("minContains")
+    if "maxContains" in node:
+        counted.append("maxContains")
+    return (*lost, *counted), progress.lose_each(node, counted)
 
 
-def _bounds(lowerer: Walk, node: dict[str, Any], form: Variant) -> None:
+def _bounded(node: JsonObject, form: Variant, dialect: Dialect, progress: Progress) -> tuple[Variant, Progress]:
     """Add the numbers of items, as far as the target takes them."""
-    keywords, least = lowerer.dialect.keywords, int(node.get("minItems", 0))
+    if _COUNTING.isdisjoint(node):
+        return form, progress
+    keywords, least, items = dialect.keywords, int(bound(node, "minItems") or 0), bound(node, "maxItems")
+    body: JsonObject = dict(form.body)
+    lost: list[str] = []
     if least > 0:
-        most = lowerer.dialect.most_min_items if lowerer.dialect.most_min_items is not None else lowerer.dialect.most_count
+        most = dialect.most_min_items if dialect.most_min_items is not None else dialect.most_count
         if "minItems" in keywords and (most is None or least <= most):
-            form.body["minItems"] = least
+            body["minItems"] = least
         else:
             if "minItems" in keywords and most is not None:
-                form.body["minItems"] = most
-            form.notes.append(lowerer.lose(node, "minItems"))
-    if "maxItems" in node:
-        if "maxItems" in keywords and (lowerer.dialect.most_count is None or node["maxItems"] <= lowerer.dialect.most_count):
-            form.body["maxItems"] = int(node["maxItems"])
+                body["minItems"] = most
+            lost.append("minItems")
+    if items is not None:
+        if "maxItems" in keywords and (dialect.most_count is None or items <= dialect.most_count):
+            body["maxItems"] = int(items)
         else:
-            form.notes.append(lowerer.lose(node, "maxItems"))
+            lost.append("maxItems")
     if node.get("uniqueItems") is True and "uniqueItems" in keywords:
-        form.body["uniqueItems"] = True
+        body["uniqueItems"] = True
+    form = replace(form, body=body, notes=(*form.notes, *said_of_each(node, lost)))
+    return form, progress.lose_each(node, lost)
 
 
-def _list(lowerer: Walk, node: dict[str, Any], level: int, rest: Json) -> Variant | None:
+def _list(node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
     """Say an array of one kind of items."""
-    items, codec = (None, None) if rest is False else lowerer.fit(rest, level + 1)
-    if items is None:  # only the empty array is left
-        if int(node.get("minItems", 0)) > 0:
-            lowerer.lose(node, "items", "annotation", "leaves no item, though some are asked for")
-            return None
-        if "maxItems" in lowerer.dialect.keywords:
-            return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0})
-        for keyword in ("items", "unevaluatedItems", "maxItems"):
-            if keyword in node:
-                lowerer.lose(node, keyword, reason="has no word in the target; any item is found when the answer is lifted")
-        return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=["Always empty."])
-    form = Variant("array", {"type": "array", "items": items}, array_codec((), codec))
-    _bounds(lowerer, node, form)
-    return form
+    items: JsonObject | None = None
+    codec: Codec = None
+    if rest is not False:
+        items, codec, progress = fit(rest, context.deeper(), progress, forms)
+    if items is not None:
+        form = Variant("array", {"type": "array", "items": items}, array_codec((), codec), node=node)
+        return _bounded(node, form, context.dialect, progress)
+    if (bound(node, "minItems") or 0) >= 1:  # only the empty array is left
+        return None, progress.lose(node, "items", "annotation", "leaves no item, though some are asked for")
+    if "maxItems" in context.dialect.keywords:
+        return Variant("array", {"type": "array", "items": {"type": "string"}, "maxItems": 0}, node=node), progress
+    reason = "has no word in the target; any item is found when the answer is lifted"
+    progress = progress.lose_each(node, [word for word in ("items", "unevaluatedItems", "maxItems") if word in node], reason)
+    return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=("Always empty.",), node=node), progress
 
 
-def _kept(lowerer: Walk, node: dict[str, Any], level: int, rest: Json) -> Variant | None:
+def _kept(node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
-    for place in node["prefixItems"][: int(min(node.get("maxItems", _MOST_PLACES), _MOST_PLACES))]:
-        body, codec = lowerer.fit(place, level + 1)
+    for place in listing(node["prefixItems"])[: int(min(_most(node), _MOST_PLACES))]:
+        body, codec, progress = fit(place, context.deeper(), progress, forms)
         if body is None:
             shut = True
             break
         bodies.append(body)
         codecs.append(codec)
-    items, codec = (None, None) if rest is False or shut else lowerer.fit(rest, level + 1)
-    most = node.get("maxItems", float("inf"))
-    if items is None:
-        most = min(most, len(bodies))
-    if int(node.get("minItems", 0)) > most:
-        lowerer.lose(node, "prefixItems", "annotation", "leaves no array that long")
-        return None
+    items: JsonObject | None = None
+    codec = None
+    if rest is not False and not shut:
+        items, codec, progress = fit(rest, context.deeper(), progress, forms)
+    most = min(_most(node), len(bodies)) if items is None else _most(node)
+    if int(bound(node, "minItems") or 0) > most:
+        return None, progress.lose(node, "prefixItems", "annotation", "leaves no array that long")
     if not bodies:
-        return _list(lowerer, {**node, "items": rest}, level, rest if not shut else False)
-    form = Variant("array", {"type": "array", "prefixItems": bodies}, array_codec(tuple(codecs), codec))
-    if items is None and lowerer.dialect.false_items:
-        form.body["items"] = False
+        return _list({**node, "items": rest}, not shut and rest, context, progress, forms)
+    shape: JsonObject = {"type": "array", "prefixItems": bodies}
+    if items is None and context.dialect.false_items:
+        shape["items"] = False
     elif items is not None:
-        form.body["items"] = items
-    bounded = {**node, "maxItems": most} if most != float("inf") and (items is None or "maxItems" in node) else node
-    _bounds(lowerer, lowerer.made(bounded, node), form)
-    return form
+        shape["items"] = items
+    form = Variant("array", shape, array_codec(tuple(codecs), codec), node=node)
+    if most != inf and (items is None or "maxItems" in node):
+        bounded: JsonObject = {**node, "maxItems": most}
+        return _bounded(bounded, form, context.dialect, progress.derive(bounded, node))
+    return _bounded(node, form, context.dialect, progress)
 
 
-def _tuple(lowerer: Walk, node: dict[str, Any], level: int, least: int, most: float) -> Variant | None:
+def _tuple(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
-    prefix = node["prefixItems"]
+    least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
     if len(prefix) > _MOST_PLACES:
-        return anything.written(lowerer, lowerer.made({**node, "type": "array"}, node), "has more places than can be kept apart")
+        return _written(node, "has more places than can be kept apart", context, progress)
     places = prefix if most >= len(prefix) else prefix[: int(most)]
     names = [f"item_{index}" for index in range(1, len(places) + 1)]
-    properties: dict[str, Json] = dict(zip(names, places, strict=True))
+    properties: JsonObject = dict(zip(names, places, strict=True))
     required = names[:least]
     rest = node.get("items", node.get("unevaluatedItems"))
     more = most > len(prefix) and rest is not None and rest is not False
@@ -144,24 +174,46 @@ def _tuple(lowerer: Walk, node: dict[str, Any], level: int, least: int, most: fl
         if least > len(prefix):
             more, rest = True, True
         else:
-            lowerer.lose(node, "items", "convention", "is not given, so nothing follows the places that are")
+            progress = progress.lose(node, "items", "convention", "is not given, so nothing follows the places that are")
     if more:
-        properties["more"] = following = {"type": "array", "items": rest}
-        if least > len(prefix):
-            following["minItems"] = least - len(prefix)
-            required = [*required, "more"]
-        if most != float("inf"):
-            following["maxItems"] = int(most) - len(prefix)
-        lowerer.made(following, node)
+        properties["more"] = following = _following(rest, least - len(prefix), most - len(prefix))
+        required = [*required, "more"] if least > len(prefix) else required
+        progress = progress.derive(following, node)
     elif least > len(names):
-        lowerer.lose(node, "minItems", "annotation", "asks for more items than there can be")
-        return None
-    shape = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-    inner = lowerer.forms(lowerer.own(shape, node), level)
-    if len(inner) != 1:
-        return None
-    form = inner[0]
+        return None, progress.lose(node, "minItems", "annotation", "asks for more items than there can be")
+    return _as_object(node, names, properties, required, context, progress, forms)
+
+
+def _following(rest: Json, least: int, most: float) -> JsonObject:
+    """Return the schema of the list of what follows the places of a tuple."""
+    following: JsonObject = {"type": "array", "items": rest}
+    if least > 0:
+        following["minItems"] = least
+    if most != inf:
+        following["maxItems"] = int(most)
+    return following
+
+
+def _as_object(
+    node: JsonObject,
+    names: Sequence[str],
+    properties: JsonObject,
+    required: Sequence[str],
+    context: Context,
+    progress: Progress,
+    forms: Forms,
+) -> tuple[Variant | None, Progress]:
+    """Return the form of a tuple of which the places have names."""
+    shape: JsonObject = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    found, progress = forms(shape, context, progress.invent(shape, node))
+    if len(found) != 1:
+        return None, progress
+    form = found[0]
     if form.kind != "object":
-        return anything.written(lowerer, lowerer.made({**node, "type": "array"}, node), "is nested too deeply")
-    form.codec = TupleCodec(tuple(names), form.codec, "more" if more else None)
-    return form
+        return _written(node, "is nested too deeply", context, progress)
+    return replace(form, codec=TupleCodec(tuple(names), form.codec, "more" if "more" in properties else None)), progress

@@ -6,69 +6,83 @@ and objects become properties of one object whose `choice` names the one that is
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from instrc.ir.codec import Choice, ChoiceCodec, Codec, ValuesCodec
+from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, freeze
+from instrc.jsonvalue import Json, JsonObject, freeze
+from instrc.lowering.annotations import without_annotations
 from instrc.lowering.names import legal, unique
 from instrc.lowering.notes import joined
+from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import anything
 from instrc.lowering.variants import Variant, listed_values, table
-from instrc.lowering.walk import Walk
+from instrc.schema.members import mapping
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 
-def choice(lowerer: Walk, forms: list[Variant]) -> tuple[dict[str, Any], Codec]:
+def choice(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[JsonObject, Codec, Progress]:
     """Say a union as one string, or as one object that names the alternative it holds."""
     if all(_finite(form) for form in forms):
-        known: dict[str, tuple[Json, Json]] = {}
-        for form in forms:
-            for sent, value in _finite_table(form):
-                word = sent if isinstance(sent, str) else dumps(sent, indent=False)
-                if word in known and freeze(known[word][1]) != freeze(value):
-                    word = unique(word, known, 10_000)
-                known[word] = (word, value)
-        codec: Codec = ValuesCodec(tuple(known.values()))
-        if all(sent == value for sent, value in known.values()):
-            codec = None
-        return {"type": "string", "enum": list(known)}, codec
+        return *_words(forms), progress
     scalars = [form for form in forms if form.kind not in {"object", "array", "ref"}]
     containers = [form for form in forms if form.kind in {"object", "array", "ref"}]
-    if scalars:
-        scalars = [anything.texts(lowerer, scalars)] if len(scalars) > 1 else scalars
+    if len(scalars) > 1:
+        text, progress = anything.texts(scalars, progress)
+        scalars = [text]
     if not containers:
-        return {**scalars[0].body, **({"description": joined(*scalars[0].notes)} if scalars[0].notes else {})}, scalars[0].codec
+        notes: JsonObject = {"description": joined(*scalars[0].notes)} if scalars[0].notes else {}
+        return {**scalars[0].body, **notes}, scalars[0].codec, progress
+    reason = "is one of several, which the target cannot tie to the name of the choice"
     for form in forms:
         if isinstance(form.node, dict):
-            reason = "is one of several, which the target cannot tie to the name of the choice"
-            lowerer.take(form.node, "type", "unenforced", reason)
+            progress = progress.lose(form.node, "type", reason=reason)
             for keyword in form.node:
                 if keyword in KEYWORDS and keyword not in NO_ASSERTIONS and keyword != "type":
-                    lowerer.take(form.node, keyword, "part", reason, parts=False)
+                    progress = progress.lose(form.node, keyword, "part", reason, parts=False)
+    return *_named([*containers, *scalars], dialect), progress
+
+
+def _words(forms: Sequence[Variant]) -> tuple[JsonObject, Codec]:
+    """Say values that can be listed as one enum of strings."""
+    known: dict[str, tuple[Json, Json]] = {}
+    for form in forms:
+        for sent, value in _finite_table(form):
+            word = sent if isinstance(sent, str) else dumps(sent, indent=False)
+            if word in known and freeze(known[word][1]) != freeze(value):
+                word = unique(word, known, 10_000)
+            known[word] = (word, value)
+    same = all(sent == value for sent, value in known.values())
+    return {"type": "string", "enum": list(known)}, None if same else ValuesCodec(tuple(known.values()))
+
+
+def _named(forms: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Codec]:
+    """Say alternatives as properties of one object, of which `choice` names the one that is given."""
     labels: list[str] = []
     of: dict[str, Choice] = {}
-    properties: dict[str, Json] = {}
-    for form in [*containers, *scalars]:
-        label = unique(_label(lowerer, form), [*labels, "choice"], 60)
+    properties: JsonObject = {}
+    for form in forms:
+        label = unique(_label(form, dialect), [*labels, "choice"], 60)
         labels.append(label)
         if form.kind == "null":
             of[label] = Choice(None)
             continue
         text = joined(form.text, *form.notes) or f"If the choice is {label}."
         properties[label] = {"description": text, **form.body}
-        of[label] = Choice(label, form.codec, lowerer.without_annotations(form.body))
-    choice = {"type": "string", "enum": labels, "description": "Which of the other properties is given."}
-    return {"type": "object", "properties": {"choice": choice, **properties}, "required": ["choice"]}, ChoiceCodec(of)
+        of[label] = Choice(label, form.codec, without_annotations(form.body))
+    words: list[Json] = [*labels]
+    named: JsonObject = {"type": "string", "enum": words, "description": "Which of the other properties is given."}
+    return {"type": "object", "properties": {"choice": named, **properties}, "required": ["choice"]}, ChoiceCodec(of)
 
 
-def _label(lowerer: Walk, form: Variant) -> str:
+def _label(form: Variant, dialect: Dialect) -> str:
     """Return a word for an alternative: its title, the constant it begins with, its type."""
     words = [form.title] if form.title else []
-    for schema in form.body.get("properties", {}).values() if form.kind == "object" else ():
-        words += [value for value in listed_values(schema)[:1] if isinstance(value, str) and len(listed_values(schema)) == 1]
-    rule = lowerer.dialect.key
-    plain = (word if rule is None else legal(word, rule, "") for word in words)
+    for schema in mapping(form.body.get("properties")).values() if form.kind == "object" else ():
+        values = listed_values(schema) if isinstance(schema, dict) else []
+        words += [value for value in values if isinstance(value, str) and len(values) == 1]
+    plain = (word if dialect.key is None else legal(word, dialect.key, "") for word in words)
     return next((word for word in plain if word), {"array": "list", "string": "value"}.get(form.kind, form.kind))
 
 

@@ -2,83 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from instrc.ir.codec import RefCodec
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze
+from instrc.jsonvalue import JsonObject, freeze
+from instrc.lowering.definitions import Definitions
+from instrc.lowering.progress import Progress
+from instrc.lowering.tags import leading
 from instrc.lowering.variants import Variant, listed_values
-from instrc.lowering.walk import Walk
+from instrc.schema.members import mapping, required_names
 
 
-def led_apart(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
-    """Let objects of one union begin with keys that differ or discriminate; return those that have none to begin with."""
-    for index, form in enumerate(forms):
-        if form.kind == "ref" and isinstance(form.codec, RefCodec):
-            body = lowerer.definitions.get(form.codec.name)
-            if isinstance(body, dict) and body.get("type") == "object":
-                copy = {name: value for name, value in body.items() if name not in {"title", "description"}}
-                forms[index] = Variant(
-                    "object",
-                    copy,
-                    lowerer.codecs[form.codec.name],
-                    form.notes,
-                    form.text or body.get("description"),
-                    form.title,
-                    form.codec.name,
-                    form.node,
-                )
-    objects = [form for form in forms if form.kind == "object" and form.body.get("properties")]
+class Led(NamedTuple):
+    """The forms of a union, each beginning with a key that differs or discriminates where it has one."""
+
+    forms: list[Variant]
+    alike: list[int]
+    """Those that have none to begin with."""
+    progress: Progress
+
+
+def led_apart(forms: Sequence[Variant], progress: Progress) -> Led:
+    """Let objects of one union begin with keys that differ or discriminate."""
+    definitions = progress.definitions
+    found = [_copied(form, definitions) for form in forms]
+    objects = [number for number, form in enumerate(found) if form.kind == "object" and form.body.get("properties")]
     for _ in objects:  # what is led by another key may meet objects that begin with it
-        led = [group for group in _alike(objects) if _led(lowerer, group)]
-        if not led:
+        leaders = [(group, _leader([found[number] for number in group])) for group in _alike(found, objects)]
+        leaders = [(group, leader) for group, leader in leaders if leader is not None]
+        if not leaders:
             break
-    under_way = [form for form in forms if form.kind == "ref" and lowerer.under_way(form)]
+        for group, leader in leaders:
+            for number in group:
+                found[number], progress = _led(found[number], leader or "", progress)
+    under_way = [number for number, form in enumerate(found) if form.kind == "ref" and definitions.under_way(form)]
     if under_way:  # nobody knows yet with which key they will begin
-        return [*objects, *under_way] if len(under_way) > 1 else objects
-    return [form for group in _alike(objects) for form in group]
+        return Led(found, [*objects, *under_way] if len(under_way) > 1 else objects, progress)
+    return Led(found, [number for group in _alike(found, objects) for number in group], progress)
 
 
-def _alike(objects: list[Variant]) -> list[list[Variant]]:
+def _copied(form: Variant, definitions: Definitions) -> Variant:
+    """Return an object that is referred to as it is written out."""
+    body = definitions.bodies.get(form.codec.name) if form.kind == "ref" and isinstance(form.codec, RefCodec) else None
+    if body is None or body.get("type") != "object" or not isinstance(form.codec, RefCodec):
+        return form
+    copy: JsonObject = {name: value for name, value in body.items() if name not in {"title", "description"}}
+    name, text = form.codec.name, body.get("description")
+    text = form.text or (text if isinstance(text, str) else None)
+    return replace(form, kind="object", body=copy, codec=definitions.codecs[name], text=text, definition=name)
+
+
+def _alike(forms: Sequence[Variant], objects: Sequence[int]) -> list[list[int]]:
     """Return the groups of objects that begin with one key which does not tell them apart."""
-    groups: dict[str, list[Variant]] = {}
-    for form in objects:
-        groups.setdefault(next(iter(form.body["properties"])), []).append(form)
-    return [group for first, group in groups.items() if len(group) > 1 and not _discriminates(group, first)]
+    groups: dict[str, list[int]] = {}
+    for number in objects:
+        groups.setdefault(next(iter(mapping(forms[number].body["properties"]))), []).append(number)
+    return [
+        group
+        for first, group in groups.items()
+        if len(group) > 1 and not _discriminates([forms[number] for number in group], first)
+    ]
 
 
-def _led(lowerer: Walk, group: list[Variant]) -> bool:
-    """Let the objects of a group begin with a key that tells them apart; `False` if they have none in common."""
-    shared = [name for name in group[0].body["properties"] if all(name in form.body["properties"] for form in group[1:])]
-    leader = next((name for name in shared if _discriminates(group, name)), None)
-    if leader is None:
-        return False
-    for form in group:
-        form.body = leading(form.body, leader, form.body["properties"][leader])
-        if isinstance(form.node, dict):
-            lowerer.lose(form.node, "properties", "annotation", f"begins with {leader!r}, which tells the alternatives apart")
-    return True
+def _leader(group: Sequence[Variant]) -> str | None:
+    """Return a key that tells the objects of a group apart; `None` if they have none in common."""
+    properties = [mapping(form.body["properties"]) for form in group]
+    shared = [name for name in properties[0] if all(name in others for others in properties[1:])]
+    return next((name for name in shared if _discriminates(group, name)), None)
 
 
-def _discriminates(group: list[Variant], name: str) -> bool:
+def _led(form: Variant, leader: str, progress: Progress) -> tuple[Variant, Progress]:
+    """Let an object begin with one of its keys."""
+    body = leading(form.body, leader, mapping(form.body["properties"])[leader])
+    if isinstance(form.node, dict):
+        reason = f"begins with {leader!r}, which tells the alternatives apart"
+        progress = progress.lose(form.node, "properties", "annotation", reason)
+    return replace(form, body=body), progress
+
+
+def _discriminates(group: Sequence[Variant], name: str) -> bool:
     """Say whether a property has constant values that differ in all objects of a group."""
-    seen: set[Any] = set()
+    seen: set[Hashable] = set()
     for form in group:
-        schema = form.body["properties"].get(name)
-        if not isinstance(schema, dict) or not schema.keys() & {"const", "enum"} or name not in form.body.get("required", ()):
+        schema = mapping(form.body["properties"]).get(name)
+        if not isinstance(schema, dict) or not schema.keys() & {"const", "enum"} or name not in required_names(form.body):
             return False
         values = {freeze(value) for value in listed_values(schema)}
         if values & seen:
             return False
         seen |= values
     return True
-
-
-def leading(body: dict[str, Any], name: str, schema: Json) -> dict[str, Any]:
-    """Return an object with a property in front of the others."""
-    rest = {key: value for key, value in body["properties"].items() if key != name}
-    result = {**body, "properties": {name: schema, **rest}}
-    result["required"] = [name, *(key for key in body.get("required", ()) if key != name)]
-    if "propertyOrdering" in result:
-        result["propertyOrdering"] = list(result["properties"])
-    return result

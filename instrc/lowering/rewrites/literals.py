@@ -8,67 +8,95 @@ their JSON text and come back by a table.  Anthropic may change the case of a va
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from instrc.ir.codec import TextCodec, ValuesCodec
+from instrc.ir.dialect import Dialect, Limits
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze, kind_of
+from instrc.jsonvalue import Json, JsonObject, as_array, as_texts, freeze, kind_of
+from instrc.lowering.context import Context
 from instrc.lowering.names import unique
-from instrc.lowering.variants import Variant, null_variant
-from instrc.lowering.walk import Walk
+from instrc.lowering.progress import Progress, said
+from instrc.lowering.variants import Variant, listed_values, null_variant, values_of
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
-def literals(lowerer: Walk, node: dict[str, Any]) -> list[Variant]:
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """The values of a schema, by how a target can be told of them."""
+
+    groups: dict[str, list[Json]]
+    """Those that its enums hold, by type."""
+    strange: list[Json]
+    """Those that it holds as JSON text only."""
+
+
+def literals(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the forms of a schema that lists its values, one for each JSON type among them."""
-    dialect = lowerer.dialect
-    values = _values(node)
+    dialect = context.dialect
+    listed = _grouped(_values(node), dialect)
+    forms: list[Variant] = []
+    for kind, group in listed.groups.items():
+        if kind == "null" and dialect.null:
+            forms.append(null_variant(node))
+        elif kind == "boolean" and len(group) == 2:
+            forms.append(Variant("boolean", {"type": "boolean"}, node=node))
+        elif (excess := _excess(dialect.limits, progress.enum_values, group)) is None:
+            progress = progress.with_values(progress.enum_values + len(group))
+            forms.append(Variant(kind, _enumeration(node, kind, group, dialect), _fold(group, dialect), node=node))
+        else:
+            keyword = "enum" if "enum" in node else "const"
+            reason = f"{excess}: it is said in the description and checked when the answer is lifted"
+            forms.append(Variant(kind, {"type": kind}, notes=(said(node, keyword),), node=node))
+            progress = progress.lose(node, keyword, reason=reason)
+    return (_with_strange(forms, listed.strange, node, dialect) if listed.strange else forms), progress
+
+
+def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
     groups: dict[str, list[Json]] = {}
     for value in values:
         groups.setdefault(kind_of(value), []).append(value)
     if "number" in groups and "integer" in groups:
         groups["number"] = [value for value in values if kind_of(value) in {"integer", "number"}]
         del groups["integer"]
-    forms: list[Variant] = []
     strange: list[Json] = []
     if not dialect.empty_words and "" in groups.get("string", ()):
         groups["string"] = [value for value in groups["string"] if value != ""]
         strange.append("")
+    told: dict[str, list[Json]] = {}
     for kind, group in groups.items():
-        if not group:
-            continue
-        if kind == "null" and dialect.null:
-            forms.append(null_variant())
-        elif kind == "boolean" and len(group) == 2:
-            forms.append(Variant("boolean", {"type": "boolean"}))
-        elif kind == "string" or kind in dialect.enums:
-            if (excess := _excess(lowerer, group)) is None:
-                forms.append(Variant(kind, _enumeration(lowerer, node, kind, group), _fold(lowerer, group)))
-            else:
-                keyword = "enum" if "enum" in node else "const"
-                reason = f"{excess}: it is said in the description and checked when the answer is lifted"
-                forms.append(Variant(kind, {"type": kind}, notes=[lowerer.lose(node, keyword, reason=reason)]))
-        else:
+        if not _is_told(kind, group, dialect):
             strange += group
-    return _with_strange(lowerer, forms, strange) if strange else forms
+        elif group:
+            told[kind] = group
+    return _Listed(told, strange)
 
 
-def _values(node: dict[str, Any]) -> list[Json]:
+def _is_told(kind: str, group: list[Json], dialect: Dialect) -> bool:
+    """Say whether a target can be told of values of a type as they are."""
+    if kind == "null" and dialect.null:
+        return True
+    if kind == "boolean" and len(group) == 2:
+        return True
+    return kind == "string" or kind in dialect.enums
+
+
+def _values(node: JsonObject) -> list[Json]:
     """Return the listed values that the rest of the schema allows, equal ones once."""
-    listed = [node["const"]] if "const" in node else list(node["enum"])
-    if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in node["enum"]):
+    listed = listed_values(node)
+    if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in as_array(node["enum"])):
         listed = []
-    values = list(
+    values: list[Json] = list(
         {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}.values()
     )
     types = node.get("type")
     if types is not None:
-        types = {types} if isinstance(types, str) else set(types)
-        values = [value for value in values if kind_of(value) in types or (kind_of(value) == "integer" and "number" in types)]
-    others = {keyword: value for keyword, value in node.items() if keyword not in _OTHERS}
+        kinds = {types} if isinstance(types, str) else set(as_texts(types))
+        values = [value for value in values if kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds)]
+    others: JsonObject = {keyword: value for keyword, value in node.items() if keyword not in _OTHERS}
     if others and values:
         from instrc.codecs.judge import accepts
 
@@ -76,58 +104,54 @@ def _values(node: dict[str, Any]) -> list[Json]:
     return values
 
 
-def _excess(lowerer: Walk, group: list[Json]) -> str | None:
+def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:
     """Count the values of an enum; say by how much they are too many, `None` if the target takes them."""
-    limits = lowerer.dialect.limits
     if limits.long_enum is not None and len(group) > limits.long_enum[0]:
         size = sum(len(value) for value in group if isinstance(value, str))
         if size > limits.long_enum[1]:
             most, characters = limits.long_enum
             return f"has {len(group)} values of {size} characters, and more than {most} may have {characters}"
-    counted = lowerer.enum_values + len(group)
+    counted = enum_values + len(group)
     if limits.enum_values is not None and counted > limits.enum_values:
         return f"would be the schema's value {counted} in an enum, and the target takes {limits.enum_values}"
-    lowerer.enum_values = counted
     return None
 
 
-def _enumeration(lowerer: Walk, node: dict[str, Any], kind: str, group: list[Json]) -> dict[str, Any]:
-    if len(group) == 1 and "const" in lowerer.dialect.keywords and "const" in node:
+def _enumeration(node: JsonObject, kind: str, group: list[Json], dialect: Dialect) -> JsonObject:
+    if len(group) == 1 and "const" in dialect.keywords and "const" in node:
         return {"type": kind, "const": group[0]}
     return {"type": kind, "enum": group}
 
 
-def _fold(lowerer: Walk, group: list[Json]) -> ValuesCodec | None:
+def _fold(group: Sequence[Json], dialect: Dialect) -> ValuesCodec | None:
     """Return the table that undoes changes of case, if the target is known for them and case is all that can change."""
-    if not lowerer.dialect.fold or not isinstance(group[0], str):
-        return None
-    if not any(value.lower() != value.upper() for value in group):
+    if not dialect.fold or not any(isinstance(value, str) and value.lower() != value.upper() for value in group):
         return None
     return ValuesCodec(tuple((value, value) for value in group), fold=True)
 
 
-def _with_strange(lowerer: Walk, forms: list[Variant], strange: list[Json]) -> list[Variant]:
+def _with_strange(forms: list[Variant], strange: list[Json], node: JsonObject, dialect: Dialect) -> list[Variant]:
     """Add values that the target's enums cannot hold to the strings, as their JSON text."""
     mine = next((form for form in forms if form.kind == "string"), None)
-    own: list[str] = []
     table: list[tuple[Json, Json]] = []
+    taken: set[str] = set()
     if mine is not None:
         if "enum" not in mine.body and "const" not in mine.body:  # too many to list; text is all that is left
             return [*(form for form in forms if form is not mine), _text(mine, strange)]
-        own = mine.body.get("enum") or [mine.body["const"]]
+        own = values_of(mine)
         table = [(value, value) for value in own]
-    taken = set(own)
+        taken = {value for value in own if isinstance(value, str)}
     for value in strange:
         sent = unique(dumps(value, indent=False), taken, 10_000)
         taken.add(sent)
         table.append((sent, value))
-    codec = ValuesCodec(tuple(table), fold=lowerer.dialect.fold)
-    form = Variant("string", {"type": "string", "enum": [sent for sent, _ in table]}, codec)
+    body: JsonObject = {"type": "string", "enum": [sent for sent, _ in table]}
+    form = Variant("string", body, ValuesCodec(tuple(table), fold=dialect.fold), node=node)
     if mine is None:
         return [*forms, form]
     return [form if other is mine else other for other in forms]
 
 
-def _text(mine: Variant, strange: list[Json]) -> Variant:
+def _text(mine: Variant, strange: Sequence[Json]) -> Variant:
     kinds = ["string", *dict.fromkeys(kind_of(value) for value in strange)]
-    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), mine.notes)
+    return Variant("string", {"type": "string"}, TextCodec(tuple(kinds)), mine.notes, node=mine.node)

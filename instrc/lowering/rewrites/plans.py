@@ -6,15 +6,19 @@ ten tools of five arguments are more unions than Anthropic's decoder takes.  The
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+
+from msgspec.structs import replace
 
 from instrc.ir.codec import Codec, PlanCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.lowering.context import Context, Forms
+from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import arrays
 from instrc.lowering.variants import Variant
-from instrc.lowering.walk import Walk
 from instrc.schema.kinds import own_kinds
+from instrc.schema.members import mapping, required_names
 from instrc.schema.walk import walk
 
 _TASK = {"tool", "id", "arguments", "after"}
@@ -29,20 +33,19 @@ _SAID = {
     "with a path into its output behind a dot: `t1` or `t1.items.0.name`.",
 }
 
-Branch = dict[str, Any]
 
-
-def branches_of(node: Json) -> list[Branch] | None:
+def branches_of(node: Json) -> list[JsonObject] | None:
     """Return the kinds of tasks, one a tool, of which a schema is a plan; `None` if it is none."""
     if not isinstance(node, dict) or node.get("type") != "array":
         return None
     items = node.get("items")
-    found = items.get("anyOf", [items]) if isinstance(items, dict) else []
-    return found if found and all(map(_is_task, found)) else None
+    members = items.get("anyOf", [items]) if isinstance(items, dict) else []
+    found = [member for member in members if isinstance(member, dict) and _is_task(member)] if isinstance(members, list) else []
+    return found if found and isinstance(members, list) and len(found) == len(members) else None
 
 
-def _is_task(node: Json) -> bool:
-    properties = node.get("properties") if isinstance(node, dict) else None
+def _is_task(node: JsonObject) -> bool:
+    properties = node.get("properties")
     if not isinstance(properties, dict) or properties.keys() != _TASK:
         return False
     tool, arguments = properties["tool"], properties["arguments"]
@@ -54,36 +57,47 @@ def holds_plan(schema: Json) -> bool:
     return any(branches_of(node) is not None for _, node in walk(schema))
 
 
-def uniform(lowerer: Walk, node: dict[str, Any], branches: list[Branch], level: int) -> Variant | None:
+def uniform(
+    node: JsonObject, branches: Sequence[JsonObject], context: Context, progress: Progress, forms: Forms
+) -> tuple[Variant | None, Progress]:
     """Return the form of a plan in its uniform spelling."""
-    lowerer.take(node, "items", "unenforced", _REASON, parts=False)
+    progress = progress.lose(node, "items", reason=_REASON, parts=False)
     for branch in branches:
-        lowerer.lose_all(branch["properties"]["arguments"], "is part of the arguments of a task", "part")
-    spelled = {**node, "items": _task(branches)}
-    form = arrays.arrays(lowerer, lowerer.own(spelled, node), level)
-    if form is not None and form.kind == "array":
-        form.codec = _codec(branches, form.codec)
-    return form
+        progress = progress.lose_all(_arguments(branch), "is part of the arguments of a task", "part")
+    spelled: JsonObject = {**node, "items": _task(branches)}
+    form, progress = arrays.arrays(spelled, context, progress.invent(spelled, node), forms)
+    if form is None or form.kind != "array":
+        return form, progress
+    return replace(form, codec=_codec(branches, form.codec)), progress
 
 
-def _codec(branches: list[Branch], inner: Codec) -> Codec:
-    raw = {branch["properties"]["tool"]["const"]: _raw(branch["properties"]["arguments"]) for branch in branches}
+def _properties(branch: JsonObject) -> JsonObject:
+    return as_object(branch["properties"])
+
+
+def _tool(branch: JsonObject) -> str:
+    return as_text(as_object(_properties(branch)["tool"])["const"])
+
+
+def _arguments(branch: JsonObject) -> JsonObject:
+    return as_object(_properties(branch)["arguments"])
+
+
+def _codec(branches: Sequence[JsonObject], inner: Codec) -> Codec:
+    raw = {_tool(branch): _raw(_arguments(branch)) for branch in branches}
     return PlanCodec({tool: names for tool, names in raw.items() if names}, inner)
 
 
-def _task(branches: list[Branch]) -> Json:
+def _task(branches: Sequence[JsonObject]) -> Json:
     first = branches[0]
-    properties = first["properties"]
-    tools = [branch["properties"]["tool"]["const"] for branch in branches]
+    properties = _properties(first)
+    tools: list[Json] = [_tool(branch) for branch in branches]
     said = "\n".join([_SAID["tool"], *map(_told, branches)])
-    parts = {name: {"type": "string", "description": _SAID[name]} for name in ("name", "text")}
-    entry = {
+    name: JsonObject = {"type": "string", "description": _SAID["name"]}
+    text: JsonObject = {"type": "string", "description": _SAID["text"]}
+    entry: JsonObject = {
         "type": "object",
-        "properties": {
-            "name": parts["name"],
-            "is": {"enum": ["value", "from", "each"], "description": _SAID["is"]},
-            "text": parts["text"],
-        },
+        "properties": {"name": name, "is": {"enum": ["value", "from", "each"], "description": _SAID["is"]}, "text": text},
         "required": ["name", "is", "text"],
         "additionalProperties": False,
     }
@@ -98,36 +112,36 @@ def _task(branches: list[Branch]) -> Json:
     }
 
 
-def _told(branch: Branch) -> str:
+def _told(branch: JsonObject) -> str:
     """Return the line that tells the model what a tool takes."""
-    arguments = branch["properties"]["arguments"]
-    required = arguments.get("required", ())
+    arguments = _arguments(branch)
+    required = required_names(arguments)
     takes = [
         f"{name}{'' if name in required else ' (may be left out)'} {dumps(_value(schema), indent=False)}"
-        for name, schema in arguments.get("properties", {}).items()
+        for name, schema in mapping(arguments.get("properties")).items()
     ]
-    head = branch["properties"]["tool"]["const"]
     text = arguments.get("description") or branch.get("description")
     rest = f" {text}" if isinstance(text, str) else ""
-    return f"{head}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
+    return f"{_tool(branch)}:{rest} Arguments: {'; '.join(takes) or ('none' if _is_closed(arguments) else 'any')}."
 
 
-def _is_closed(arguments: Branch) -> bool:
+def _is_closed(arguments: JsonObject) -> bool:
     return arguments.get("additionalProperties") is False
 
 
-def _raw(arguments: Branch) -> tuple[str, ...]:
+def _raw(arguments: JsonObject) -> tuple[str, ...]:
     """Return the arguments that are texts whatever is in them."""
-    properties = arguments.get("properties", {})
-    return tuple(name for name, schema in properties.items() if own_kinds(_value(schema)) == {"string"})
+    values = {name: _value(schema) for name, schema in mapping(arguments.get("properties")).items()}
+    return tuple(name for name, value in values.items() if isinstance(value, dict) and own_kinds(value) == {"string"})
 
 
 def _value(schema: Json) -> Json:
     """Return the schema of the value of an argument, without the output of another task that may stand there instead."""
-    if not isinstance(schema, dict) or not isinstance(schema.get("anyOf"), list):
+    members = schema.get("anyOf") if isinstance(schema, dict) else None
+    if not isinstance(schema, dict) or not isinstance(members, list):
         return schema
-    own = [each for each in schema["anyOf"] if not _is_reference(each)]
-    around = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
+    own = [each for each in members if not _is_reference(each)]
+    around: JsonObject = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
     if len(own) == 1 and isinstance(own[0], dict):
         return {**around, **own[0]}
     return {**around, "anyOf": own} if own else schema
@@ -136,7 +150,7 @@ def _value(schema: Json) -> Json:
 def _is_reference(schema: Json) -> bool:
     if not isinstance(schema, dict):
         return False
-    if "anyOf" in schema:
-        return all(map(_is_reference, schema["anyOf"]))
+    if isinstance(members := schema.get("anyOf"), list):
+        return all(map(_is_reference, members))
     properties = schema.get("properties")
     return isinstance(properties, dict) and properties.keys() in _REFERENCES and schema.get("additionalProperties") is False

@@ -7,92 +7,108 @@ look-around in patterns is refused by everyone, and xgrammar anchors patterns th
 
 from __future__ import annotations
 
-from math import ceil, floor
-from typing import Any
+from collections.abc import Callable
+from math import ceil, floor, inf
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import JsonObject
+from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.patterns import spelled
 from instrc.lowering.variants import Variant
-from instrc.lowering.walk import Walk
+from instrc.schema.bounds import bound
 
+_OF_STRINGS = frozenset({"pattern", "format", "minLength", "maxLength"})
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_ROUNDED = {"minimum": ceil, "maximum": floor, "exclusiveMinimum": floor, "exclusiveMaximum": ceil}
+_OF_NUMBERS = frozenset(_BOUNDS)
+_ROUNDED: dict[str, Callable[[float], int]] = {
+    "minimum": ceil,
+    "maximum": floor,
+    "exclusiveMinimum": floor,
+    "exclusiveMaximum": ceil,
+}
 
 
-def strings(lowerer: Walk, node: dict[str, Any]) -> Variant | None:
+def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the form of a string; `None` if its lengths contradict each other."""
-    keywords, dialect = lowerer.dialect.keywords, lowerer.dialect
-    if node.get("minLength", 0) > node.get("maxLength", float("inf")):
-        lowerer.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
-        return None
-    form = Variant("string", {"type": "string"})
-    pattern, form_at = node.get("pattern"), node.get("format")
+    if _OF_STRINGS.isdisjoint(node):
+        return Variant("string", {"type": "string"}, node=node), progress
+    if (bound(node, "minLength") or 0) > _or(bound(node, "maxLength"), inf):
+        return None, progress.lose(node, "minLength", "annotation", "contradicts maxLength, so there is no such string")
+    keywords = dialect.keywords
+    body: JsonObject = {"type": "string"}
+    lost: list[str] = []
+    pattern, format_at = node.get("pattern"), node.get("format")
     if isinstance(pattern, str):
         if "pattern" in keywords and (sendable := spelled(pattern, dialect)) is not None:
-            form.body["pattern"] = sendable
+            body["pattern"] = sendable
         else:
-            form.notes.append(lowerer.lose(node, "pattern"))
-    if isinstance(form_at, str):
-        if "format" in keywords and form_at in dialect.formats and "pattern" not in form.body:
-            form.body["format"] = form_at
+            lost.append("pattern")
+    if isinstance(format_at, str):
+        if "format" in keywords and format_at in dialect.formats and "pattern" not in body:
+            body["format"] = format_at
         else:
-            form.notes.append(lowerer.lose(node, "format"))
+            lost.append("format")
     for keyword in ("minLength", "maxLength"):
-        if keyword not in node or (keyword == "minLength" and node[keyword] <= 0):
+        length = bound(node, keyword)
+        if length is None or (keyword == "minLength" and length <= 0):
             continue
-        alone = dialect.lengths_beside_patterns or form.body.keys().isdisjoint({"pattern", "format"})
-        if keyword in keywords and alone and (dialect.most_count is None or node[keyword] <= dialect.most_count):
-            form.body[keyword] = node[keyword]
+        alone = dialect.lengths_beside_patterns or body.keys().isdisjoint({"pattern", "format"})
+        if keyword in keywords and alone and (dialect.most_count is None or length <= dialect.most_count):
+            body[keyword] = length
         else:
-            form.notes.append(lowerer.lose(node, keyword))
-    return form
+            lost.append(keyword)
+    return Variant("string", body, notes=said_of_each(node, lost), node=node), progress.lose_each(node, lost)
 
 
-def numbers(lowerer: Walk, node: dict[str, Any], kind: str) -> Variant | None:
+def numbers(node: JsonObject, kind: str, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:
     """Return the form of a number; `None` if its bounds leave none."""
+    if _OF_NUMBERS.isdisjoint(node):
+        return Variant(kind, {"type": kind}, node=node), progress
     if _empty(node, kind):
-        lowerer.lose(node, "minimum", "annotation", "leaves no number")
-        return None
-    form = Variant(kind, {"type": kind})
+        return None, progress.lose(node, "minimum", "annotation", "leaves no number")
+    body: JsonObject = {"type": kind}
+    least, most = inf, -inf
+    lost: list[str] = []
     for keyword in _BOUNDS:
-        if keyword not in node or isinstance(node[keyword], bool):
+        value = bound(node, keyword)
+        if value is None:
             continue
-        value = node[keyword]
-        if lowerer.dialect.most_bound is not None and abs(value) > lowerer.dialect.most_bound:
-            form.notes.append(lowerer.lose(node, keyword))
+        if dialect.most_bound is not None and abs(value) > dialect.most_bound:
+            lost.append(keyword)
             continue
         if kind == "integer" and keyword in _ROUNDED and isinstance(value, float):
             value = _ROUNDED[keyword](value)  # xgrammar takes whole numbers only
-        if keyword in lowerer.dialect.keywords:
-            form.body[keyword] = value
-        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in lowerer.dialect.keywords:
-            form.body["minimum"] = max(floor(value) + 1, form.body.get("minimum", floor(value) + 1))
-        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in lowerer.dialect.keywords:
-            form.body["maximum"] = min(ceil(value) - 1, form.body.get("maximum", ceil(value) - 1))
-        elif keyword == "multipleOf" and kind == "integer" and value == 1:
-            continue
-        else:
-            form.notes.append(lowerer.lose(node, keyword))
-    return form
+        if keyword in dialect.keywords:
+            body[keyword] = value
+            least, most = (value if keyword == "minimum" else least), (value if keyword == "maximum" else most)
+        elif kind == "integer" and keyword == "exclusiveMinimum" and "minimum" in dialect.keywords:
+            body["minimum"] = floor(value) + 1 if least == inf else max(floor(value) + 1, least)
+        elif kind == "integer" and keyword == "exclusiveMaximum" and "maximum" in dialect.keywords:
+            body["maximum"] = ceil(value) - 1 if most == -inf else min(ceil(value) - 1, most)
+        elif keyword != "multipleOf" or kind != "integer" or value != 1:
+            lost.append(keyword)
+    return Variant(kind, body, notes=said_of_each(node, lost), node=node), progress.lose_each(node, lost)
 
 
-def _empty(node: dict[str, Json], kind: str) -> bool:
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def _empty(node: JsonObject, kind: str) -> bool:
     """Say whether no number is within the bounds."""
-    low, high = node.get("minimum", float("-inf")), node.get("maximum", float("inf"))
-    above, below = node.get("exclusiveMinimum", float("-inf")), node.get("exclusiveMaximum", float("inf"))
-    if isinstance(above, bool) or isinstance(below, bool):
-        return False
+    low, high = _or(bound(node, "minimum"), -inf), _or(bound(node, "maximum"), inf)
+    above, below = _or(bound(node, "exclusiveMinimum"), -inf), _or(bound(node, "exclusiveMaximum"), inf)
     if low > high or low >= below or above >= high or above >= below:
         return True
     least, most = max(low, above), min(high, below)
-    step = node.get("multipleOf")
-    if float("-inf") in {least, most} or float("inf") in {least, most}:
+    if -inf in {least, most} or inf in {least, most}:
         return False
     if kind == "integer":
         least = ceil(least) + (1 if ceil(least) == above else 0)
         most = floor(most) - (1 if floor(most) == below else 0)
         if least > most:
             return True
+        step = node.get("multipleOf")
         if isinstance(step, int) and step > 0:
             return bool(-(-least // step) * step > most)
     return False

@@ -11,18 +11,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import replace as replaced
 from itertools import combinations, pairwise
-from typing import Any
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
-from instrc.jsonvalue import Json, freeze
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, JsonObject, as_array, freeze
+from instrc.lowering.annotations import without_annotations
+from instrc.lowering.context import Context, Forms
 from instrc.lowering.notes import joined
+from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
 from instrc.lowering.variants import Variant, distinct, table, values_of
-from instrc.lowering.walk import Walk
 from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
@@ -30,84 +36,108 @@ _MOST_FORMS = 300
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _MOST_COMPARED = 60
 """Branches of `oneOf` that are compared with each other."""
+_NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
+"""Keywords that do not go into the branches of the union beside them."""
 
 
-def branches(lowerer: Walk, node: dict[str, Any], level: int) -> list[Variant]:
+class United(NamedTuple):
+    """One schema for several forms."""
+
+    body: JsonObject
+    codec: Codec
+    notes: tuple[str, ...]
+    """What is said of all of them."""
+    forms: Sequence[Variant]
+    """The forms as they stand in it, in their order."""
+
+
+def branches(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
     """Return the forms of all branches of `anyOf` or `oneOf`, each with what stands beside it."""
     keyword = "anyOf" if "anyOf" in node else "oneOf"
-    beside = {
-        name: value
-        for name, value in node.items()
-        if name != keyword and name not in NO_ASSERTIONS and name not in {"not", "if", "then", "else"}
-    }
-    lowerer.made(beside, node)
-    forms: list[Variant] = []
+    beside: JsonObject = {name: node[name] for name in node if name != keyword and name not in _NOT_BESIDE}
+    if beside:
+        progress = progress.derive(beside, node)
+    found: list[Variant] = []
     schemas: list[Json] = []
-    for branch in node[keyword]:
-        schema = lowerer.intersected([beside, branch]) if beside else branch
+    for branch in as_array(node[keyword]):
+        schema = branch
+        if beside:
+            schema, progress = intersected([beside, branch], progress)
         schemas.append(schema)
-        found = lowerer.forms(schema, level)
-        if isinstance(branch, dict):
-            text, title = branch.get("description"), branch.get("title")
-            for form in found:
-                form.text = form.text or (text if isinstance(text, str) else None)
-                form.title = form.title or (title if isinstance(title, str) else None)
-        forms += found
-        if len(forms) > _MOST_FORMS:
-            return [anything.written(lowerer, node, "has more alternatives than can be kept apart")]
-    if keyword == "oneOf" and not _exclusive(lowerer, schemas):
+        each, progress = forms(schema, context, progress)
+        found += [_named(form, branch) for form in each] if isinstance(branch, dict) else each
+        if len(found) > _MOST_FORMS:
+            form, progress = anything.written(context, node, "has more alternatives than can be kept apart", progress)
+            return [form], progress
+    if keyword == "oneOf" and not _exclusive(schemas, context):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
-        lowerer.take(node, "oneOf", "unenforced", reason)
-    if lowerer.dialect.unions == "choice" and len(forms) > 1 and any(form.kind in {"object", "array", "ref"} for form in forms):
-        reason = "is a choice by name, and what it names may be missing"
-        lowerer.lose(node, keyword, "part", reason)
-    return forms
+        progress = progress.lose(node, "oneOf", reason=reason)
+    if context.dialect.unions == "choice" and len(found) > 1 and any(form.kind in {"object", "array", "ref"} for form in found):
+        progress = progress.lose(node, keyword, "part", "is a choice by name, and what it names may be missing")
+    return found, progress
 
 
-def _exclusive(lowerer: Walk, schemas: list[Json]) -> bool:
+def _named(form: Variant, branch: JsonObject) -> Variant:
+    """Return a form with the description and the title of its branch, unless it has its own."""
+    text, title = branch.get("description"), branch.get("title")
+    text = form.text or (text if isinstance(text, str) else None)
+    title = form.title or (title if isinstance(title, str) else None)
+    return form if text == form.text and title == form.title else replace(form, text=text, title=title)
+
+
+def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
     """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
     if len(schemas) > _MOST_COMPARED:
         return False
-    return all(disjoint(left, right, resolve=lowerer.target) for left, right in combinations(schemas, 2))
+    return all(disjoint(left, right, resolve=context.target) for left, right in combinations(schemas, 2))
 
 
 # putting forms together
 
 
-def plain(lowerer: Walk, forms: list[Variant]) -> dict[str, Any] | None:
+def plain(dialect: Dialect, forms: Sequence[Variant]) -> JsonObject | None:
     """Return the schema of forms of which there is nothing to say but a type, and null beside it; `None` for all others."""
     if not forms or len(forms) > 2 or not forms[0].bare or forms[0].kind == "null":
         return None
     if len(forms) == 1:
         return forms[0].body
-    beside = forms[1].kind == "null" and forms[1].bare and lowerer.dialect.unions == "anyOf" and lowerer.dialect.null
+    beside = forms[1].kind == "null" and forms[1].bare and dialect.unions == "anyOf" and dialect.null
     return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in _SCALARS else None
 
 
-def merged(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
+def merged(context: Context, forms: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
     """Return forms that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
+    dialect = context.dialect
     for form in forms:
         if form.anything:
-            return [form, *(other for other in forms if other.kind == "null" and form.written and lowerer.dialect.null)]
+            return [form, *(other for other in forms if other.kind == "null" and form.written and dialect.null)], progress
     if len(forms) < 2:
-        return forms
-    if any(form.bare and form.kind == "number" for form in forms):
-        forms = [form for form in forms if not (form.bare and form.kind == "integer")]
-    if any(form.bare and form.kind == "string" for form in forms):
-        forms = [
-            form for form in forms if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes
-        ]
-    strings = [form for form in forms if form.kind == "string"]
+        return list(forms), progress
+    found = _without_needless(forms)
+    strings = [form for form in found if form.kind == "string"]
     if len(strings) > 1:
         strange = any(_strange(form) for form in strings)
         listed = all(_same_enumeration(left, right) for left, right in pairwise(strings))
         if any(form.written for form in strings) or (strange and not listed):
-            forms = [*(form for form in forms if form.kind != "string"), anything.texts(lowerer, strings)]
-    nulls = [form for form in forms if form.kind == "null"]
+            text, progress = anything.texts(strings, progress)
+            found = [*(form for form in found if form.kind != "string"), text]
+    nulls = [form for form in found if form.kind == "null"]
     if len(nulls) > 1:
-        nulls[0].text = joined(*(form.text for form in nulls))
-        forms = [form for form in forms if form.kind != "null" or form is nulls[0]]
-    return _enumerations(lowerer, distinct(forms))
+        null = replace(nulls[0], text=joined(*(form.text for form in nulls)))
+        found = [null if form is nulls[0] else form for form in found if form.kind != "null" or form is nulls[0]]
+    return _enumerations(dialect, distinct(found)), progress
+
+
+def _without_needless(forms: Sequence[Variant]) -> list[Variant]:
+    """Leave out integers beside any number, and strings beside any string."""
+    found = list(forms)
+    if any(form.bare and form.kind == "number" for form in found):
+        found = [form for form in found if not (form.bare and form.kind == "integer")]
+    if any(form.bare and form.kind == "string" for form in found):
+        found = [
+            form for form in found if form.kind != "string" or form.codec is not None or form.bare or form.text or form.notes
+        ]
+    return found
 
 
 def _strange(form: Variant) -> bool:
@@ -115,99 +145,108 @@ def _strange(form: Variant) -> bool:
     return isinstance(form.codec, ValuesCodec) and any(not isinstance(value, str) for _, value in form.codec.values)
 
 
-def _enumerations(lowerer: Walk, forms: list[Variant]) -> list[Variant]:
+def _enumerations(dialect: Dialect, forms: Sequence[Variant]) -> list[Variant]:
     """Join enums of one type into one enum, unless each describes its values."""
     result: list[Variant] = []
     for form in forms:
-        mate = next((other for other in result if _same_enumeration(other, form)), None)
-        if mate is None or (lowerer.dialect.unions == "anyOf" and (form.text or mate.text)):
+        mate = next((number for number, other in enumerate(result) if _same_enumeration(other, form)), None)
+        if mate is None or (dialect.unions == "anyOf" and (form.text or result[mate].text)):
             result.append(form)
-            continue
-        values = [
-            *values_of(mate),
-            *(value for value in values_of(form) if freeze(value) not in {freeze(v) for v in values_of(mate)}),
-        ]
-        codec: Codec = None
-        if mate.codec is not None or form.codec is not None:
-            known = {sent: pair for one in (mate, form) for sent, pair in table(one).items()}
-            fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, form))
-            codec = ValuesCodec(tuple(known.values()), fold)
-        text = joined(mate.text, form.text)
-        result[result.index(mate)] = Variant(
-            mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node
-        )
+        else:
+            result[mate] = _joined(result[mate], form)
     return result
 
 
+def _joined(mate: Variant, form: Variant) -> Variant:
+    """Return one enum for two."""
+    known = {freeze(value) for value in values_of(mate)}
+    values = [*values_of(mate), *(value for value in values_of(form) if freeze(value) not in known)]
+    codec: Codec = None
+    if mate.codec is not None or form.codec is not None:
+        pairs = {sent: pair for one in (mate, form) for sent, pair in table(one).items()}
+        fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, form))
+        codec = ValuesCodec(tuple(pairs.values()), fold)
+    text = joined(mate.text, form.text)
+    return Variant(mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node)
+
+
 def _same_enumeration(left: Variant, right: Variant) -> bool:
-    if (
-        left.kind != right.kind
-        or not left.body.keys() <= {"type", "enum", "const"}
-        or not right.body.keys() <= {"type", "enum", "const"}
-    ):
-        return False
-    if (
-        len(left.body) < 2
-        or len(right.body) < 2
-        or any(form.codec is not None and not isinstance(form.codec, ValuesCodec) for form in (left, right))
-    ):
+    if left.kind != right.kind or not (_lists_only(left) and _lists_only(right)):
         return False
     theirs = table(right)
     return all(key not in theirs or freeze(theirs[key][1]) == freeze(pair[1]) for key, pair in table(left).items())
 
 
-def united(lowerer: Walk, forms: list[Variant], shared: list[str]) -> tuple[dict[str, Any], Codec]:
+def _lists_only(form: Variant) -> bool:
+    """Say whether a form is a list of values and nothing else."""
+    if len(form.body) < 2 or not form.body.keys() <= {"type", "enum", "const"}:
+        return False
+    return form.codec is None or isinstance(form.codec, ValuesCodec)
+
+
+def united(context: Context, forms: Sequence[Variant], shared: tuple[str, ...], progress: Progress) -> tuple[United, Progress]:
     """Return one schema for forms that differ, and the codec that finds the form of an answer."""
-    dialect = lowerer.dialect
+    dialect = context.dialect
     if len(forms) == 1 and forms[0].kind == "null" and not dialect.null_type and dialect.null:
-        return {"type": ["string", "null"], "enum": ["null", None]}, ValuesCodec(((None, None), ("null", None)))
+        body: JsonObject = {"type": ["string", "null"], "enum": ["null", None]}
+        return United(body, ValuesCodec(((None, None), ("null", None))), shared, forms), progress
     if len(forms) == 1 and (forms[0].kind != "null" or dialect.null):
-        return forms[0].body, forms[0].codec
+        return United(forms[0].body, forms[0].codec, shared, forms), progress
     if dialect.unions == "choice":
-        return choice(lowerer, forms)
+        body, codec, progress = choice(forms, dialect, progress)
+        return United(body, codec, shared, forms), progress
     others = [form for form in forms if form.kind != "null"]
     nulls = [form for form in forms if form.kind == "null"]
     if len(others) == 1:
         form = others[0]
-        shared += [text for text in [form.text, *form.notes] if text and text not in shared]
+        shared = _more(shared, [form.text, *form.notes])
         codec = form.codec
         if nulls and (isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",)))):
-            codec = replace(codec, null=True)  # it stands beside the text as itself
-        return _nullable(lowerer, form), codec
-    untangled(lowerer, others)
+            codec = replaced(codec, null=True)  # it stands beside the text as itself
+        return United(_nullable(form, dialect), codec, shared, forms), progress
+    others, progress = untangled(others, dialect, progress)
+    apart = [*others, *nulls]
     if dialect.type_lists and all(form.bare for form in others):
-        return {"type": [form.kind for form in [*others, *nulls]]}, None
-    shared += [text for form in nulls for text in [form.text, *form.notes] if text and text not in shared]
-    bodies = []
-    for form in others:
-        head = {"title": form.title} if form.title and "title" in dialect.keywords else {}
-        if text := joined(form.text, *(note for note in form.notes if note not in shared)):
-            head["description"] = text
-        if head and "$ref" in form.body:
-            bodies.append({**head, "anyOf": [form.body]})
-        else:
-            bodies.append({**head, **form.body} if head else form.body)
-    return {"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(lowerer, others, nulls)
+        return United({"type": [form.kind for form in apart]}, None, shared, apart), progress
+    for form in nulls:
+        shared = _more(shared, [form.text, *form.notes])
+    bodies: list[Json] = [_branch(form, shared, dialect) for form in others]
+    return United({"anyOf": [*bodies, *(form.body for form in nulls)]}, codec_of(others, nulls), shared, apart), progress
 
 
-def codec_of(lowerer: Walk, others: list[Variant], nulls: list[Variant]) -> Codec:
+def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ...]:
+    """Return what is said of all forms, with more of it."""
+    return (*shared, *(text for text in texts if text and text not in shared))
+
+
+def _branch(form: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
+    """Return one alternative with what is said of it alone."""
+    head: JsonObject = {"title": form.title} if form.title and "title" in dialect.keywords else {}
+    if text := joined(form.text, *(note for note in form.notes if note not in shared)):
+        head["description"] = text
+    if head and "$ref" in form.body:
+        return {**head, "anyOf": [form.body]}
+    return {**head, **form.body} if head else form.body
+
+
+def codec_of(others: Sequence[Variant], nulls: Sequence[Variant]) -> Codec:
     """Return the codec of a union: nothing if nothing changes in any branch."""
     if all(form.codec is None for form in others):
         return None
-    return UnionCodec(tuple(Alternative(lowerer.without_annotations(form.body), form.codec) for form in [*others, *nulls]))
+    return UnionCodec(tuple(Alternative(without_annotations(form.body), form.codec) for form in [*others, *nulls]))
 
 
-def _nullable(lowerer: Walk, form: Variant) -> dict[str, Any]:
+def _nullable(form: Variant, dialect: Dialect) -> JsonObject:
     """Return a schema that takes null besides."""
-    body, dialect = form.body, lowerer.dialect
+    body = form.body
     if form.kind == "any":
         return body
-    scalar = form.kind in {"string", "integer", "number", "boolean"} and "anyOf" not in body
+    scalar = form.kind in _SCALARS and "anyOf" not in body
     if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
         return {"anyOf": [body, {"type": "null"}]}
-    types = {"type": [body["type"], "null"]}
+    types: JsonObject = {"type": [body["type"], "null"]}
     if "const" in body:
         return {**types, "enum": [body["const"], None]}
     if "enum" in body:
-        return {**body, **types, "enum": [*body["enum"], None]}
+        return {**body, **types, "enum": [*as_array(body["enum"]), None]}
     return {**body, **types}

@@ -1,0 +1,127 @@
+"""List the ways in which a value of a schema can be written for a target: the one walker, which the rewrites call back.
+
+Whatever the target has no word for is noted as lost, and goes into the description.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
+from instrc.lowering.context import Context
+from instrc.lowering.notes import note
+from instrc.lowering.progress import Progress, intersected, said
+from instrc.lowering.rewrites import anything, arrays, literals, objects, plans, references, scalars, unions
+from instrc.lowering.variants import Variant, null_variant
+from instrc.schema.vocabulary import BY_TYPE
+
+_MOST_NESTED = 90
+"""Schemas inside one another, combinators included: far below what Python's own stack bears."""
+_APPLICATORS = ("not", "if", "then", "else")
+_SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
+"""Keywords of a schema that is more than its types or its literals."""
+
+
+def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the ways in which a value of a schema can be written; none if there is no such value."""
+    if node is False:
+        return [], progress
+    if not isinstance(node, dict) or not node:
+        return [anything.anything(context.dialect, node)], progress
+    if context.nested >= _MOST_NESTED:
+        form, progress = anything.written(context, node, "is nested too deeply", progress)
+        return [form], progress
+    if context.active:
+        progress = progress.unrolling()
+    inner = replace(context, nested=context.nested + 1)
+    if _SPLIT.isdisjoint(node):
+        return _plain(node, inner, progress)
+    if "allOf" in node:
+        folded, progress = _conjoined(node, progress)
+        if not isinstance(folded, dict) or not folded:
+            return forms(folded, inner, progress)
+        node = folded
+    if "$ref" in node:
+        return references.references(node, inner, progress, forms)
+    notes: list[str] = []
+    for keyword in _APPLICATORS:
+        if keyword in node and not is_vacuous(node, keyword):
+            notes.append(said(node, keyword))
+            progress = progress.lose(node, keyword)
+    found, progress = _plain(node, inner, progress)
+    for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
+        progress = progress.lose_all(member, "cannot be folded with what stands beside it")
+        notes.append(note("allOf", [member]))
+    return [form.after(notes) for form in found], progress
+
+
+def _plain(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the forms of a schema by its union, its literals or its types."""
+    if "anyOf" in node or "oneOf" in node:
+        found, progress = unions.branches(node, context, progress, forms)
+        return [form if form.node is not None else form.of(node) for form in found], progress
+    if "enum" in node or "const" in node:
+        return literals.literals(node, context, progress)
+    return _typed(node, context, progress)
+
+
+def _conjoined(node: JsonObject, progress: Progress) -> tuple[Json, Progress]:
+    """Fold the members of `allOf` into the schema around them; members that clash stay in an `allOf`."""
+    rest: JsonObject = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return intersected([rest, *as_array(node["allOf"])], progress.derive(rest, node))
+
+
+def _typed(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
+    """Return the forms of a schema without combinators and without literals, one for each of its types."""
+    types = node.get("type")
+    if types is None:
+        kinds = [kind for kind, keywords in BY_TYPE.items() if not keywords.isdisjoint(node)]
+        if not kinds:
+            return [anything.anything(context.dialect, node)], progress
+        reason = f"is not given, so what speaks of {' and '.join(kinds)} is taken for it"
+        progress = progress.lose(node, "type", "narrowed", reason)
+    elif isinstance(types, str):
+        form, progress = _of_type(types, node, context, progress)
+        return [] if form is None else [form.of(node)], progress
+    else:
+        kinds = as_texts(types)
+        if "number" in kinds and "integer" in kinds:
+            kinds.remove("integer")
+    found: list[Variant] = []
+    for kind in kinds:
+        form, progress = _of_type(kind, node, context, progress)
+        if form is not None:
+            found.append(form.of(node))
+    return found, progress
+
+
+def _of_type(kind: str, node: JsonObject, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
+    """Return the form of a schema for one of its types; `None` if it has no such value."""
+    match kind:
+        case "string":
+            return scalars.strings(node, context.dialect, progress)
+        case "object":
+            return objects.objects(node, context, progress, forms)
+        case "integer" | "number":
+            return scalars.numbers(node, kind, context.dialect, progress)
+        case "array":
+            branches = plans.branches_of(node) if context.uniform else None
+            if branches is not None:
+                return plans.uniform(node, branches, context, progress, forms)
+            return arrays.arrays(node, context, progress, forms)
+        case "boolean":
+            return Variant("boolean", {"type": "boolean"}, node=node), progress
+        case "null":
+            return null_variant(node), progress
+        case _:
+            return anything.anything(context.dialect, node), progress
+
+
+def is_vacuous(node: JsonObject, keyword: str) -> bool:
+    """Say whether a keyword does nothing where it stands."""
+    value = node[keyword]
+    if keyword == "not":
+        return value is False
+    if keyword == "if":
+        return node.get("then", True) in (True, {}) and node.get("else", True) in (True, {})
+    return "if" not in node or value in (True, {})

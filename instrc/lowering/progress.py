@@ -1,0 +1,136 @@
+"""What one lowering has found out so far, as a value: each step is given it and returns the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from instrc.flattening.intersection import intersection
+from instrc.jsonvalue import Json
+from instrc.lowering.definitions import Definitions
+from instrc.lowering.losses import Kind
+from instrc.lowering.notes import note
+from instrc.schema.walk import Path
+
+CHECKED = "is said in the description and checked when the answer is lifted"
+"""What becomes of most keywords that a target has no word for."""
+
+
+class Lost(Struct, frozen=True, eq=False):
+    """A keyword of a schema is lost; with `parts` what is inside of it, too."""
+
+    node: Json
+    keyword: str
+    kind: Kind
+    reason: str
+    parts: bool = True
+
+
+class LostAll(Struct, frozen=True, eq=False):
+    """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
+
+    node: Json
+    reason: str
+    kind: Kind
+    of: Json = None
+    below: Path = ()
+
+
+class Contradicted(Struct, frozen=True, eq=False):
+    """A property is left out, because no value satisfies its schema."""
+
+    node: Json
+    name: str
+    schema: Json
+
+
+class Derived(Struct, frozen=True, eq=False):
+    """A schema is made of others, in which its losses were written."""
+
+    new: Json
+    sources: tuple[Json, ...]
+    invented: bool = False
+    """Whether a rewrite made it up to say something else by it: nobody has closed it."""
+
+
+Entry: TypeAlias = Lost | LostAll | Contradicted | Derived
+Log: TypeAlias = "tuple[Log, Entry] | None"
+"""What was noted, the last of it first."""
+
+
+class Progress(Struct, frozen=True, eq=False):
+    """What one lowering has found out so far."""
+
+    log: Log = None
+    definitions: Definitions = Definitions()
+    enum_values: int = 0
+    """Values in the enums of the payload."""
+    unrolled: int = 0
+    """Schema objects that were rebuilt below recursive references."""
+
+    def with_entry(self, entry: Entry) -> Progress:
+        """Note something."""
+        return Progress((self.log, entry), self.definitions, self.enum_values, self.unrolled)
+
+    def with_definitions(self, definitions: Definitions) -> Progress:
+        """Return the same with other definitions."""
+        if definitions is self.definitions:
+            return self
+        return Progress(self.log, definitions, self.enum_values, self.unrolled)
+
+    def with_values(self, enum_values: int) -> Progress:
+        """Return the same with another number of values in enums."""
+        return Progress(self.log, self.definitions, enum_values, self.unrolled)
+
+    def unrolling(self) -> Progress:
+        """Return the same with one more schema below a recursive reference."""
+        return Progress(self.log, self.definitions, self.enum_values, self.unrolled + 1)
+
+    def lose(self, node: Json, keyword: str, kind: Kind = "unenforced", reason: str = CHECKED, *, parts: bool = True) -> Progress:
+        """Note that a keyword is lost."""
+        return self.with_entry(Lost(node, keyword, kind, reason, parts))
+
+    def lose_each(self, node: Json, keywords: Iterable[str], reason: str = CHECKED) -> Progress:
+        """Note of several keywords that they are lost."""
+        progress = self
+        for keyword in keywords:
+            progress = progress.lose(node, keyword, reason=reason)
+        return progress
+
+    def lose_all(self, node: Json, reason: str, kind: Kind = "unenforced", of: Json = None, below: Path = ()) -> Progress:
+        """Note every constraint of a schema as lost; one that is `false` stands below the schema `of`."""
+        return self.with_entry(LostAll(node, reason, kind, of, below))
+
+    def contradict(self, node: Json, name: str, schema: Json) -> Progress:
+        """Note that a property is left out, because no value satisfies its schema."""
+        return self.with_entry(Contradicted(node, name, schema))
+
+    def derive(self, new: Json, *sources: Json) -> Progress:
+        """Note what a schema was made of, so that its losses are shown where they were written."""
+        if not isinstance(new, dict) or any(new is each for each in sources):
+            return self
+        return self.with_entry(Derived(new, sources))
+
+    def invent(self, new: Json, node: Json) -> Progress:
+        """Note that a rewrite made a schema up to say another one by it."""
+        return self.with_entry(Derived(new, (node,), invented=True))
+
+
+def said(node: Json, keyword: str) -> str:
+    """Return the sentence that tells a model of a keyword which is lost."""
+    return note(keyword, node.get(keyword) if isinstance(node, dict) else node)
+
+
+def said_of_each(node: Json, keywords: Iterable[str]) -> tuple[str, ...]:
+    """Return the sentences that tell a model of keywords which are lost."""
+    return tuple(said(node, keyword) for keyword in keywords)
+
+
+def intersected(schemas: list[Json], progress: Progress) -> tuple[Json, Progress]:
+    """Return one schema for several that all hold; what no keyword can say stays in its `allOf`."""
+    found = intersection(schemas)
+    for new, sources in found.sources:
+        progress = progress.derive(new, *sources)
+    return found.schema, progress

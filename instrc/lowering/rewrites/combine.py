@@ -1,0 +1,102 @@
+"""Make one schema of the forms of a value, with what is said of it in front."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from instrc.ir.codec import Codec
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lowering.context import Context, Forms
+from instrc.lowering.notes import joined
+from instrc.lowering.progress import Progress, said
+from instrc.lowering.rewrites import unions
+from instrc.lowering.variants import Variant
+from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
+
+SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
+"""Annotations that have done their work in a flat schema, or are carried over elsewhere."""
+_QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
+"""Keywords of which `_described` has nothing to say."""
+_IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
+
+
+class Fitted(NamedTuple):
+    """A schema in the target's words, `None` if there is no such value, and the codec of its values."""
+
+    body: JsonObject | None
+    codec: Codec
+    progress: Progress
+
+
+def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: Sequence[Variant] = ()) -> Fitted:
+    """Return the schema in the target's words for a schema, with `extra` forms beside its own."""
+    found, progress = forms(node, context, progress)
+    return combine(node, [*found, *extra] if extra else found, context, progress)
+
+
+def combine(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Fitted:
+    """Return one schema for several forms, described by what its node and the notes say of it."""
+    return together(node, forms, context, progress, notes).fitted
+
+
+class Together(NamedTuple):
+    """One schema for several forms, and the forms as they stand in it: some are changed so that they can be told apart."""
+
+    fitted: Fitted
+    forms: Sequence[Variant]
+
+
+def together(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Together:
+    """Return one schema for several forms, and what became of them."""
+    if (plain := unions.plain(context.dialect, forms)) is not None:
+        body, progress = _described(node, plain, None, notes, context.dialect, progress)
+        return Together(Fitted(body, None, progress), forms)
+    forms, progress = unions.merged(context, forms, progress)
+    if not forms:
+        return Together(Fitted(None, None, progress), forms)
+    shared = [text for text in forms[0].notes if all(text in form.notes for form in forms if form.kind != "null")]
+    if len(forms) == 1:
+        shared += [text for text in [forms[0].text] if text]
+    united, progress = unions.united(context, forms, tuple(shared), progress)
+    body, progress = _described(node, united.body, united.codec, [*united.notes, *notes], context.dialect, progress)
+    return Together(Fitted(body, united.codec, progress), united.forms)
+
+
+def _described(
+    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress
+) -> tuple[JsonObject, Progress]:
+    """Return a schema with title and description in front, annotations the target lacks among the latter."""
+    if not isinstance(node, dict):
+        text = joined(*notes) if notes else None
+        return (_headed({"description": text}, body, {}) if text else body), progress
+    head: JsonObject = {}
+    tail: JsonObject = {}
+    keywords = dialect.keywords
+    description, title = node.get("description"), node.get("title")
+    description = description if isinstance(description, str) else None
+    title = title if isinstance(title, str) else None
+    more = node.keys() - _QUIET
+    for keyword in (word for word in node if word in more) if more else ():
+        if keyword == "default" and "default" in keywords and codec is None:
+            tail["default"] = node["default"]
+            continue
+        progress = progress.lose(node, keyword, "annotation", _IN_DESCRIPTION)
+        if keyword in NO_ASSERTIONS and (text := said(node, keyword)):
+            notes = [*notes, text]
+    if title:
+        if "title" in keywords:
+            head["title"] = title
+        elif not description:
+            description = title
+        else:
+            progress = progress.lose(node, "title", "annotation", "has no place beside the description")
+    if text := joined(description, *notes) if notes else description:
+        head["description"] = text
+    return (_headed(head, body, tail) if head or tail else body), progress
+
+
+def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:
+    """Return a schema with something in front and something behind; nothing may stand beside a reference."""
+    return {**head, "anyOf": [body], **tail} if head and "$ref" in body else {**head, **body, **tail}

@@ -1,0 +1,192 @@
+"""Say one property of an object: under which key, whether it may be left out, and how null is told from that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from msgspec import Struct
+
+from instrc.codecs.patterns import matches
+from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wrapped
+from instrc.jsonvalue import Json, JsonObject, as_array
+from instrc.lowering.context import Context, Forms
+from instrc.lowering.progress import Progress
+from instrc.lowering.rewrites.combine import combine
+from instrc.lowering.variants import Variant, null_variant
+from instrc.schema.members import listing, mapping
+
+_TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "maximum"})
+"""Keywords by which a schema without types is read as of the type that they speak of."""
+
+
+class Property(Struct, frozen=True):
+    """A property as it is sent."""
+
+    sent: str
+    body: JsonObject
+    required: bool
+    member: Member | None = None
+    """What is undone; `None` if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Absence:
+    """How it is said that a property is left out."""
+
+    forms: Sequence[Variant]
+    """The forms of its value, with what says so among them."""
+    asked: bool
+    """Whether the key must be there."""
+    absent: bool | Literal["also"] = False
+    word: str | None = None
+    """The word for null where null itself says it."""
+    missing: bool = False
+    unsaid: bool = False
+    notes: tuple[str, ...] = field(default=())
+
+
+def property_of(
+    node: JsonObject,
+    name: str,
+    schema: Json,
+    required: bool,  # noqa: FBT001
+    leaky: bool,  # noqa: FBT001
+    context: Context,
+    progress: Progress,
+    forms: Forms,
+) -> tuple[Property | None, Progress]:
+    """Return a property as it is sent; `None` if it has no value.
+
+    `leaky` says whether a property that is not told of may come all the same.
+    """
+    found, progress = forms(schema, context.deeper(), progress)
+    if not found:
+        return None, _left_out(node, name, schema, progress, required=required, leaky=leaky)
+    dialect = context.dialect
+    sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
+    if required and dialect.null:
+        absence = _Absence(found, asked=True)
+    else:
+        absence, progress = _absence(schema, found, context, progress, required=required)
+    body, codec, progress = combine(schema, absence.forms, context, progress, absence.notes)
+    body = body or {}
+    if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
+        body = {"description": name.replace("_", " ").strip() or "The value.", **body}
+    return Property(sent, body, absence.asked, _member(name, sent, absence, codec)), progress
+
+
+def _member(name: str, sent: str, absence: _Absence, codec: Codec) -> Member | None:
+    if sent != name or absence.absent or absence.missing or absence.unsaid or codec is not None or sent.endswith("_"):
+        # what ends with an underscore and is unknown stands for another key
+        key = None if sent == name else name
+        return Member(key, absence.absent, absence.word, absence.missing, absence.unsaid, codec)
+    return None
+
+
+def _left_out(node: JsonObject, name: str, schema: Json, progress: Progress, *, required: bool, leaky: bool) -> Progress:
+    """Note that a property has no value."""
+    if required:
+        return progress.lose(node, "required", "annotation", f"asks for {name!r}, which has no value")
+    if not leaky:
+        return progress.contradict(node, name, schema)
+    progress = progress.lose(node, "properties", reason=f"forbids {name!r}, for which the target has no word")
+    for demand in (schema, *_said_of(node, name)):
+        progress = progress.lose_all(demand, "cannot be satisfied", "part", node, ("properties", name))
+    return progress
+
+
+def _said_of(node: JsonObject, name: str) -> list[Json]:
+    """Return the schemas that an object has for a property that its name forbids."""
+    declared = mapping(node.get("properties"))
+    said = [declared[name]] if name in declared else []
+    said += [schema for pattern, schema in mapping(node.get("patternProperties")).items() if matches(pattern, name)]
+    return said or [node[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node]
+
+
+def _absence(
+    schema: Json, forms: Sequence[Variant], context: Context, progress: Progress, *, required: bool
+) -> tuple[_Absence, Progress]:
+    """Return how it is said that a property is left out, if it may be, and that it is null."""
+    dialect = context.dialect
+    nullable = any(admits_null(context, form) for form in forms)
+    if not required and (dialect.every_required or (context.ordered and dialect.reorders)):
+        return _or_left_out(schema, forms, progress, nullable=nullable)
+    others = [form for form in forms if form.kind != "null"]
+    if not dialect.null and nullable and others and len(others) < len(forms):
+        if not required:
+            progress = _lose_null(schema, progress)
+        return _Absence(others, asked=False, missing=required, unsaid=not required), progress
+    if dialect.null_leaves_out and context.level == 1 and not required and not nullable:
+        return _Absence(forms, asked=required, absent="also"), progress  # `nullable` there lets null through as well
+    return _Absence(forms, asked=required), progress
+
+
+def _or_left_out(schema: Json, forms: Sequence[Variant], progress: Progress, *, nullable: bool) -> tuple[_Absence, Progress]:
+    """Let null say that a property is left out; where null is a value a word says it."""
+    word: str | None = None
+    written = any(isinstance(form.codec, TextCodec) and "null" in (form.codec.kinds or ("null",)) for form in forms)
+    if nullable and not written:
+        if isinstance(schema, dict) and "default" in schema and schema["default"] is None:
+            reason = "is null, so null and leaving out mean the same; null is taken for left out"
+            progress = progress.lose(schema, "default", "convention", reason)
+        else:
+            word = _word_for_null(forms)
+            if not any(form.kind == "any" for form in forms):
+                spelled = Variant("string", {"type": "string", "enum": [word]})
+                forms = [*(form for form in forms if form.kind != "null"), spelled]
+    if not any(form.kind == "null" for form in forms):
+        forms = [*forms, null_variant()]
+    notes = () if word is None else (f'null leaves it out, "{word}" sets it to null.',)
+    return _Absence(forms, asked=True, absent=True, word=word, notes=notes), progress
+
+
+def _word_for_null(forms: Sequence[Variant]) -> str:
+    """Return a word that none of the listed values is, however many brackets stand around it."""
+    word = NULL_WORD
+    known = [value for form in forms for value in (*listing(form.body.get("enum")), form.body.get("const"))]
+    while any(isinstance(value, str) and wrapped(value, word) is not None for value in known):
+        word = f"<{word}>"
+    return word
+
+
+def _lose_null(schema: Json, progress: Progress) -> Progress:
+    """Note that null cannot be said of a property that may be left out, for a target without null."""
+    if not isinstance(schema, dict):
+        return progress
+    same = "default" in schema and schema["default"] is None
+    return progress.lose(schema, "type", "convention" if same else "narrowed", "null cannot be told from leaving out")
+
+
+def admits_null(context: Context, form: Variant) -> bool:
+    """Say whether null is among the values of a form."""
+    if form.kind in {"null", "any"} or form.anything:
+        return True
+    if isinstance(form.codec, TextCodec):
+        return "null" in (form.codec.kinds or ("null",))
+    if isinstance(form.codec, ValuesCodec):
+        return any(value is None for _, value in form.codec.values)
+    return form.kind == "ref" and _nullish(context, form.node, set())
+
+
+def _nullish(context: Context, node: Json, seen: set[int]) -> bool:
+    """Say whether a schema allows null, as far as its outer keywords tell."""
+    if not isinstance(node, dict):
+        return node is True
+    if id(node) in seen:
+        return True
+    seen.add(id(node))
+    types = node.get("type")
+    if types is not None and types != "null" and (isinstance(types, str) or "null" not in as_array(types)):
+        return False
+    if ("enum" in node and None not in as_array(node["enum"])) or ("const" in node and node["const"] is not None):
+        return False
+    if "$ref" in node and not _nullish(context, context.target(node["$ref"]), seen):
+        return False
+    if any(not _nullish(context, member, seen) for member in listing(node.get("allOf"))):
+        return False
+    if types is None and not _TYPED.isdisjoint(node):
+        return False  # read as that type
+    unions = [listing(node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node]
+    return all(any(_nullish(context, member, seen) for member in members) for members in unions)

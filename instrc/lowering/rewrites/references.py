@@ -1,0 +1,95 @@
+"""Keep a reference, write out what it stands for, or refuse it: only recursive ones are left in a flat schema."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from msgspec.structs import replace
+
+from instrc.dialects.words import DEFINITION_NAME
+from instrc.ir.codec import RefCodec
+from instrc.jsonvalue import JsonObject, as_text, freeze
+from instrc.lowering.context import Context, Forms
+from instrc.lowering.definitions import referring
+from instrc.lowering.ledger import place_of
+from instrc.lowering.names import legal, unique
+from instrc.lowering.progress import Progress, intersected
+from instrc.lowering.rewrites import anything
+from instrc.lowering.rewrites.combine import SILENT, combine, fit
+from instrc.lowering.variants import Variant
+from instrc.problems.problem import CompileError
+from instrc.problems.targets import RecursiveForTarget
+from instrc.schema.vocabulary import NO_ASSERTIONS
+
+_MOST_UNROLLED = 1000
+"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
+_MOST_ACTIVE = 40
+"""References inside one another that are written out."""
+_MOST_DEFINED = 500
+"""Definitions of a payload; what else is recursive is written as JSON text."""
+
+
+def references(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
+    """Return the forms of what a schema refers to, together with what stands beside the reference."""
+    ref = as_text(node["$ref"])
+    target = context.target(ref)
+    siblings: JsonObject = {
+        keyword: value for keyword, value in node.items() if keyword != "$ref" and keyword not in NO_ASSERTIONS
+    }
+    if target is False or (not siblings and (not isinstance(target, dict) or not target)):
+        return forms(target, context, progress)
+    target = target if isinstance(target, dict) else {}
+    key: Hashable = (ref, freeze(siblings)) if siblings else ref
+    if siblings:
+        spoken: JsonObject = {name: value for name, value in target.items() if name not in SILENT}
+        progress = progress.derive(siblings, node).derive(spoken, target)
+        both, progress = intersected([spoken, siblings], progress)
+        if not isinstance(both, dict):
+            return forms(both, context, progress)
+        target = both
+    if context.recursion == "refuse":
+        place = place_of(context.root, progress.log, node, "$ref")
+        raise CompileError([RecursiveForTarget(target=context.dialect.name, pointer=place, reference=ref)])
+    if context.recursion == "keep":
+        form, progress = _definition(key, ref, target, context, progress, forms)
+        return [form], progress
+    return _unrolled(key, target, context, progress, forms)
+
+
+def _unrolled(
+    key: Hashable, target: JsonObject, context: Context, progress: Progress, forms: Forms
+) -> tuple[list[Variant], Progress]:
+    """Write out what a reference stands for, up to a number of times."""
+    often = context.active.count(key) >= context.unroll
+    if often or progress.unrolled > _MOST_UNROLLED or len(context.active) > _MOST_ACTIVE:
+        reason = f"is unrolled {context.unroll} times and written as JSON text below that"
+        form, progress = anything.written(context, target, reason, progress)
+        return [form], progress
+    found, progress = forms(target, replace(context, active=(*context.active, key)), progress)
+    text = _description(target)
+    return [replace(form, text=form.text or text) for form in found], progress
+
+
+def _description(target: JsonObject) -> str | None:
+    text = target.get("description")
+    return text if isinstance(text, str) else None
+
+
+def _definition(
+    key: Hashable, ref: str, target: JsonObject, context: Context, progress: Progress, forms: Forms
+) -> tuple[Variant, Progress]:
+    """Return a reference to a definition of the payload, which is made on first sight."""
+    definitions = progress.definitions
+    name = definitions.names.get(key)
+    if name is None:
+        if len(definitions.names) >= _MOST_DEFINED:
+            return anything.written(context, target, "needs more definitions than can be kept apart", progress)
+        word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
+        name = unique(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
+        progress = progress.with_definitions(definitions.begun(key, name))
+        body, codec, progress = fit(target, replace(context, level=1), progress, forms)
+        if body is None:  # too late to say that there is no such value: the reference may be in use
+            form, progress = anything.written(context, target, "cannot be satisfied", progress)
+            body, codec, progress = combine(target, [form], context, progress)
+        progress = progress.with_definitions(progress.definitions.with_body(name, body, codec))
+    return Variant("ref", referring(name), RefCodec(name), node=target), progress
