@@ -33,7 +33,9 @@ def _slots(schema: Json) -> list[str]:
 
 
 def _is_open(schema: Json) -> bool:
-    return schema is True or (isinstance(schema, dict) and schema.keys() <= _SAYS_NOTHING)
+    if not isinstance(schema, dict):
+        return schema is True
+    return schema.keys() - {"type"} <= _SAYS_NOTHING and schema.get("type", "object") == "object"
 
 
 def _names(annotation: Json, name: str) -> bool:

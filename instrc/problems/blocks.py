@@ -105,7 +105,7 @@ class BadCondition(Problem):
     name: ClassVar[str] = "bad-condition"
 
     slip: str
-    """`brackets`, `call`, `scalar` or `value`."""
+    """`brackets`, `call`, `scalar`, `list`, `or` or `value`."""
     word: str = "when"
 
     @property
@@ -116,8 +116,10 @@ class BadCondition(Problem):
                 return f"what follows `{self.word}` stands without brackets"
             case "call":
                 return f"nothing is called after `{self.word}`: it reads a name or a path"
-            case "scalar":
+            case "scalar" | "list":
                 return "a text, a number, `true`, `false` or `null` stands behind `is`"
+            case "or":
+                return "a whole condition stands behind `or`, with a path of its own"
             case _:
                 return f"a name or a path is read after `{self.word}`"
 
@@ -130,9 +132,104 @@ class BadCondition(Problem):
             case "call":
                 return "name the call before: `const answer = …`"
             case "scalar":
-                return f'write a text in quotes: `is "{self.word}"`' if self.word.isidentifier() else None
+                return _scalar(self.word)
+            case "list":
+                return "write `PATH @ { enum: […] }` for one of several values"
+            case "or":
+                return f"write the path again: `PATH is … or PATH is {self.word}`"
             case _:
                 return "write a name, as `answer`, or a path, as `answer.ok`"
+
+
+def _scalar(word: str) -> str | None:
+    """Return what to write in place of a word behind `is`."""
+    constant = {"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}.get(word)
+    if constant is not None:
+        return f"write `{constant}`"
+    return f'write a text in quotes: `is "{word}"`' if word.isidentifier() else "write one of these"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BracesAfterName(Problem):
+    """Braces stand behind a name on its line, as if the name began a block or were called.
+
+    The blocks begin with `when`, `each`, `repeat`, `try` and `do`; a call has round brackets.
+
+    ```aug letter.aug
+    Draft { tone: "warm" }
+    ```
+
+    Write `Draft({ tone: "warm" })`. An object that begins a statement of its own stands on a line of its own.
+    """
+
+    name: ClassVar[str] = "braces-after-name"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` begins no block, and a call has round brackets"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return INSTEAD.get(self.word.casefold(), f"write `{self.word}({{ … }})`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayWord(Problem):
+    """A word that belongs into a block stands behind one that does not take it there.
+
+    `max` stands before the braces of an `each`. `until`, `max` and `keep` stand behind those of a `repeat`.
+
+    ```aug letter.aug
+    const people = Identify(prompt);
+    each person in people.guests { Greet(person) } max 5
+    ```
+
+    Write `each person in people.guests max 5 { … }`.
+    """
+
+    name: ClassVar[str] = "stray-word"
+
+    word: str
+    block: str = ""
+    """The word that begins the block before it."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` does not belong to what stands before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.word == "times":
+            return "leave it away: the number alone is the bound"
+        if self.word in {"until", "while"}:
+            return "write `repeat { … } until PATH` for a block that is done again"
+        if self.block == "each":
+            return "write it before the braces: `each NAME in PATH max 5 { … }`"
+        return "only `each` and `repeat` have a bound: `repeat { … } until PATH max 3`"
+
+
+_TOGETHER = "write `do { … }` for each: what does not read another's result runs at the same time"
+INSTEAD = {
+    "otherwise": "write `else { … }`",
+    "default": "write `else { … }`",
+    "loop": "write `repeat { … } until PATH`",
+    "until": "write `repeat { … } until PATH`: the condition stands behind the braces",
+    "parallel": _TOGETHER,
+    "all": _TOGETHER,
+    "fork": _TOGETHER,
+    "concurrently": _TOGETHER,
+    "block": "write `do { … }`",
+    "begin": "write `do { … }`",
+    "group": "write `do { … }`",
+    "finally": "write the steps behind the block: they run when it has ended",
+}
+"""What to write in place of words before braces, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +253,8 @@ class IncompleteBlock(Problem):
     """What should stand here: `` `in` ``, `` `{` ``."""
     put: str = ""
     """What to write in place of the word that stands here."""
+    advice: str = ""
+    """What says here what was probably wanted."""
 
     @property
     def message(self) -> str:
@@ -165,6 +264,8 @@ class IncompleteBlock(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.advice:
+            return self.advice
         return f"write `{FORMS[self.word]}`" if self.word in FORMS else None
 
     @property

@@ -139,14 +139,19 @@ class BracketAfterValue(Problem):
 
     name: ClassVar[str] = "bracket-after-value"
 
+    member: str = ""
+    """The member that it stands behind: `Draft(prompt).then(…)`."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "what stands before this `(` cannot be called"
+        return f"`.{self.member}` is a member, not a function" if self.member else "what stands before this `(` cannot be called"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.member:
+            return "hand the value on to an instruction: `… | Review`, or `Review(…)`"
         return "write `;` before it if a new statement begins, or `|` if a stage does"
 
 
@@ -196,7 +201,8 @@ class ExtraComma(Problem):
     name: ClassVar[str] = "extra-comma"
 
     where: str = "list"
-    """What it stands in: a `list` in brackets, a `group` in round ones without a name, or the `statement` itself."""
+    """What it stands in: a `list` in brackets, a `group` in round ones without a name, the `statement` itself, or
+    the `names` that it defines."""
 
     @property
     def message(self) -> str:
@@ -206,6 +212,8 @@ class ExtraComma(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.where == "names":
+            return "define one name a statement: `const a = …; const b = …`, `input a; input b`"
         if self.where == "statement":
             return "write `;` to end a statement, `|` to go on to the next stage"
         return "round brackets without a name hold one expression: join stages with `|`" if self.where == "group" else "remove it"

@@ -76,6 +76,8 @@ class NotAProcess(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.word.startswith("LaunchProcess("):
+            return "`LaunchProcess` takes one name or reference of a process"
         return f"`{_short(self.word)}` is not a process kept as a vibe"
 
     @property
@@ -105,15 +107,21 @@ class MisplacedContext(Problem):
     name: ClassVar[str] = "misplaced-context"
 
     word: str
+    held: bool = False
+    """Whether braces stand there, around what is perhaps a context."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.held:
+            return "the contexts of a process do not stand in braces"
         return f"`{_short(self.word)}` cannot stand here"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.held:
+            return "write them one after the other: `Process(LLM_Context({ a: A }), Server_Context({ b: B_Activity(a) }))`"
         return "a process is an export, and holds `LLM_Context(…)`, `Server_Context(…)` and `User_Context(…)` only"
 
 
@@ -150,6 +158,8 @@ class TooManyArguments(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.mixin == "StartProcess":
+            return 'name what it is given: `StartProcess({ name: "…", llmContext1: A })`'
         return "name the slot, or put several steps in as an object: `{ default: { a: A, b: B } }`"
 
     @property

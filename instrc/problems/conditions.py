@@ -42,6 +42,8 @@ class NeverTrue(Problem):
 
     admitted: tuple[str, ...] = ()
     """The values that the schema lists, as they are written."""
+    advice: str = ""
+    """What to write instead, where the kind of the value tells it."""
 
     @property
     def message(self) -> str:
@@ -51,6 +53,8 @@ class NeverTrue(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.advice:
+            return self.advice
         if not self.admitted:
             return "compare it with the values that the schema admits"
         shown = ", ".join(f"`{value}`" for value in self.admitted[:_MOST_SHOWN])

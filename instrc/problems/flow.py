@@ -35,6 +35,11 @@ class BadBound(Problem):
         """One short sentence: what is wrong."""
         return f"a bound is a whole number from 1 to {self.limit:,}"
 
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write such a number; what shall not run at all is left out"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadDuration(Problem):

@@ -112,6 +112,8 @@ class NotData(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.characters.partition("(")[0].endswith("_Activity"):
+            return "for tools that a model chooses from, write `Plan(Search_Activity, Book_Activity)`"
         return "pass results as arguments of their own"
 
 

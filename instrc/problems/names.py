@@ -14,6 +14,18 @@ from instrc.source import Span
 _VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FALSE"), "false")
 _VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
 """How other languages write the three values that have names."""
+_IN_BLOCKS = {
+    "error": "it is there in the `else` of a `try`: `try { … } else { Draft(error) }`",
+    "round": "it is there in a `repeat`: `repeat { … } until round is 3`",
+    "previous": "it is there between the braces of a `repeat`; behind it, name the block: `const last = repeat { … } until PATH`",
+    "rounds": "it is there between the braces of a `repeat` and of its `else`",
+    "break": "a block runs to its end; `repeat { … } until PATH` ends when the condition holds",
+    "continue": "a block runs to its end; write `when PATH { … }` around what is not always done",
+    "raise": 'write `Fail(error)`, or `Fail(message: "…")`',
+    "throw": 'write `Fail(error)`, or `Fail(message: "…")`',
+    "pass": "a block ends with a value; write `null` for nothing",
+}
+"""Names that are there in blocks only, and words that end one elsewhere."""
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
 """What other languages call to do something with each element of a list."""
 
@@ -59,6 +71,8 @@ class UnknownName(Problem):
             return "let the block give it: `const NAME = when … { … }` stands for the value of the block"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
+        if self.word in _IN_BLOCKS and not self.nearest:
+            return _IN_BLOCKS[self.word]
         if not self.nearest and self.word in _LOOPS:
             return "write `each NAME in PATH { … }`"
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"

@@ -52,6 +52,9 @@ class MissingKey(Problem):
 
     name: ClassVar[str] = "missing-key"
 
+    shown: str = ""
+    """The value with a key that fits it, where one is known."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -60,7 +63,7 @@ class MissingKey(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write `{ key: value }`"
+        return f"write `{{ {self.shown} }}`" if self.shown else "write `{ key: value }`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,15 +170,21 @@ class BadAnnotation(Problem):
 
     version: bool = False
     """Whether it was meant to pin a version, as in `draft@2`."""
+    described: str = ""
+    """The name behind an `@` that nothing stands before: `@Draft`, `@ "politely" Draft`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.described:
+            return "an `@` stands behind what it describes"
         return "a version is not written with `@`" if self.version else "an `@` is followed by a string or by braces"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.described:
+            return f'write `{self.described}`, or `{self.described} @ "…"` to describe it'
         return "write it behind the reference: `aug:letter:2`" if self.version else 'write `@ "…"` or `@ { … }`'
 
     @property

@@ -120,15 +120,21 @@ class NotAValue(Problem):
     name: ClassVar[str] = "not-a-value"
 
     word: str
+    choosing: bool = False
+    """Whether `OneOf(…)` is to choose from it."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.choosing:
+            return "`OneOf(…)` holds one path, to a list that an earlier step has given"
         return f"`{self.word}` is no value that can be read"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.choosing:
+            return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` behind the step'
         return "call it first and give the result a name: `const result = …;`"
 
 
@@ -159,13 +165,23 @@ class NotAList(Problem):
     word: str
     lists: tuple[str, ...] = ()
     """Members that are lists."""
+    number: bool = False
+    """Whether it is a number, as if it were to be counted to."""
+    choosing: bool = False
+    """Whether it is a list to choose from, of something else than texts or numbers."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.choosing:
+            return f"`{self.word}` is not a list of texts or numbers"
         return f"`{self.word}` is not a list"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.choosing:
+            return "let an earlier step give the names or ids alone, as a list of their own"
+        if self.number:
+            return "a number of times is written out: `each i in 3 { … }`"
         return did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))

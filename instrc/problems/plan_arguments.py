@@ -8,6 +8,9 @@ from typing import ClassVar
 from instrc.problems.plans import PlanProblem
 from instrc.problems.suggest import did_you_mean
 
+_MOST_SHOWN = 8
+"""Arguments that a hint lists."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingArgument(PlanProblem):
@@ -71,6 +74,8 @@ class UnknownArgument(PlanProblem):
     nearest: tuple[str, ...] = ()
     bound: bool = False
     """Whether the program gives this argument itself."""
+    known: tuple[str, ...] = ()
+    """The arguments that there are."""
 
     @property
     def message(self) -> str:
@@ -82,7 +87,12 @@ class UnknownArgument(PlanProblem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "leave it out" if self.bound else did_you_mean(self.nearest)
+        if self.bound:
+            return "leave it out"
+        if self.nearest or not self.known:
+            return did_you_mean(self.nearest)
+        shown = ", ".join(f"`{name}`" for name in self.known[:_MOST_SHOWN])
+        return f"it has {shown}{', …' if len(self.known) > _MOST_SHOWN else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,15 +34,25 @@ class NotForPlans(Problem):
     name: ClassVar[str] = "not-for-plans"
 
     word: str
+    activity: str = ""
+    """The activity of that name, if there is one."""
+    named: bool = True
+    """Whether a name or a reference stands there."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.word == "Plan()":
+            return "a plan needs a tool that it can call"
         return f"`{self.word}` is no tool that a plan can call"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.activity:
+            return f"did you mean `{self.activity}`?"
+        if not self.named or self.word == "Plan()":
+            return "name the tools one after the other: `Plan(Search_Activity, Book_Activity)`"
         return "tools are activities (`Search_Activity`) and processes"
 
 
@@ -74,12 +84,12 @@ class MisplacedPlan(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` stands only in the braces of a step"
+        return f"`{self.word}` only stands in the braces of a step that the model or a person fills in"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write it under the name of a property: `Act({{ property: {self.word}(…) }})`"
+        return f"write it under a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from instrc.problems.problem import CompileError, Problem
@@ -29,8 +30,8 @@ class Report:
         return any(problem.severity == "error" for problem in self.problems)
 
     def ordered(self) -> tuple[Problem, ...]:
-        """Return the problems by file and place; those without a place first."""
-        return tuple(sorted(self.problems, key=_place))
+        """Return the problems by file and place; those without a place first, those that only repeat another left out."""
+        return tuple(sorted(_without_echoes(self.problems), key=_place))
 
     def once(self) -> tuple[Problem, ...]:
         """Return the problems in order, each once: two programs that use one broken vibe both meet its problems."""
@@ -48,6 +49,46 @@ class Report:
         """Raise a `CompileError` with everything that was added so far if there is an error among it."""
         if self.failed:
             raise CompileError(self.ordered())
+
+
+def _without_echoes(problems: list[Problem]) -> list[Problem]:
+    """Leave out what only follows from another mistake.
+
+    A name that nobody knows may be a word of another language with a value behind it, and what is not used may be read
+    where the mistake stands.
+    """
+    by_name: dict[str, list[Problem]] = {}
+    for problem in problems:
+        by_name.setdefault(problem.name, []).append(problem)
+    if not by_name.keys() & _ECHOES:
+        return problems
+    unknown = [problem.at for problem in by_name.get("unknown-name", ()) if problem.at]
+    left_out = {id(problem) for problem in by_name.get("unused-binding", ()) if _is_read_wrongly(problem, problems)}
+    shown = {label.span for problem in by_name.get("contradiction", ()) for label in problem.labels}
+    left_out |= {id(problem) for problem in by_name.get("empty-range", ()) if problem.at in shown}
+    for problem in by_name.get("missing-separator", ()):
+        before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
+        if any(at and at.source is name.source and at.start == name.start for name in unknown):
+            left_out.add(id(problem))
+        if before in unknown:
+            left_out |= {id(problem), *(id(each) for each in by_name["unknown-name"] if each.at == at)}
+    return [problem for problem in problems if id(problem) not in left_out]
+
+
+def _is_read_wrongly(unused: Problem, problems: list[Problem]) -> bool:
+    """Tell whether an error shows the name that is not used, or offers it for another."""
+    if unused.at is None:
+        return False
+    word = unused.at.text
+    for problem in problems:
+        if problem.severity != "error" or problem.at is None or problem.at.source is not unused.at.source:
+            continue
+        if word in getattr(problem, "nearest", ()) or re.search(rf"(?<!\w){re.escape(word)}(?!\w)", problem.at.text):
+            return True
+    return False
+
+
+_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range"})
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

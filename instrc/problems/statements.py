@@ -23,6 +23,8 @@ class MissingName(Problem):
     name: ClassVar[str] = "missing-name"
 
     word: str
+    parts: bool = False
+    """Whether a bracket stands there, as if the value was to be taken apart: `const { a, b } = …`."""
 
     @property
     def message(self) -> str:
@@ -32,6 +34,8 @@ class MissingName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.parts:
+            return "name the whole value, `const people = …`, and read its members by paths: `people.names`"
         return "write a name"
 
 
@@ -80,6 +84,8 @@ class WrongEquals(Problem):
     name: ClassVar[str] = "wrong-equals"
 
     text: str
+    typed: str = ""
+    """What stands between it and an `=`, as a type does elsewhere: `const text: Letter = …`."""
 
     @property
     def message(self) -> str:
@@ -89,12 +95,14 @@ class WrongEquals(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.typed:
+            return f"names have no types: remove `: {self.typed}`"
         return "write `=`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, "=")
+        return () if self.typed else replaced(self.at, "=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +176,8 @@ class MissingValue(Problem):
 
     after: str
     """What announces it, with its preposition: ``after `:` ``."""
+    defined: str = ""
+    """In a block that ends with a definition, the name that it defines."""
 
     @property
     def message(self) -> str:
@@ -177,4 +187,6 @@ class MissingValue(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.defined:
+            return f"a block ends with the expression that is its value: write `{self.defined}` before the `}}`"
         return "write an expression: a name, a call, a string, …"

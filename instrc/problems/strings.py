@@ -81,6 +81,92 @@ class TemplateString(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixedString(Problem):
+    """A name stands directly before a string, as `f` and `r` do in Python.
+
+    Strings have no prefixes, and nothing is put into them: what a step reads is said by its arguments.
+
+    ```aug greet.aug
+    f"Say hello to {name}" | Greet
+    ```
+
+    Write the string alone, and hand on what it was to hold: `input name; "Say hello" | Greet(name)`.
+    """
+
+    name: ClassVar[str] = "prefixed-string"
+
+    prefix: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"a string has no `{self.prefix}` before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"remove the `{self.prefix}`; values are handed on as arguments, as in `Greet(name)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TripledQuotes(Problem):
+    r'''A string stands in three pairs of quotes, as long texts do in Python.
+
+    ```aug greet.aug
+    """Say hello""" | Greet
+    ```
+
+    One pair is enough. `\n` is a line break in a string.
+    '''
+
+    name: ClassVar[str] = "tripled-quotes"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a string stands in one pair of quotes"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write `"…"`, with `\\n` for a line break'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextAlone(Problem):
+    """A text stands alone between statements.
+
+    It is no step, and it is the goal of nothing: the goal of a pipe stands at its head.
+
+    ```aug greet.aug
+    "Say hello"
+    Greet(prompt)
+    ```
+
+    Write `"Say hello" | Greet(prompt)`. What only explains the program to a reader is a comment: `// Say hello`.
+    """
+
+    name: ClassVar[str] = "text-alone"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this text stands alone: it is no step, and the goal of nothing"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `|` behind it to make it the goal of what follows, or make it a comment with `//`"
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """Ways out that a machine can take."""
+        if self.at is None:
+            return ()
+        return (Fix("put `|` behind it", (Edit(self.at.source.span(self.at.end, self.at.end), " |"),)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedString(Problem):
     r"""A string has no end on its line.
 

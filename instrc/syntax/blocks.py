@@ -7,14 +7,14 @@ from typing import NamedTuple
 from instrc.problems import blocks, notation, words
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import CLOSING, GIVE_UP, OPENING, Found, Repair, View
+from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View
 
 _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
 _EQUAL = frozenset({"=", "==", "==="})
 _ADVICE = {
     "and": "write one `when` in the other: `when A { when B { … } }`",
     "not": "put what is to happen otherwise behind `else`, or write `PATH @ { not: { … } }`",
-    "compare": "compare by a JSON Schema: `PATH @ { minimum: 3 }`",
+    "not null": "write `PATH @ {}`: it holds for all values but `null`",
 }
 _OPERATORS = {
     "&&": "and",
@@ -24,9 +24,31 @@ _OPERATORS = {
     "!==": "not",
     "!": "not",
     "not": "not",
-    "<": "compare",
-    ">": "compare",
 }
+_EACH_NUMBER = "write `each i in 3 { … }` for three at the same time, `repeat { … } until round is 3` for one after the other"
+_BEHIND = "the condition and the bound stand behind the braces: `repeat { … } until PATH max 3`"
+_IN_BRACES = "what is to run stands in braces, without a colon or a word before them: `{FORM}`"
+_WORDS = {
+    ("when", "in"): "write `PATH @ { enum: […] }` for one of several values",
+    ("when", "exists"): "write `PATH @ {}`: it holds for all values but `null`",
+    ("when", "defined"): "write `PATH @ {}`: it holds for all values but `null`",
+    ("when", "contains"): "write `PATH @ { contains: { const: … } }`",
+    ("when", "includes"): "write `PATH @ { contains: { const: … } }`",
+    ("when", "matches"): 'write `PATH @ { pattern: "…" }`',
+    ("when", "equals"): "write `PATH is VALUE`",
+    ("when", "are"): "write `PATH is VALUE`",
+    ("when", ","): "write one `when` in the other for two conditions, `or` between them for one of two",
+    ("when", "["): "a member is read by `.NAME`",
+    ("each", ","): "an element has one name, and no number: `each NAME in PATH { … }`",
+    ("each", "limit"): "write `max`: `each NAME in PATH max 5 { … }`",
+    ("each", "until"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "while"): "write `repeat NAME in PATH { … } until PATH` for one element after the other",
+    ("each", "|"): "name the joined list before, or write an `each` for either",
+    ("repeat", "until"): _BEHIND,
+    ("repeat", "max"): _BEHIND,
+    ("repeat", "while"): _BEHIND,
+}
+"""What to write in place of words and signs in the head of a block."""
 _INSTEAD_OF_ELSE = frozenset({"catch", "except", "finally", "rescue"})
 _INSTEAD_OF_IN = frozenset({"of", "from", "as", ":", "="})
 
@@ -103,13 +125,32 @@ def _operator(view: View) -> Found:
         return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
         return words.UnknownOperator(at=view.span(last), text="not", meant=(_ADVICE["not"],)), GIVE_UP
+    if text in {"<", ">"}:
+        return words.UnknownOperator(at=at, text=text, meant=(_comparison(view),)), GIVE_UP
     if text in _OPERATORS:
-        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE[_OPERATORS[text]],)), GIVE_UP
+        null = text == "not" and view.following.kind == "NULL"
+        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE["not null" if null else _OPERATORS[text]],)), GIVE_UP
     return None
+
+
+def _comparison(view: View) -> str:
+    """Return how `> 3`, `>= 3` and their like are said by a JSON Schema."""
+    equal = view.source.text[view.token.end : view.token.end + 1] == "="
+    index = view.place + (2 if equal and view.text(view.following) == "=" else 1)
+    number = view.tokens[min(index, len(view.tokens) - 1)]
+    shown = view.text(number) if number.kind == "NUMBER" else "3"
+    keyword = {"<": "exclusiveMaximum", "<=": "maximum", ">": "exclusiveMinimum", ">=": "minimum"}[
+        view.text(view.token) + ("=" if equal else "")
+    ]
+    return f"compare by a JSON Schema: `PATH @ {{ {keyword}: {shown} }}`"
 
 
 def _condition(view: View, head: _Head) -> Found:
     token = view.token
+    if view.before() == "IS" and token.kind == "LSQB":
+        return blocks.BadCondition(at=view.span(token), slip="list"), GIVE_UP
+    if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
+        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), GIVE_UP
     if view.before() == "IS" and token.kind != END:
         return blocks.BadCondition(at=view.span(token), slip="scalar", word=view.text(token)), GIVE_UP
     if head.first and token.kind == "LPAR":
@@ -146,10 +187,14 @@ def _each(view: View, head: _Head) -> Found:
 def _repeat(view: View, head: _Head) -> Found:
     token = view.token
     if not head.closed:
+        if view.text(view.read[-1]) in {"until", "max", "while"} and view.read[-2].kind == "REPEAT":
+            at = view.span(view.read[-1])
+            return blocks.IncompleteBlock(at=at, word=head.word, missing="`{`", advice=_BEHIND), GIVE_UP
         return _incomplete(view, head.word, "`{`") if head.first else _each(view, head)
     if view.accepts("UNTIL"):
         at = view.span(token) if view.text(token) == "while" else view.gap()
-        return blocks.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition"), GIVE_UP
+        advice = _BEHIND if view.text(token) in {"max", "keep"} else ""
+        return blocks.IncompleteBlock(at=at, word=head.word, missing="`until` and a condition", advice=advice), GIVE_UP
     return None
 
 
@@ -165,20 +210,35 @@ def _without_else(view: View, head: _Head) -> Found:
 
 
 def _incomplete(view: View, word: str, missing: str) -> Found:
-    at = view.gap() if view.token.kind == END else view.span(view.token)
-    return blocks.IncompleteBlock(at=at, word=word, missing=missing), GIVE_UP
+    token = view.token
+    at = view.gap() if token.kind == END else view.span(token)
+    advice = _WORDS.get((word, view.text(token)), "")
+    if not advice and word in {"each", "repeat"} and token.kind == "NUMBER" and view.before() in {"EACH", "REPEAT"}:
+        advice = _EACH_NUMBER
+    if not advice and missing == "`{`" and token.kind in {"COLON", "NAME", "AUG_URI", "STRING", *BLOCK}:
+        advice = _IN_BRACES.replace("{FORM}", blocks.FORMS[word])
+    return blocks.IncompleteBlock(at=at, word=word, missing=missing, advice=advice), GIVE_UP
 
 
 def stray_else(view: View) -> Found:
-    """See to an `else` behind a `;`: it was read as a name, and its braces as an object."""
+    """See to an `else` behind a `;`, or another name before braces: they were read as a name and an object."""
+    if view.before() == "ELSE" and view.token.kind == "LPAR":
+        return notation.UnexpectedText(
+            at=view.span(view.token), what="`(`", expected="`{`: what has failed is `error` there"
+        ), GIVE_UP
     if not view.in_braces:
         return None
     opening = view.open[-1][0]
     behind = reversed(view.tokens[: view.place])
     before = next((token for token in behind if token.end <= opening.start), None)
-    if before is None or view.text(before) != "else":
+    if before is None:
         return None
-    return blocks.StrayElse(at=view.span(before)), GIVE_UP
+    if view.text(before) == "else":
+        return blocks.StrayElse(at=view.span(before)), GIVE_UP
+    beside = view.source.text[before.end : opening.start].strip(" \t") == ""
+    if before.kind == "NAME" and beside and view.read[0] == opening:  # the statement begins with the brace
+        return blocks.BracesAfterName(at=view.span(before), word=view.text(before)), GIVE_UP
+    return None
 
 
 def inside_block(view: View) -> Found:

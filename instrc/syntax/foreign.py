@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from instrc.problems import habits, notation, statements, words
+from instrc.problems import brackets, habits, notation, statements, words
 from instrc.syntax.habits import FOREIGN, FOREIGN_WITH_BRACKETS
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import ENDS_VALUE, GIVE_UP, SIGNS, Found, Repair, View, first_on_line
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, KEYWORDS, SIGNS, Found, Repair, View, first_on_line
 
+_BESIDE = "write `|` for one step after the other, `{ a: A, b: B }` for steps beside each other"
+_WHOLE = "hand over the value whole, `f(people)`, or its members by their paths, `f(people.names)`"
 _ADVICE = {
-    "&&": ("write `when A { when B { … } }` for two conditions",),
-    "&": ("write `when A { when B { … } }` for two conditions",),
-    "||": ("in a condition write `or`",),
+    "&&": (_BESIDE,),
+    "&": (_BESIDE,),
+    "||": ("write one `|` to lead to the next stage; in a condition write `or`",),
     "?": ("write `when PATH { … } else { … }`",),
     "?.": ("write `.`: what is not there is `null`",),
     "!": ("put what is to happen otherwise behind `else`",),
@@ -18,8 +20,11 @@ _ADVICE = {
     "<": ("a call is written with round brackets",),
     ">": ("a call is written with round brackets",),
     ".": ("a path is written `name.member`",),
-    "..": ("list what you mean",),
-    "...": ("list what you mean",),
+    "..": (_WHOLE,),
+    "...": (_WHOLE,),
+    "*": (_WHOLE,),
+    "**": (_WHOLE,),
+    "::": ("a path is written `name.member`",),
     "$": ("a name is written without a sign before it",),
     "\\": ("a line break needs no sign",),
     "/": ("a comment begins with `//` or `/*`",),
@@ -68,6 +73,8 @@ def foreign_sign(view: View) -> Found:
                 return words.ForeignStatement(at=view.span(loop), word=view.text(loop)), GIVE_UP
             if text == "=>" and _is_function(view):
                 return words.ForeignStatement(at=at, word=text), GIVE_UP
+            if text == "->" and view.read and view.read[-1].end == token.start and view.accepts("DOT", view.following.kind):
+                return words.Arrow(at=at, text=text, meant="."), Repair((view.one("DOT"),), 1)
             meant = next((kind for kind in order if view.accepts(kind)), None)
             problem = words.Arrow(at=at, text=text, meant=SIGNS[meant or "VBAR"])
             return problem, Repair((view.one(meant),), 1) if meant else GIVE_UP
@@ -80,6 +87,11 @@ def foreign_sign(view: View) -> Found:
         case "OPERATOR":
             put = "." if text == "?." else ""
             return words.UnknownOperator(at=at, text=text, meant=_ADVICE.get(text, ()), put=put), _separate(view)
+        case "METRIC" if view.in_braces and view.before() in {"LBRACE", "COMMA"}:
+            quoted = f'write it in quotes: `"{text}"`'
+            return words.UnknownOperator(at=at, text="$", meant=(quoted,), put=f'"{text}"'), Repair(
+                (view.one("STRING", text),), 1
+            )
         case "METRIC":
             return words.UnknownOperator(
                 at=at, text="$", meant=("a name begins without it; it begins a metric in a path",)
@@ -122,6 +134,8 @@ def index_slip(view: View) -> Found:
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     if token.kind == "LPAR" and view.before(2) == "DOT" and (word := view.text(view.read[-1])) in _FOR_EACH:
         return words.ForeignStatement(at=view.span(view.read[-1]), word=word), GIVE_UP
+    if token.kind == "LPAR" and view.before(2) == "DOT" and view.before() in {"NAME", *KEYWORDS} and touching:
+        return brackets.BracketAfterValue(at=view.span(token), member=view.text(view.read[-1])), GIVE_UP
     if token.kind == "NUMBER" and touching and view.before() == "DOT":
         return habits.IndexedValue(at=view.span(token)), GIVE_UP
     return None

@@ -41,7 +41,7 @@ from instrc.source import Source, Span
 FOREIGN = frozenset({
     "as", "async", "await", "break", "case", "catch", "class", "continue", "def", "elif", "elsif", "enum", "except",
     "export", "extends", "finally", "fn", "for", "foreach", "from", "func", "function", "if", "import",
-    "include", "interface", "lambda",
+    "include", "interface", "lambda", "match",
     "namespace", "new", "package", "private", "protected", "public", "raise", "require", "return", "static", "struct", "switch",
     "then", "throw", "type", "unless", "using", "val", "var", "while", "with", "yield",
 })
@@ -50,8 +50,11 @@ FOREIGN_BESIDE = frozenset({"if", "for", "foreach", "while", "switch", "catch", 
 """Words that look like a call: `if (x)`."""
 FOREIGN_WITH_BRACKETS = frozenset({"catch", "for", "foreach", "function", "if", "switch", "while"})
 
+_LONGEST_PREFIX = 3
 _PROSE = 4
 """Names one after the other that are no program any more."""
+_SENTENCE = 2
+"""Names alone behind a first one that are the words of a sentence: `Write a letter`."""
 _JSON = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
 _OTHER_FILES = (
     (re.compile(r"\s*---[ \t]*(\r?\n|\Z)"), "YAML"),
@@ -99,7 +102,7 @@ def _find(program: Program) -> Iterator[Problem]:
     pending: list[Sequence[Statement]] = [program.statements]
     while pending:
         row = pending.pop()
-        yield from _row(program.source, row)
+        yield from _row(program.source, row, top=row is program.statements)
         for statement in row:
             if isinstance(statement, Binding | Anonymous):
                 pending.extend(_rows_inside(statement.value))
@@ -125,7 +128,7 @@ def _statements(body: Body) -> Sequence[Statement]:
     return (*body.statements, Anonymous(body.value, body.value.span))
 
 
-def _row(source: Source, row: Sequence[Statement]) -> Iterator[Problem]:
+def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Problem]:
     """Yield the mistakes among statements one after the other; behind one, the rest of its line is not looked at."""
     skip = False
     for at, statement in enumerate(row):
@@ -134,14 +137,14 @@ def _row(source: Source, row: Sequence[Statement]) -> Iterator[Problem]:
         joined = before is not None and _joined(source, before, statement)
         if skip and joined:
             continue
-        problem = _mistake(source, row, at, before if joined else None, following)
+        problem = _mistake(source, row, at, before if joined else None, following, top=top)
         skip = problem is not None
         if problem is not None:
             yield problem
 
 
 def _mistake(
-    source: Source, row: Sequence[Statement], at: int, before: Statement | None, following: Statement | None
+    source: Source, row: Sequence[Statement], at: int, before: Statement | None, following: Statement | None, *, top: bool
 ) -> Problem | None:
     """Return the mistake that a statement shows; `before` is what stands before it on its line without a `;`."""
     statement = row[at]
@@ -166,6 +169,8 @@ def _mistake(
             return problems.habits.ListOfSteps(at=first.span)
         case Literal(str() as text) if text.startswith("aug:"):
             return problems.habits.QuotedReference(at=first.span)
+        case Name() | Call() | Literal(str()) if (slip := _beside(source, statement, before, following, top=top)) is not None:
+            return slip
     if joined and isinstance(last, Name) and last.text in FOREIGN:
         return problems.words.ForeignStatement(at=last.span, word=last.text)
     if isinstance(last, Literal) and isinstance(last.value, str) and following is not None:
@@ -175,6 +180,48 @@ def _mistake(
     if joined and before is None and (prose := _prose(source, row, at)) is not None:
         return prose
     return _unseparated(before, statement)
+
+
+def _beside(
+    source: Source, statement: Binding | Anonymous, before: Statement | None, following: Statement | None, *, top: bool
+) -> Problem | None:
+    """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
+    first, last = _ends(statement.value)
+    beside = _first_of(following)
+    joined = following is not None and _joined(source, statement, following)
+    touching = beside is not None and beside.span.start == last.span.end
+    touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
+    match first:
+        case Name(text, span) if touched and last is first and len(text) <= _LONGEST_PREFIX and beside is not None:
+            return problems.strings.PrefixedString(at=Span(span.source, span.start, beside.span.end), prefix=text)
+        case Name(text, span) if last is first and joined and isinstance(beside, Object) and _is_no_step(beside, text):
+            return problems.blocks.BracesAfterName(at=span, word=text)
+        case Name("max" | "keep" | "limit" | "until" | "while" | "times" as text, span) if before is not None:
+            return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
+        case Call(Name("while" as text, span)) if before is not None:
+            return problems.blocks.StrayWord(at=span, word=text, block=_block_word(before))
+        case Literal("") if touched and last is first:
+            return problems.strings.TripledQuotes(at=first.span)
+        case Literal() if top and following is not None and not touching and isinstance(statement, Anonymous):
+            return problems.strings.TextAlone(at=first.span) if first is statement.value else None
+    return None
+
+
+def _is_no_step(value: Object, word: str) -> bool:
+    """Tell whether braces hold no step, so that they cannot be a statement, or a word of other languages stands before them."""
+    foreign = word.casefold() in problems.blocks.INSTEAD
+    return foreign or all(field.value is None or isinstance(field.value, Literal) for field in value.fields)
+
+
+def _block_word(statement: Statement) -> str:
+    """Return the word that begins the block with which a statement ends, or nothing."""
+    if not isinstance(statement, Binding | Anonymous):
+        return ""
+    match _ends(statement.value)[1]:
+        case When() | Each() | Repeat() | Try() | Do() as block:
+            return type(block).__name__.lower()
+        case _:
+            return ""
 
 
 def _unseparated(before: Statement | None, statement: Statement) -> Problem | None:
@@ -189,10 +236,15 @@ def _unseparated(before: Statement | None, statement: Statement) -> Problem | No
 
 def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
     """Return the problem of a line of names without anything between them."""
+    alone = True
     for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
-        if not isinstance(_first(one), Name) or not _joined(source, one, other):
+        name = _first(one)
+        if not isinstance(name, Name) or not _joined(source, one, other):
             return None
-        if count >= _PROSE:
+        behind = _first(other)
+        alone = alone and isinstance(one, Anonymous) and one.value is name and name.text not in FOREIGN
+        sentence = count >= _SENTENCE and alone and isinstance(behind, Name) and behind.text[:1].islower()
+        if count >= _PROSE or sentence:
             return problems.habits.NotAProgram(at=row[at].span, kind="plain text")
     return None
 

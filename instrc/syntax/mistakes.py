@@ -6,6 +6,7 @@ waits for something), then at the token itself.
 
 from __future__ import annotations
 
+from instrc.naming import snake
 from instrc.problems import brackets, habits, notation, statements, words
 from instrc.problems.problem import Problem
 from instrc.syntax.blocks import block_slip, inside_block, stray_else
@@ -30,6 +31,9 @@ from instrc.syntax.view import (
     begins_statement,
     first_on_line,
 )
+
+_LONGEST_SHOWN = 60
+"""Characters of a path or name that a hint repeats."""
 
 
 def diagnose(view: View) -> tuple[Problem, Repair]:
@@ -64,8 +68,15 @@ def _waiting(view: View) -> Found:
     last, token = view.read[-1], view.token
     at = view.span(last)
     dummy = Repair((view.one("NAME", "missing"),))
+    if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
+        both = view.source.span(last.start, token.end)
+        advice = "write one `|` to lead to the next stage; in a condition write `or`"
+        return words.UnknownOperator(at=both, text="||", meant=(advice,), put="|"), Repair(drop=1)
     keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
     if last.kind == "AT":
+        described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
+        if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
+            return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
         if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
             return notation.BadAnnotation(at=at), Repair((view.one("STRING", ""),), 1)
         version = token.kind == "NUMBER" and token.start == last.end
@@ -97,7 +108,7 @@ def _after_defining_word(view: View, last: Token) -> Found:
     used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
     if used_as_name:
         return words.KeywordAsName(at=view.span(last), word=word), GIVE_UP
-    return statements.MissingName(at=view.span(last), word=word), GIVE_UP
+    return statements.MissingName(at=view.span(last), word=word, parts=token.kind in {"LBRACE", "LSQB"}), GIVE_UP
 
 
 def _after_defined_name(view: View, last: Token) -> Found:
@@ -105,7 +116,11 @@ def _after_defined_name(view: View, last: Token) -> Found:
     token = view.token
     word = view.text(last)
     if token.kind == "COLON":
+        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
+            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), Repair(drop=2)
         return statements.WrongEquals(at=view.span(token), text=":"), Repair((view.one("EQUAL"),), 1)
+    if token.kind == "LBRACE":
+        return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
     if token.kind in STARTS_VALUE and token.kind != "LPAR":
         return statements.MissingEquals(at=view.span(token), word=word), Repair((view.one("EQUAL"),))
     if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
@@ -146,7 +161,8 @@ def _key_without_value(view: View) -> Found:
     last = view.read[-1]
     if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
         again = Token(last.kind, last.start, last.end, last.value)
-        return notation.MissingKey(at=view.span(last)), Repair((view.one("COLON"), again))
+        problem = notation.MissingKey(at=view.span(last), shown=_with_key(view, last))
+        return problem, Repair((view.one("COLON"), again))
     if token.kind == "EQUAL":
         return notation.EqualsForColon(at=view.span(token)), Repair((view.one("COLON"),), 1)
     if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
@@ -159,6 +175,20 @@ def _key_without_value(view: View) -> Found:
             return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
         return _missing_colon(view, last), Repair((view.one("COLON"),))
     return None
+
+
+def _with_key(view: View, last: Token) -> str:
+    """Return a path or a call with a key that fits it; nothing for what is neither, or too long to show."""
+    word = view.text(last)
+    if last.kind != "NAME" or view.token.kind not in {"DOT", "LPAR"}:
+        return ""
+    if view.token.kind == "LPAR":
+        return f"{snake(word)}: {word}(…)" if len(word) < _LONGEST_SHOWN else ""
+    end = view.place
+    while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind == "NAME":
+        end += 2
+    path = view.source.text[last.start : view.tokens[end - 1].end]
+    return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < _LONGEST_SHOWN else ""
 
 
 def _missing_colon(view: View, key: Token) -> Problem:
@@ -236,6 +266,9 @@ def _closing(view: View) -> Found:
         return brackets.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), Repair(drop=count)
     top = view.open[-1][0]
     if OPENING[top.kind] == token.kind:
+        if token.kind == "RBRACE" and (defined := _defined_last(view)):
+            missing = statements.MissingValue(at=at, after="at the end of this block", defined=defined)
+            return missing, Repair((view.one("SEMICOLON"), view.one("NAME", defined)))
         if view.before() in OPENING:
             return _empty_group(view), Repair((view.one("NAME", "missing"),))
         if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
@@ -249,6 +282,21 @@ def _closing(view: View) -> Found:
         problem = brackets.MismatchedBracket(at=at, opening=view.span(top), closing=SIGNS[due])
         return problem, Repair(put, len(put)) if view.accepts(due) else GIVE_UP
     return _unclosed(view, outer)
+
+
+def _defined_last(view: View) -> str:
+    """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
+    if view.before() not in ENDS_VALUE or not view.accepts("SEMICOLON", "NAME", "RBRACE"):
+        return ""
+    level = 0
+    for place in range(len(view.read) - 1, 0, -1):
+        kind = view.read[place].kind
+        level += (kind in CLOSING) - (kind in OPENING)
+        if level < 0 or (not level and kind == "SEMICOLON"):
+            return ""
+        if not level and kind == "EQUAL":
+            return view.text(view.read[place - 1])
+    return ""
 
 
 def _empty_group(view: View) -> Problem:
@@ -266,12 +314,16 @@ def _sign(view: View) -> Found:
     before = view.before()
     after_nothing = not view.read or before in OPENING or before in {"COMMA", "SEMICOLON"}
     match token.kind:
+        case "COMMA" if not view.open and view.before() == "NAME" and view.before(2) in STATEMENT:
+            return brackets.ExtraComma(at=at, where="names"), GIVE_UP
         case "COMMA" if not view.open:
             return brackets.ExtraComma(at=at, where="statement"), Repair(
                 (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else (), 1
             )
         case "COMMA" if after_nothing:
             return brackets.ExtraComma(at=at), Repair(drop=1)
+        case "COMMA" if (arrow := _arrow_behind(view)) is not None:
+            return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
         case "COMMA" if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
             following = view.accepts("VBAR", view.following.kind)
             return brackets.ExtraComma(at=at, where="group"), Repair((view.one("VBAR"),) if following else (), 1)
@@ -290,6 +342,15 @@ def _sign(view: View) -> Found:
             put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
             return brackets.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
     return None
+
+
+def _arrow_behind(view: View) -> Token | None:
+    """Return the `=>` behind brackets that hold names only: `(x, y) => Draft(x)`."""
+    index = view.place
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
+        index += 1
+    behind = view.tokens[min(index + 1, len(view.tokens) - 1)]
+    return behind if view.tokens[index].kind == "RPAR" and view.text(behind) == "=>" else None
 
 
 def _colon(view: View) -> Found:

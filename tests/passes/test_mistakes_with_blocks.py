@@ -67,7 +67,7 @@ MISTAKES = [
     (CHECK + "when «not» c.ok { Draft(prompt) }", "unknown-operator", "`else`"),
     (CHECK + 'when c.ok «and» c.level is "low" { Draft(prompt) }', "unknown-operator", "one `when` in the other"),
     (CHECK + "when c.level is «low» { Draft(prompt) }", "bad-condition", 'is "low"'),
-    (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "minimum"),
+    (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMinimum: 3 }"),
     ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the call before"),
     (CHECK + 'when «c.level is "medium"» { Draft(prompt) }', "never-true", '`"low"`, `"high"`'),
     (CHECK + "when «c» { Draft(prompt) }", "never-true", "compare"),

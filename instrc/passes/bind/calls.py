@@ -21,6 +21,8 @@ from instrc.source import Span
 
 FAIL = Instruction("Fail_Activity", None, {})
 """What `Fail` calls: the engine carries it out."""
+_OF_FAIL = ("kind", "code", "message")
+"""What `Fail` looks at in what it is given."""
 
 
 def call(
@@ -72,6 +74,14 @@ def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Eval
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
+    for argument in given.arguments:
+        label = argument.label
+        if label is not None and label not in _OF_FAIL and isinstance(argument.value, Constant):
+            at = given.labels.get(label, span)
+            ev.report.add(
+                problems.plan_arguments.UnknownArgument(at=at, pointer="", callee="Fail", argument=label, known=_OF_FAIL)
+            )
+            return None
     if not given.complete:
         return None
     number = ev.steps.add(

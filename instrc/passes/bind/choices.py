@@ -66,13 +66,13 @@ def choice(
 
 def _one_of(ev: Evaluation, call: Call, context: EvaluationContext, given: Given) -> Task[tuple[dict[str, Json], Among] | None]:
     if len(call.arguments) != 1 or call.arguments[0].label is not None:
-        ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text))
+        ev.report.add(problems.paths.NotAValue(at=call.span, word=call.span.text, choosing=True))
         return None
     written = call.arguments[0].value
     value = yield ev.value(written, context.inside())
     if not isinstance(value, Result):
         if value is not None:
-            ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text))
+            ev.report.add(problems.paths.NotAValue(at=written.span, word=written.span.text, choosing=True))
         return None
     given.chosen.append(value.path)
     return {}, Among(value.path, written.span)
@@ -125,7 +125,12 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
             return None
         made = {"type": "object", "properties": inputs, "required": list(inputs)}, {}, True
     if made is None:
-        ev.report.add(problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text))
+        activity = f"{expression.text}_Activity" if isinstance(expression, Name) else ""
+        offered = activity if activity and ev.instructions.named(activity) else ""
+        named = isinstance(expression, Name | Uri)
+        ev.report.add(
+            problems.plan_steps.NotForPlans(at=written.value.span, word=expression.span.text, activity=offered, named=named)
+        )
         return None
     arguments, output, process = made
     known = arguments.get("properties", {})
@@ -139,7 +144,11 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     for label in wrong:
         near = nearest(label, tuple(known))
         at = given.labels[label]
-        ev.report.add(problems.plan_arguments.UnknownArgument(at=at, pointer="", callee=segment, argument=label, nearest=near))
+        ev.report.add(
+            problems.plan_arguments.UnknownArgument(
+                at=at, pointer="", callee=segment, argument=label, nearest=near, known=tuple(known)
+            )
+        )
     if wrong:
         return None
     name = pascal(segment) if process else segment

@@ -74,7 +74,9 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return done(Data(value))
         case Array(_, span):
             refuse_annotations(ev, span, context)
-            return done(Data(data_of(ev, expression)))
+            reported = len(ev.report.problems)
+            data = data_of(ev, expression)
+            return done(Data(data) if len(ev.report.problems) == reported else None)
         case Access():
             return access(ev, expression, context)
         case When() | Each() | Repeat() | Try() | Do():

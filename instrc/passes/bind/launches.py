@@ -90,7 +90,10 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         return None
     target = None
     if len(written) == 1 and written[0].label is None and isinstance(written[0].value, Name | Uri):
+        reported = len(ev.report.problems)
         target = alias(ev, written[0].value, context.scope)
+        if target is None and len(ev.report.problems) > reported:
+            return None
     if isinstance(target, Program):
         yield from ()
         made = target.instructions.launched(target.file, target.export)

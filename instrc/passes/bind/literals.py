@@ -37,6 +37,9 @@ def data_of(ev: Evaluation, expression: Expression) -> Json:
                 holder[key] = value
             case Array(items):
                 holder[key] = [None] * len(items)
+                if wrong := next((item for item in items if not isinstance(item, Literal | Array | Object)), None):
+                    ev.report.add(problems.misplaced.NotData(at=wrong.span))
+                    continue
                 waiting.extend((item, holder[key], index) for index, item in enumerate(items))
             case Object(fields):
                 holder[key] = dict.fromkeys(field.key for field in fields)

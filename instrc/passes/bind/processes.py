@@ -98,8 +98,11 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
         if isinstance(expression, Call) and isinstance(expression.callee, Name)
         else None
     )
+    if isinstance(expression, Call) and isinstance(expression.callee, Name) and special is None:
+        return None  # that it is unknown has been reported
     if not isinstance(expression, Call) or not isinstance(special, Special) or special.name not in CONTEXTS:
-        ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text))
+        held = isinstance(expression, Object) and any(isinstance(field.value, Call) for field in expression.fields)
+        ev.report.add(problems.calls.MisplacedContext(at=written.value.span, word=written.value.span.text, held=held))
         return None
     executor: Executor = CONTEXTS[special.name]  # type: ignore[assignment]  # the table holds executors only
     start = len(ev.steps.table)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.graph import Among, Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, tests_of
+from instrc.ir.graph import Among, Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, Test, tests_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.holding import numbers
@@ -42,7 +42,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
         content = step.content
         for _, chosen in choices_of(content):
             if isinstance(chosen, Among):
-                _check_list(outcomes.find(chosen.choices).schema, chosen.span, report)
+                _check_choices(outcomes.find(chosen.choices).schema, chosen.span, report)
         if step.activity == RUN_PLAN and tools_of(graph, step) is None:
             report.add(problems.plan_steps.NotAPlan(at=step.span))
         if isinstance(content, Each | Repeat) and isinstance(content.source, Path):
@@ -58,7 +58,7 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             if schema in (True, {}):
                 continue
             if disjoint(schema, test.schema):
-                report.add(problems.conditions.NeverTrue(at=test.span, admitted=_listed(schema)))
+                report.add(problems.conditions.NeverTrue(at=test.span, admitted=_listed(schema), advice=_advice(schema, test)))
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
@@ -67,6 +67,28 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
                 origin = test.path.origin
                 if origin not in inside and not isinstance(origin, Local):
                     report.add(problems.conditions.UnchangingCondition(at=test.span))
+
+
+def _advice(schema: Json, test: Test) -> str:
+    """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    kinds = [kinds] if isinstance(kinds, str) else kinds or []
+    asked = test.schema.get("const") if isinstance(test.schema, dict) else None
+    if isinstance(asked, str) and (
+        (asked in {"true", "false"} and "boolean" in kinds)
+        or (asked.lstrip("-").isdecimal() and {"integer", "number"} & set(kinds))
+    ):
+        return f"write `{asked}` without quotes"
+    if asked is True and "boolean" not in kinds:
+        for kind, written in _SOMETHING.items():
+            if kind in kinds:
+                return f"compare it, `PATH is …`, or ask for any value that is not empty, `PATH @ {written}`"
+        if "object" in kinds:
+            return "ask for one of its members: `PATH.NAME`, or compare it with `PATH @ { … }`"
+    return ""
+
+
+_SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
 
 
 def _listed(schema: Json) -> tuple[str, ...]:
@@ -104,9 +126,22 @@ def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
         report.add(problems.paths.UnknownMember(at=span, word=word, known=found.known, nearest=near))
 
 
+def _check_choices(schema: Json | None, span: Span, report: Report) -> None:
+    """Report a list that is none, and one whose elements cannot be chosen from: they are no texts and no numbers."""
+    found = None if schema is None else elements(schema)
+    if found is not None and disjoint(found, _CHOOSABLE):
+        report.add(problems.paths.NotAList(at=span, word=span.text, choosing=True))
+    else:
+        _check_list(schema, span, report)
+
+
+_CHOOSABLE: Json = {"type": ["string", "number"]}
+
+
 def _check_list(schema: Json | None, span: Span, report: Report) -> None:
     if schema is None or elements(schema) is not None:
         return
     found = {name: member(schema, name).schema for name in member(schema, "\0").known}
     lists = tuple(name for name, each in found.items() if each is not None and elements(each) is not None)
-    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists))
+    kinds = schema.get("type") if isinstance(schema, dict) else None
+    report.add(problems.paths.NotAList(at=span, word=span.text, lists=lists, number=kinds in ("integer", "number")))

@@ -1,0 +1,182 @@
+"""Mistakes of people who come from other languages, or who have read half of the page: one problem each, with a way out.
+
+The marks are around the place that is shown. What is told behind it is a part of the hint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+
+
+def an_object(**properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+VIBES = {
+    "People": an_object(
+        organizer=TEXT,
+        guests={"type": "array", "items": an_object(name=TEXT, mail=TEXT)},
+        names={"type": "array", "items": TEXT},
+        count={"type": "integer"},
+    ),
+    "Draft": an_object(text=TEXT, tone=TEXT),
+    "Write": an_object(letter=TEXT),
+    "Check": an_object(ok={"type": "boolean"}, level={"enum": ["low", "high"]}, note={"type": ["string", "null"]}),
+    "Act": an_object(plan={"type": "array"}, answer={"type": ["string", "null"]}),
+    "Send_Activity": an_object(id=TEXT),
+    "Search": an_object(query=TEXT),
+    "Search_Activity": an_object(query=TEXT, output={"type": "array", "items": TEXT}),
+    "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}),
+}
+PEOPLE = "const p = People(prompt); "
+CHECK = "const c = Check(prompt); "
+
+MISTAKES = [
+    # strings and the goal
+    ('«f"hello"» | Draft', "prefixed-string", "remove the `f`"),
+    ("«r'hello'» | Draft", "prefixed-string", "remove the `r`"),
+    ('«""»"hello""" | Draft', "tripled-quotes", 'write `"…"`'),
+    ('«"Write a letter"» Draft', "text-alone", "`|` behind it"),
+    ('«"Write a letter"»\nconst d = Draft(prompt);\nWrite(d)', "text-alone", "`|` behind it"),
+    ("«Write» a letter | Draft", "not-a-program", "right file?"),
+    # arrows and operators
+    ("(x, y) «=>» Draft(x)", "foreign-statement", "no functions"),
+    ("Draft «||» Write", "unknown-operator", "write one `|`"),
+    ("Draft «&» Write", "unknown-operator", "{ a: A, b: B }"),
+    (PEOPLE + "Draft(p«->»organizer)", "arrow", "write `.`"),
+    (PEOPLE + "Draft(p«::»organizer)", "unknown-operator", "name.member"),
+    (PEOPLE + "Draft(«...»p)", "unknown-operator", "value whole"),
+    (PEOPLE + "Draft(«**»p)", "unknown-operator", "value whole"),
+    ("Draft(prompt).then«(»Write)", "bracket-after-value", "| Review"),
+    (PEOPLE + "when p.count «>»= 3 { Draft(prompt) }", "unknown-operator", "{ minimum: 3 }"),
+    (PEOPLE + "when p.count «<» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMaximum: 3 }"),
+    (CHECK + "when c.note is «not» null { Draft(prompt) }", "unknown-operator", "PATH @ {}"),
+    # definitions
+    ("«const» { organizer } = People(prompt); Draft(organizer)", "missing-name", "p.names`".replace("p.", "people.")),
+    ("«const» [a, b] = People(prompt); Draft(a)", "missing-name", "read its members"),
+    ("const a«,» b = Draft(prompt)", "extra-comma", "one name a statement"),
+    ("input a«,» b; Draft(a, b)", "extra-comma", "input a; input b"),
+    ("let d«:» Letter = Draft(prompt); Write(d)", "wrong-equals", "remove `: Letter`"),
+    ("tool Letter «{» Draft(prompt) }", "missing-equals", "Letter = …"),
+    # braces
+    ('«Draft» { tone: "warm" }', "braces-after-name", "Draft({ … })"),
+    ("«Draft»{prompt}", "braces-after-name", "Draft({ … })"),
+    ("«loop» { const c = Check(prompt); c } until c.ok", "braces-after-name", "repeat { … } until PATH"),
+    ("«parallel» { Draft(prompt); Write(prompt) }", "braces-after-name", "do { … }"),
+    (CHECK + "when c.ok { Draft(prompt) } «otherwise» { Write }", "braces-after-name", "else { … }"),
+    (CHECK + "when c.ok { Draft(prompt) } «default» { Write }", "braces-after-name", "else { … }"),
+    (PEOPLE + "Draft({ «p».organizer })", "missing-key", "{ organizer: p.organizer }"),
+    ("{ «Draft»(prompt) }", "missing-key", "{ draft: Draft(…) }"),
+    (PEOPLE + "each x in p.guests { const d = Draft(x) «}»", "missing-value", "write `d` before the `}`"),
+    ("do { const a = Draft(prompt); const b = Write(a) «}»", "missing-value", "write `b` before the `}`"),
+    # annotations
+    ("«@»Draft", "bad-annotation", "write `Draft`"),
+    ('«@»"Warmly" Draft', "bad-annotation", 'Draft @ "…"'),
+    ('Draft @ { «$ref»: "aug:write" }', "unknown-operator", '"$ref"'),
+    # heads of blocks
+    (CHECK + "when c.ok«:» Draft", "incomplete-block", "without a colon"),
+    (CHECK + "when c.ok «Draft» else Write", "incomplete-block", "stands in braces"),
+    (CHECK + 'when c.level «in» ["low"] { Draft }', "incomplete-block", "enum"),
+    (CHECK + "when c.note «exists» { Draft }", "incomplete-block", "PATH @ {}"),
+    (CHECK + 'when c.ok«,» c.level is "low" { Draft }', "incomplete-block", "one `when` in the other"),
+    (CHECK + "when c«[»0] { Draft }", "incomplete-block", ".NAME"),
+    (CHECK + 'when c.level is «[»"low", "high"] { Draft }', "bad-condition", "enum"),
+    (CHECK + 'when c.level is "low" or «"high"» { Draft }', "bad-condition", 'or PATH is "high"'),
+    (CHECK + "when c.ok is «True» { Draft }", "bad-condition", "write `true`"),
+    (PEOPLE + "each x«,» i in p.guests { Draft(x) }", "incomplete-block", "one name"),
+    (PEOPLE + "each x in p.guests «limit» 5 { Draft(x) }", "incomplete-block", "max 5"),
+    (PEOPLE + "each x in p.guests «until» x.ok { Draft(x) }", "incomplete-block", "repeat NAME in PATH"),
+    (PEOPLE + "each x in p.guests { Draft(x) } «max» 5", "stray-word", "before the braces"),
+    ("each «3» { Draft(prompt) }", "incomplete-block", "each i in 3"),
+    ("repeat «3» { Draft(prompt) }", "incomplete-block", "until round is 3"),
+    ("repeat «max» 3 { Draft(prompt) }", "incomplete-block", "behind the braces"),
+    ("repeat «until» c.ok { const c = Check(prompt); c }", "incomplete-block", "behind the braces"),
+    ("repeat { const c = Check(prompt); c }«» max 3 until c.ok", "incomplete-block", "behind the braces"),
+    ("repeat { const c = Check(prompt); c } until c.ok max 3 «times»", "stray-word", "number alone"),
+    ("do { const c = Check(prompt); c } «until» c.ok", "stray-word", "repeat { … } until PATH"),
+    ("do { const c = Check(prompt); c } «while» (c.ok)", "stray-word", "repeat { … } until PATH"),
+    ("try { Send_Activity(prompt) } else «(»error) { Draft(error) }", "unexpected-text", "`error` there"),
+    # conditions by kind
+    (CHECK + 'when «c.ok is "true"» { Draft }', "never-true", "`true` without quotes"),
+    (PEOPLE + 'when «p.count is "3"» { Draft }', "never-true", "`3` without quotes"),
+    (PEOPLE + "when «p.guests» { Draft }", "never-true", "minItems: 1"),
+    (PEOPLE + "when «p.organizer» { Draft }", "never-true", "minLength: 1"),
+    (CHECK + "when «c» { Draft }", "never-true", "one of its members"),
+    (PEOPLE + "each i in «p.count» { Draft(prompt) }", "not-a-list", "each i in 3"),
+    ("each i in «0» { Draft(prompt) }", "bad-bound", "such a number"),
+    # names
+    ("Draft(«error»)", "unknown-name", "`else` of a `try`"),
+    ("Draft(«round»)", "unknown-name", "in a `repeat`"),
+    ("repeat { const c = Check(prompt, previous); c } until c.ok; Draft(«previous»)", "unknown-name", "name the block"),
+    ("repeat { const c = Check(prompt); «break»; c } until c.ok", "unknown-name", "ends when the condition holds"),
+    ("try { Send_Activity(prompt) } else { «raise» }", "unknown-name", "Fail(error)"),
+    ("«output» Draft(prompt)", "unknown-name", ""),
+    # plans, choices, failures
+    ("Act(prompt, { plan: «Plan()» })", "not-for-plans", "Plan(Search_Activity"),
+    ('Act(prompt, { plan: Plan(«"search"») })', "not-for-plans", "one after the other"),
+    ("Act(prompt, { plan: Plan(«[Search_Activity]») })", "not-for-plans", "one after the other"),
+    ("Act(prompt, { plan: Plan(«Search») })", "not-for-plans", "`Search_Activity`?"),
+    ("Act(prompt, { plan: [«Search_Activity», Send_Activity] })", "not-data", "Plan(Search_Activity"),
+    ("Draft([«People», Check])", "not-data", "arguments of their own"),
+    ("Act(prompt, { plan: Plan(Search_Activity(«town»: prompt)) })", "unknown-argument", "`query`"),
+    ('Draft(prompt, { tone: «OneOf("a", "b")» })', "not-a-value", "enum"),
+    ('Draft(prompt, { tone: OneOf(«["a", "b"]») })', "not-a-value", "enum"),
+    (PEOPLE + "Draft(prompt, { tone: OneOf(«p.guests») })", "not-a-list", "names or ids alone"),
+    (PEOPLE + "Send_Activity({ to: «OneOf(p.names)» })", "misplaced-plan", "of the model or a person"),
+    ('try { Send_Activity(prompt) } else { Fail(«reason»: "late") }', "unknown-argument", "`message`"),
+    # processes
+    ("Process(«{ a: LLM_Context(Draft) }»)", "misplaced-context", "one after the other"),
+    ("Process(«LLMContext»(Draft))", "unknown-name", "LLM_Context"),
+    ("LaunchProcess(«Meeting»)", "unknown-name", ""),
+    ("«LaunchProcess()»", "not-a-process", "--emit process"),
+    ("StartProcess(«Draft»)", "too-many-arguments", "llmContext1: A"),
+]
+
+
+def found(text: str) -> list[Any]:
+    report = Report()
+    try:
+        instrc.artefacts(text, vibes=VIBES, report=report)
+    except instrc.CompileError as error:
+        return list(error.problems)
+    return list(report.ordered())
+
+
+@pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
+def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str) -> None:
+    before, _, rest = marked.partition("«")
+    shown = rest.partition("»")[0]
+    problems = [problem for problem in found(marked.replace("«", "").replace("»", "")) if problem.name != "unread-result"]
+    assert [problem.name for problem in problems] == [name]
+    [problem] = problems
+    assert (problem.at.start, problem.at.text) == (len(before), shown)
+    assert advice in (problem.hint or "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Draft;\nWrite",
+        'const goal = "Write"; goal | Draft',
+        "Draft\n{ a: Write }",
+        CHECK + 'when c.level is "low" { "calm" } else { "loud" }',
+        "const until = Draft(prompt); Write(until)",
+        'try { Send_Activity(prompt) } else { Fail(code: "late", message: "too late") }',
+        PEOPLE + "Draft(prompt, { tone: OneOf(p.names) })",
+    ],
+)
+def test_what_only_looks_like_one_is_let_through(text: str) -> None:
+    assert [problem.name for problem in found(text) if problem.name != "unread-result"] == []
+
+
+def test_two_steps_on_one_line_stay_a_warning() -> None:
+    problems = found("Draft { a: Write }")
+    assert [(problem.name, problem.severity) for problem in problems] == [("missing-separator", "warning")]
+    assert [problem.severity for problem in found("Draft Write Check")] == ["warning"]
