@@ -37,6 +37,9 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
+`await instrc.run_async(…)` is the same for asynchronous code; with `engine="durable"` or `"temporal"` and an `id`, a later
+process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`; `instrc.close_stores()` ends what the engines keep open.
+
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed
 
@@ -44,7 +47,17 @@ Run a program; `Scripted` answers for the model here:
     def send(mail: dict) -> str:
         return "sent"
 
-`instrc.check_plan(plan, tools)` checks what a model wants to do.  What is wrong is an `instrc.CompileError` with `problems`.
+Check, convert and compare what a model plans to do:
+
+    arguments = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    tools = {"Find_Activity": {"activity": "Find_Activity", "arguments": arguments, "output": {"type": "string"}}}
+    plan = [{"tool": "Find_Activity", "id": "found", "arguments": {"text": "a bank"}}]
+    assert not instrc.check_plan(plan, tools)
+    uniform = instrc.uniform_plan(plan, tools)  # for models that take no schema of this size
+    assert instrc.typed_plan(uniform, tools) == plan
+    # `import_plan`, `export_plan`, `score_plans` and `sample_plans` speak the form of TaskBench
+
+What is wrong is an `instrc.CompileError` with `problems`.
 
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
 """

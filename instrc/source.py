@@ -14,6 +14,8 @@ class Source:
     """A text with the name it is shown under (a path as the user wrote it, or `<stdin>`)."""
 
     __slots__ = ("_line_starts", "name", "text")
+    name: str
+    text: str
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name

@@ -105,6 +105,8 @@ def _note(problem: Problem) -> str:
 class CompileError(Exception):
     """Input that cannot be compiled; `problems` says why, warnings included, in order of place."""
 
+    problems: tuple[Problem, ...]
+
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("; ".join(f"{problem.name}: {problem}" for problem in self.problems))
