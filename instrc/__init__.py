@@ -37,8 +37,8 @@ Run a program; `Scripted` answers for the model here:
     run = instrc.run('@{ title: "Draft", type: "object" }', "a letter", model=instrc.Scripted([{}]))
     assert run.status == "done"
 
-`await instrc.run_async(…)` is the same for asynchronous code; with `engine="durable"` or `"temporal"` and an `id`, a later
-process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`; `instrc.close_stores()` ends what the engines keep open.
+`await instrc.run_async(…)` is the same for asynchronous code.  With `engine="durable"` or `"temporal"` and an `id`, a later
+process finds the run: `instrc.find_run(id)`, `await instrc.find_run_async(id)`.  `instrc.close_stores()` closes what was opened.
 
     rehearsal = instrc.rehearse('when prompt is "a" { @{ title: "Draft", type: "object" } }')
     assert not rehearsal.missed

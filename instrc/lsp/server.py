@@ -16,7 +16,7 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from instrc.format.source import format_source
-from instrc.lsp import coloring, completion, navigation
+from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, diagnostics, fix_all, uri_of
 from instrc.lsp.hover import hover
 from instrc.lsp.session import Document, Session
@@ -200,7 +200,14 @@ def _questions(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def referred(params: types.ReferenceParams) -> list[types.Location]:
         declaration = params.context.include_declaration
-        return _asked(server, params, lambda doc, offset: navigation.references(doc, offset, declaration=declaration), [])
+
+        def find(document: Document, offset: int) -> list[types.Location]:
+            known = uses.instruction_at(document, offset, session)
+            if known is not None:
+                return uses.places(known, document, session, declaration=declaration)
+            return [] if document.is_vibe else navigation.references(document, offset, declaration=declaration)
+
+        return _asked(server, params, find, [])
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def highlighted(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
@@ -260,11 +267,17 @@ def _edits(server: Server) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepared(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        return _asked(server, params, _prepared, None)
+        return _asked(server, params, lambda document, offset: _prepared(document, offset, server), None)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def renamed(params: types.RenameParams) -> types.WorkspaceEdit | None:
-        made = _asked(server, params, lambda doc, offset: navigation.rename(doc, offset, params.new_name), None)
+        def find(document: Document, offset: int) -> types.WorkspaceEdit | str:
+            known = uses.instruction_at(document, offset, server.session) if _renames_files(server) else None
+            if known is not None:
+                return uses.rename_instruction(known, document, server.session, params.new_name)
+            return navigation.rename(document, offset, params.new_name)
+
+        made = _asked(server, params, find, None)
         if isinstance(made, str):
             server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, made))
             return None
@@ -294,11 +307,24 @@ def _formatted(document: Document) -> list[types.TextEdit] | None:
     return [types.TextEdit(types.Range(types.Position(0, 0), end), text)]
 
 
-def _prepared(document: Document, offset: int) -> types.PrepareRenamePlaceholder | None:
-    if navigation.renameable(document, offset) is None:
+def _renames_files(server: Server) -> bool:
+    """Tell whether the editor can rename files as part of an edit."""
+    known = server.client_capabilities.workspace
+    edit = known.workspace_edit if known else None
+    return types.ResourceOperationKind.Rename in ((edit.resource_operations if edit else None) or ())
+
+
+def _prepared(document: Document, offset: int, server: Server) -> types.PrepareRenamePlaceholder | None:
+    known = uses.instruction_at(document, offset, server.session) if _renames_files(server) else None
+    if known is None and navigation.renameable(document, offset) is None:
+        return None
+    if document.is_vibe:
         return None
     index = document.index
     span = next((each.span for each in index.definitions if each.span.start <= offset <= each.span.end), None)
     mention = index.mention(offset)
     place = span or (mention.span if mention else None)
-    return None if place is None else types.PrepareRenamePlaceholder(document.lines.range(place), place.text)
+    if place is None:
+        return None
+    shown = place.text if known is None or not place.text.startswith("aug:") else known.vibe.segment
+    return types.PrepareRenamePlaceholder(document.lines.range(place), shown)

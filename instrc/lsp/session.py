@@ -17,6 +17,7 @@ from instrc.lsp.scopes import Index, index_of
 from instrc.lsp.segments import Segments, edited, read_segments
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.regular import read_whole
 from instrc.source import Source
 from instrc.syntax.parse import parse
 from instrc.syntax.scan import Scanner
@@ -24,6 +25,8 @@ from instrc.syntax.tables import tables
 from instrc.workspace import Workspace
 
 VIBE_ENDING = ".json"
+_MOST_BYTES = 1024 * 1024
+"""Of a file that is not open."""
 
 
 class Document:
@@ -95,6 +98,18 @@ class Session:
             if document.is_vibe:
                 self.forget()
         return document
+
+    def file(self, path: str) -> Document | None:
+        """Return a file as it stands in the editor, else on disk; `None` if it cannot be read."""
+        real = os.path.realpath(path)
+        opened = next((each for each in self.documents.values() if os.path.realpath(each.path) == real), None)
+        if opened is not None:
+            return opened
+        try:
+            text = read_whole(path, _MOST_BYTES).decode("utf-8")
+        except (OSError, ValueError):
+            return None
+        return Document(path, text.removeprefix("\ufeff"), self.encoding)
 
     def drop(self, path: str) -> None:
         """Forget a text that is no longer open; the file counts again."""

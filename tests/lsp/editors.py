@@ -82,7 +82,12 @@ async def editor(folder: Path) -> AsyncIterator[Editor]:
     capabilities = types.ClientCapabilities(
         text_document=types.TextDocumentClientCapabilities(
             completion=types.CompletionClientCapabilities(completion_item=types.ClientCompletionItemOptions(snippet_support=True))
-        )
+        ),
+        workspace=types.WorkspaceClientCapabilities(
+            workspace_edit=types.WorkspaceEditClientCapabilities(
+                document_changes=True, resource_operations=[types.ResourceOperationKind.Rename]
+            )
+        ),
     )
     await client.initialize_async(types.InitializeParams(capabilities, root_uri=folder.as_uri()))
     client.initialized(types.InitializedParams())

@@ -13,7 +13,7 @@ from printing import print_program
 from programs import mutated, mutations, programs
 
 from instrc.ir.surface import Program
-from instrc.lsp import coloring, completion, navigation
+from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, diagnostics, fix_all
 from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
@@ -33,6 +33,10 @@ def ask_everything(session: Session, path: Path, text: str, offset: int) -> None
     hover(document, offset, session)
     navigation.definition(document, offset, session)
     completion.completion(document, offset, session, snippets=True)
+    known = uses.instruction_at(document, offset, session)
+    if known is not None:
+        uses.places(known, document, session, declaration=True)
+        uses.rename_instruction(known, document, session, "Another")
     coloring.inlay_hints(document, whole, session)
     if not document.is_vibe:
         navigation.references(document, offset, declaration=True)

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pytest
 from editors import Editor, Scenario
 from lsprotocol import types
+
+import instrc
+from instrc.lsp.positions import Lines
+from instrc.source import Source
 
 Talk = Callable[[Scenario], None]
 PROGRAM = """\
@@ -109,7 +115,9 @@ def test_names_lead_to_what_they_stand_for(talk: Talk) -> None:
         edits = (renamed.changes or {})[editor.uri("a.aug")]
         assert sorted((edit.range.start.line, edit.new_text) for edit in edits) == [(1, "everyone"), (2, "everyone")]
         assert await editor.text_document_rename_async(types.RenameParams(document, at(PROGRAM, "people"), "invite")) is None
-        assert await editor.text_document_prepare_rename_async(types.PrepareRenameParams(document, at(PROGRAM, "Draft"))) is None
+        prepared = await editor.text_document_prepare_rename_async(types.PrepareRenameParams(document, at(PROGRAM, "Draft")))
+        assert isinstance(prepared, types.PrepareRenamePlaceholder)
+        assert prepared.placeholder == "Draft"
         hover = await editor.text_document_hover_async(types.HoverParams(document, at(PROGRAM, "Send_Activity")))
         assert hover is not None
         assert "carried out by the server" in str(hover.contents)
@@ -118,6 +126,65 @@ def test_names_lead_to_what_they_stand_for(talk: Talk) -> None:
         assert [symbol.name for symbol in symbols or []] == ["people", "письмо", "invite"]
 
     talk(scenario)
+
+
+def path_of(uri: str) -> Path:
+    return Path(url2pathname(urlparse(uri).path))
+
+
+def apply(edit: types.WorkspaceEdit) -> None:
+    """Do what an editor does with an edit of several files."""
+    for change in edit.document_changes or []:
+        if isinstance(change, types.RenameFile):
+            path_of(change.old_uri).rename(path_of(change.new_uri))
+        elif isinstance(change, types.TextDocumentEdit):
+            path = path_of(change.text_document.uri)
+            text = path.read_text()
+            lines = Lines(Source(str(path), text))
+            for each in sorted(change.edits, key=lambda each: lines.offset(each.range.start), reverse=True):
+                assert isinstance(each, types.TextEdit)
+                text = text[: lines.offset(each.range.start)] + each.new_text + text[lines.offset(each.range.end) :]
+            path.write_text(text)
+
+
+def test_an_instruction_is_renamed_in_all_files(talk: Talk, folder: Path) -> None:
+    programs = {
+        "a.aug": PROGRAM,
+        "b.aug": "// Draft stays in comments\nDraft(prompt) | aug:draft | { x: draft(prompt), Draft: 'Draft' }\n",
+        "c.aug": "const Draft = Identify(prompt);\nSend_Activity(Draft)\n",
+    }
+    for name, text in programs.items():
+        (folder / name).write_text(text)
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", PROGRAM)
+        document, where = editor.document("a.aug"), at(PROGRAM, "Draft")
+        found = await editor.text_document_references_async(
+            types.ReferenceParams(types.ReferenceContext(include_declaration=True), document, where)
+        )
+        assert sorted(path_of(place.uri).name for place in found or []) == [
+            "a.aug",
+            "b.aug",
+            "b.aug",
+            "b.aug",
+            "draft.vibe.json",
+            "note@2.vibe.json",
+        ]
+        for taken in ("Identify", "Compose_Activity", "no name"):
+            assert await editor.text_document_rename_async(types.RenameParams(document, where, taken)) is None
+        edit = await editor.text_document_rename_async(types.RenameParams(document, where, "ComposeMail"))
+        assert edit is not None
+        apply(edit)
+
+    talk(scenario)
+    assert (folder / "a.aug").read_text() == PROGRAM.replace("Draft", "ComposeMail")
+    assert (folder / "c.aug").read_text() == programs["c.aug"]
+    assert (folder / "b.aug").read_text() == (
+        "// Draft stays in comments\nComposeMail(prompt) | aug:compose-mail | { x: ComposeMail(prompt), Draft: 'Draft' }\n"
+    )
+    assert "compose-mail.vibe.json" in {path.name for path in (folder / "schemas").iterdir()}
+    assert "aug:compose-mail" in (folder / "schemas" / "mail" / "note@2.vibe.json").read_text()
+    assert instrc.check(folder) == instrc.check(folder / "schemas") == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,154 @@
+"""Find all places of an instruction in the files of a project, and give it another name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsprotocol import types
+
+from instrc.lsp.diagnostics import uri_of
+from instrc.lsp.knowledge import Known
+from instrc.lsp.session import Document, Session
+from instrc.naming import words
+from instrc.problems.report import Report
+from instrc.problems.suggest import plain
+from instrc.source import Span
+from instrc.syntax.tables import tables
+from instrc.syntax.tokens import is_name, normal
+from instrc.vibes.roots import ENDING, read_name
+from instrc.workspace import find
+
+_REFERENCE = re.compile(r'"(aug:[^"\\]*)"')
+_SEGMENT = re.compile(r"[^/:#?]+(?=(?:[?:#].*)?\Z)")
+"""The name in a reference: what stands behind the last `/` and before a version or a fragment."""
+_SUFFIX = re.compile(r"_[A-Za-z]+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One place where an instruction is named: by its name, or in a reference."""
+
+    document: Document
+    span: Span
+    """Of the name alone."""
+    reference: bool
+    short: bool = False
+    """Whether it is a key at the same time: `{ Draft }`."""
+
+
+def instruction_at(document: Document, offset: int, session: Session) -> Known | None:
+    """Return the instruction that is named at an offset, in a program or in a reference of a vibe."""
+    knowledge = session.knowledge(document)
+    if knowledge is None:
+        return None
+    if document.is_vibe:
+        inside = (each for each in _REFERENCE.finditer(document.source.text) if each.start() <= offset <= each.end())
+        found = next(inside, None)
+        return knowledge.find(found[1]) if found else None
+    mention = document.index.mention(offset)
+    return knowledge.find(mention.text) if mention is not None and mention.definition is None else None
+
+
+def uses(known: Known, document: Document, session: Session) -> Iterator[Use]:
+    """Yield the places of an instruction in all programs and vibes of the project of a document."""
+    place = os.path.realpath(known.vibe.source.name)
+    name = plain(known.vibe.segment)
+    for file in find([str(_project(document, session))], Report()):
+        other = session.file(file)
+        if other is None or name not in plain(other.source.text):
+            continue
+        knowledge = session.knowledge(other)
+        if knowledge is None:
+            continue
+        for span, reference, short in _named(other):
+            found = knowledge.find(reference or span.text)
+            if found is None or os.path.realpath(found.vibe.source.name) != place:
+                continue
+            part = _SEGMENT.search(reference.removeprefix("aug:")) if reference else None
+            start = span.start + (part.start() + len("aug:") if part else 0)
+            end = span.start + part.end() + len("aug:") if part else span.end
+            yield Use(other, other.source.span(start, end), bool(reference), short)
+
+
+def _named(document: Document) -> Iterator[tuple[Span, str, bool]]:
+    """Yield the places of names that a program does not define, and of references with their text."""
+    if document.is_vibe:
+        for found in _REFERENCE.finditer(document.source.text):
+            yield document.source.span(*found.span(1)), found[1], False
+        return
+    for mention in document.index.mentions:
+        if mention.definition is None:
+            yield mention.span, mention.text if mention.text.startswith("aug:") else "", mention.short
+
+
+def _project(document: Document, session: Session) -> Path:
+    settings = session.workspace().settings_file(document.path)
+    return (settings or Path(document.path)).parent
+
+
+def places(known: Known, document: Document, session: Session, *, declaration: bool) -> list[types.Location]:
+    """Return the places of an instruction, its own file among them if that is asked for."""
+    found = [
+        types.Location(uri_of(use.document.path), use.document.lines.range(use.span)) for use in uses(known, document, session)
+    ]
+    start = types.Position(0, 0)
+    own = [types.Location(uri_of(known.vibe.source.name), types.Range(start, start))]
+    return [*(own if declaration else []), *found]
+
+
+def rename_instruction(known: Known, document: Document, session: Session, name: str) -> types.WorkspaceEdit | str:
+    """Return the edits that give an instruction another name in all files, its own files too; or why it cannot be done."""
+    name = normal(name.strip())
+    if refused := _refusal(known, document, session, name):
+        return refused
+    segment = _as_spelled(known.vibe.segment, name)
+    edits: dict[str, list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit]] = {}
+    for use in uses(known, document, session):
+        text = segment if use.reference else f"{use.span.text}: {name}" if use.short else name
+        edit = types.TextEdit(use.document.lines.range(use.span), text)
+        edits.setdefault(uri_of(use.document.path), []).append(edit)
+    changes: list[types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile] = [
+        types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri), row) for uri, row in edits.items()
+    ]
+    file = Path(known.vibe.source.name)
+    for each in sorted(file.parent.iterdir()):
+        read = read_name(each.name)
+        if read is not None and plain(read[0]) == plain(known.vibe.segment):
+            renamed = each.with_name(segment + each.name[len(read[0]) :])
+            changes.append(types.RenameFile(old_uri=uri_of(str(each)), new_uri=uri_of(str(renamed))))
+    return types.WorkspaceEdit(document_changes=changes)
+
+
+def _refusal(known: Known, document: Document, session: Session, name: str) -> str:
+    """Return why an instruction cannot have a name; an empty text if it can."""
+    knowledge = session.knowledge(document)
+    if not is_name(name) or not tables().name.fullmatch(name):
+        return f"`{name}` is not a name"
+    if "#" in known.uri or not known.vibe.source.name.endswith(ENDING):
+        return "only instructions with a file of their own can be renamed"
+    if not Path(os.path.realpath(known.vibe.source.name)).is_relative_to(os.path.realpath(_project(document, session))):
+        return f"`{known.instruction.name}` does not belong to this project"
+    if _suffix(name) != _suffix(known.vibe.segment):
+        return f"who carries a step out stands in its name: `{name}` must end as `{known.vibe.segment}` does"
+    if knowledge is None or knowledge.registry.lookup(name) or knowledge.registry.lookup_program(name):
+        return f"`{name}` exists already"
+    return ""
+
+
+def _suffix(name: str) -> str:
+    found = _SUFFIX.search(name)
+    return found[0].lower() if found else ""
+
+
+def _as_spelled(old: str, name: str) -> str:
+    """Return a name as files spell theirs: `find-slot_Activity` for `FindSlot_Activity` beside `draft-mail_Activity`."""
+    suffix = _SUFFIX.search(old)
+    stem = name[: len(name) - len(suffix[0])] if suffix else name
+    small = old[: suffix.start()] if suffix else old
+    if small == small.lower():
+        stem = ("_" if "_" in small else "-").join(words(stem))
+    return stem + (suffix[0] if suffix else "")
