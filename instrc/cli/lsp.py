@@ -11,7 +11,7 @@ from instrc.cli.show import PROBLEMS, Format, show
 def command() -> None:
     """Serve an editor over the standard input and output, by the Language Server Protocol."""
     try:
-        from instrc.lsp.server import make_server  # an extra
+        from instrc.lsp.features import make_server  # an extra
     except ImportError:
         show([problems.installed.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None

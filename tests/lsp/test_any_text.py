@@ -86,6 +86,6 @@ def test_without_the_extra_the_command_says_what_to_install(
 ) -> None:
     from instrc.cli import main
 
-    monkeypatch.setitem(sys.modules, "instrc.lsp.server", None)
+    monkeypatch.setitem(sys.modules, "instrc.lsp.features", None)
     assert main(["lsp"]) == 1
     assert 'pip install "instrc[lsp]"' in capsys.readouterr().err
