@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.options import Roots, Shared
+from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
@@ -34,6 +34,7 @@ def command(
     rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
     session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Go on with this session, or begin it.")] = "chat",
     store: Store = None,
+    locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
@@ -49,7 +50,7 @@ def command(
         found = [
             offer
             for file in files
-            for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or ())
+            for offer in offers_of(file, kept, model, rehearse=rehearse, roots=root or (), shared=shared or (), locked=locked)
         ]
         tell_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))

@@ -24,14 +24,21 @@ from instrc.workspace import OptionOverrides, Workspace
 
 
 def offers_of(
-    file: str, engine: Engine, model: str | None, *, rehearse: bool, roots: Iterable[str] = (), shared: Iterable[str] = ()
+    file: str,
+    engine: Engine,
+    model: str | None,
+    *,
+    rehearse: bool,
+    roots: Iterable[str] = (),
+    shared: Iterable[str] = (),
+    locked: bool = False,
 ) -> Iterator[Offer]:
     """Yield the exports of a file as tools of a session."""
     report = Report()
-    compiled = Workspace(roots, shared).compile(file, OptionOverrides(), report)
+    compiled = Workspace(roots, shared, locked=locked).compile(file, OptionOverrides(), report)
     report.stop_if_failed()
     for artefact in compiled:
-        prepared = prepare(file, export=artefact.name, roots=roots, shared=shared)
+        prepared = prepare(file, export=artefact.name, roots=roots, shared=shared, locked=locked)
         if artefact.kind == "tool":
             yield Offer(artefact.name, artefact.documents["tool"])
             continue

@@ -42,6 +42,33 @@ def test_every_word_of_the_language_has_a_colour() -> None:
         assert re.search(rf"[(|:]{word}[|)]", patterns), word
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_extension_runs_under_node() -> None:
+    """The editor itself cannot be started here: it is stood in for, and so is the client library."""
+    command = ["node", str(HERE / "extension.js"), str(VSCODE)]
+    said = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+    assert said["missing"] == []
+    assert said["stopped"] == 1
+    assert said["watched"] == ["**/{*.vibe.json,*.aug,pyproject.toml}"]
+    ((name, title, server, client),) = said["started"]
+    assert (name, title, server) == ("instrc", "instrc", {"command": "instrc", "args": ["lsp"]})
+    assert {"language": "aug"} in client["documentSelector"]
+
+
+def test_the_package_of_the_extension_has_what_a_marketplace_asks_for() -> None:
+    package = json.loads((VSCODE / "package.json").read_text("utf-8"))
+    assert re.fullmatch(r"\d+\.\d+\.\d+", package["version"])
+    for member in ("name", "publisher", "license", "repository", "engines", "description", "main"):
+        assert package[member], member
+    (grammar,) = package["contributes"]["grammars"]
+    assert Path(grammar["path"]).name == GRAMMAR.name  # `vscode:prepublish` copies it
+    assert {grammar["language"]} == {each["id"] for each in package["contributes"]["languages"]}
+    assert (VSCODE / "README.md").is_file()
+    copied = re.findall(r"copy\('([^']+)'", package["scripts"]["vscode:prepublish"])
+    assert [(VSCODE / each).resolve() for each in copied] == [GRAMMAR, ROOT / "LICENSE"]
+    assert all((VSCODE / each).is_file() for each in copied)
+
+
 def test_the_extension_starts_the_server_and_nothing_else() -> None:
     package = json.loads((VSCODE / "package.json").read_text("utf-8"))
     assert package["contributes"]["configuration"]["properties"]["instrc.command"]["default"] == ["instrc", "lsp"]

@@ -58,6 +58,25 @@ def test_a_model_fills_tools_starts_processes_and_talks(
     assert turns[4]["result"]["run"].startswith("trip-")
 
 
+def test_a_session_takes_the_vibes_of_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "schemas").mkdir()
+    vibe = tmp_path / "schemas" / "note.vibe.json"
+    vibe.write_text(dumps(TEXT))
+    (tmp_path / "note.aug").write_text("tool note = Note(prompt)")
+    (tmp_path / "answers.json").write_text(dumps([{"say": "Hello.", "use": None}]))
+    command = ["chat", "note.aug", "--locked", "--model", "scripted:answers.json", "--engine", "memory"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("Hi\n"))
+    assert main(["lock"]) == 0
+    assert main(command) == 0
+    vibe.write_text(dumps({**TEXT, "title": "Changed"}))
+    assert main(command) == 1
+    assert "lock" in capsys.readouterr().err
+
+
 def test_definitions_of_the_same_name_in_two_tools_stay_apart() -> None:
     def tool(kind: str) -> dict[str, Any]:
         properties = {"it": {"$ref": "#/$defs/thing"}}
