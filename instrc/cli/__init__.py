@@ -27,9 +27,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given in (["--version"], ["-V"]):
             write(f"instrc {__version__}\n")
             return 0
-        from instrc.cli.app import run  # brings typer
+        from instrc.cli.plain import run_plain
 
-        return run(given)
+        code = run_plain(given)
+        if code is None:
+            from instrc.cli.app import run  # brings typer
+
+            code = run(given)
+        return code  # noqa: TRY300  -- an `else` would hide what is caught below
     except KeyboardInterrupt:
         return INTERRUPTED
     except ReaderGoneError:
