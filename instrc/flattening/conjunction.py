@@ -41,8 +41,8 @@ class Finalization:
     """Whether an `unevaluated…` looks at what is marked as evaluated here."""
     refold = False
     """Whether the schema has to be folded again, since something has turned out to hold always."""
-    refused = ""
-    """The keyword of which nothing is left."""
+    refused: tuple[str, ...] = ()
+    """The keywords of a group of which nothing is left."""
     shares = False
     """Whether some schema may now stand in several places."""
     may_simplify = False

@@ -24,11 +24,11 @@ def report_contradiction(run: Run, left: tuple[Conjunct, str], right: tuple[Conj
         report.add(problems.schemas.Contradiction(at=other.at or one.at, left=one, right=other))
 
 
-def report_refusal(run: Run, conjuncts: Sequence[Conjunct], keyword: str) -> None:
-    """Warn of a keyword all of whose branches are ruled out, beside the keyword that is likeliest to do so."""
-    refused = next(conjunct for conjunct in reversed(conjuncts) if keyword in conjunct.view)
-    others = ((conjunct, word) for word in _RULING_OUT for conjunct in reversed(conjuncts) if word in conjunct.view)
-    report_contradiction(run, next(others, (refused, keyword)), (refused, keyword))
+def report_refusal(run: Run, conjuncts: Sequence[Conjunct], keywords: Sequence[str]) -> None:
+    """Warn of a group of keywords that nothing is left of, beside the keyword that is likeliest to rule it out."""
+    refused = next((conjunct, word) for word in keywords for conjunct in reversed(conjuncts) if word in conjunct.view)
+    likely = ((conjunct, word) for word in (*_RULING_OUT, *keywords) for conjunct in reversed(conjuncts) if word in conjunct.view)
+    report_contradiction(run, next((other for other in likely if other != refused), refused), refused)
 
 
 def report_lost(run: Run, conjuncts: list[Conjunct], lost: Lost) -> None:

@@ -31,7 +31,7 @@ def finalize(frame: Frame, todo: Finalization) -> Json:
         )
         residue.reduce()
         if residue.impossible:
-            todo.refused = keyword
+            todo.refused = residue.words
             return False
         residue.write(rest)
         todo.to_fold += residue.made

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
+from math import inf
 from typing import TypeAlias
 
 from instrc.flattening.evaluated import marks_nothing
@@ -25,6 +26,7 @@ Group: TypeAlias = dict[str, Json]
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
+_CHOICES = frozenset({"anyOf", "oneOf"})
 
 
 class ResidualAllOf:
@@ -55,10 +57,22 @@ class ResidualAllOf:
             idle = {word for word, types in SPEAKS_OF.items() if kinds_spoken_of(types).isdisjoint(kinds)}
             self.groups[1:] = [group for group in self.groups[1:] if not group.keys() <= idle]
         self.groups = list({self.key_of(group): group for group in reversed(self.groups)}.values())[::-1]
+        few = 1 < len(self.groups) <= COMPARED_BRANCHES
+        if self.main and few and (self.keyword not in _CHOICES or self._comparable(self.keyword)):
+            self.leave_out_what_the_rest_says()
         if len(self.groups) > 1 and self.keyword in _REDUCED:
-            self.impossible = implies(self.around, right=False)
+            self.impossible = self.impossible or implies(self.around, right=False)
             if not self.impossible:
                 _REDUCED[self.keyword](self)
+
+    def leave_out_what_the_rest_says(self) -> None:
+        """Leave out groups that the schema says anyway; find that one of them cannot hold beside it."""
+        others = [group for group in self.groups if group is not self.main]
+        self.impossible = any(disjoint(self.out, group) for group in others)
+        kept = [group for group in others if not (self._unseen([group]) and implies(self.out, group))]
+        lone = self.keyword in _REDUCED or self.keyword in LAWS
+        idle = lone and self._unseen([self.main]) and implies(self.around, self.main)
+        self.groups = kept if kept and idle else [self.main, *kept]
 
     def write(self, rest: list[Group]) -> None:
         """Put the first group into the schema, and spread the others over branches."""
@@ -118,10 +132,14 @@ class ResidualAllOf:
         kept: dict[object, Group] = {}
         for group in self.groups:
             branches = [branch for branch in group["oneOf"] if not disjoint(self.around, branch)]
-            if not branches or sum(implies(self.around, branch) for branch in branches) > 1:
+            chosen = [branch for branch in branches if implies(self.around, branch)]
+            if not branches or len(chosen) > 1:
                 self.impossible = True
             elif len(branches) == 1:
                 self.further += branches
+            elif chosen and self._unseen(chosen):
+                others = [branch for branch in branches if branch is not chosen[0]]
+                self.further.append({"not": others[0] if len(others) == 1 else {"anyOf": others}})
             else:
                 found = group if len(branches) == len(group["oneOf"]) else {"oneOf": branches}
                 kept.setdefault(frozenset(Counter(map(self.key_of, branches)).items()), found)
@@ -182,6 +200,11 @@ class ResidualAllOf:
                 continue
             kept[key] = _stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
+        never = next((group for group in self.groups if group.get("minContains", 1) > group.get("maxContains", inf)), None)
+        if never is not None:
+            self.groups = [never]  # it refuses every list, and the others speak of nothing else
+            return
+        self._none_of_several()
         if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
             self.absorb(
                 lambda one, other: (
@@ -190,6 +213,13 @@ class ResidualAllOf:
                     and implies(one["contains"], other["contains"])
                 )
             )
+
+    def _none_of_several(self) -> None:
+        """Say at once that a list contains none of several things."""
+        nothing = [group for group in self.groups if group.get("maxContains") == 0]
+        if len(nothing) > 1:
+            one: Group = {"contains": {"anyOf": [group["contains"] for group in nothing]}, "minContains": 0, "maxContains": 0}
+            self.groups = [one if group is nothing[0] else group for group in self.groups if group not in nothing[1:]]
 
     def _by_length(self, group: Group) -> bool:
         """Say by the length of a list how many items of any kind it contains, if that can be said."""

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from instrc.jsonvalue import Json
 from instrc.schema.expressions import search
 from instrc.schema.resources import Scope
+from instrc.schema.walk import TRIVIAL
 
 Terms: TypeAlias = list[tuple[Json, Scope]]
 """Schemas that must hold together, each with the scope to read it in."""
@@ -52,7 +53,8 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
         _unite(left.properties, right.properties)
         _unite(left.patterns, right.patterns)
         return True
-    if not _joinable(left, right) or not _joinable(right, left):
+    idle = _idle(left, right) | _idle(right, left)
+    if not _joinable(left, right, idle) or not _joinable(right, left, idle):
         return False
     dropped = _patterns_lost(left, right) | _patterns_lost(right, left)
     properties: dict[str, Terms] = {}
@@ -67,9 +69,25 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
             kept = _seen_by(left, name, terms, lost)
             if kept is not None:
                 properties[name] = kept
+    patterns = _joined_patterns(left, right, properties, dropped, idle)
+    if right.closed and not left.closed:
+        left.origin = right.origin
+    left.properties = properties
+    left.patterns = patterns
+    left.extra = (left.extra or []) + (right.extra or [])
+    left.closed = left.closed or right.closed
+    return True
+
+
+def _joined_patterns(
+    left: Group, right: Group, properties: dict[str, Terms], dropped: set[str], idle: set[str]
+) -> dict[str, Terms]:
+    """Return the patterns of two groups; what dropped ones ask of the properties that are listed is asked of these."""
     patterns: dict[str, Terms] = {}
     for one, other in ((left, right), (right, left)):
         for regex, terms in one.patterns.items():
+            if regex in idle:
+                continue
             if regex in dropped:
                 for name in other.properties:
                     if name in properties and matches(regex, name):
@@ -80,20 +98,17 @@ def join(left: Group, right: Group, lost: list[Lost]) -> bool:
                 patterns[regex] = terms
                 if regex not in other.patterns:
                     terms.extend(other.extra or ())
-    if right.closed and not left.closed:
-        left.origin = right.origin
-    left.properties = properties
-    left.patterns = patterns
-    left.extra = (left.extra or []) + (right.extra or [])
-    left.closed = left.closed or right.closed
-    return True
+    return patterns
 
 
 def without_idle_patterns(group: Group) -> None:
-    """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists."""
+    """Drop patterns under which a closed group forbids all names: it forbids them anyway, save those that it lists.
+
+    Where it allows some by another pattern nothing is dropped: a name may have both.
+    """
+    if not group.closed or not all(map(_forbids, group.patterns.values())):
+        return
     for regex, terms in list(group.patterns.items()):
-        if not group.closed or not any(schema is False for schema, _ in terms):
-            continue
         found = {name: matches(regex, name) for name in group.properties}
         if None in found.values():
             continue
@@ -111,12 +126,24 @@ def _unite(into: dict[str, Terms], more: dict[str, Terms]) -> None:
             into[name] = terms
 
 
-def _joinable(closing: Group, other: Group) -> bool:
+def _idle(one: Group, other: Group) -> set[str]:
+    """Return the patterns that ask nothing, and exempt their names from nothing, in a group beside one that sees every name."""
+    if one.extra is not None or other.extra is None:
+        return set()
+    return {regex for regex, terms in one.patterns.items() if regex not in other.patterns and all(s in TRIVIAL for s, _ in terms)}
+
+
+def _forbids(terms: Terms) -> bool:
+    """Tell whether a pattern with these schemas forbids its names, whatever else is said about them."""
+    return any(schema is False for schema, _ in terms)
+
+
+def _joinable(closing: Group, other: Group, idle: set[str]) -> bool:
     """Tell whether what `closing` says about names it does not mention can be said of the other's names and patterns."""
     if closing.extra is None:
         return True
-    for regex in other.patterns:
-        if regex in closing.patterns:
+    for regex, terms in other.patterns.items():
+        if regex in closing.patterns or regex in idle or _forbids(terms):
             continue
         if closing.patterns:
             return False
@@ -125,8 +152,8 @@ def _joinable(closing: Group, other: Group) -> bool:
             if found is None or (found and not closing.closed):
                 return False
     return all(
-        matches(regex, name) is not None
-        for regex in closing.patterns
+        _forbids(terms) or matches(regex, name) is not None
+        for regex, terms in closing.patterns.items()
         for name in other.properties
         if name not in closing.properties
     )
@@ -136,7 +163,7 @@ def _patterns_lost(closing: Group, other: Group) -> set[str]:
     """Return the patterns whose names are all forbidden, save those that `closing` lists one by one."""
     if not closing.closed or closing.patterns:
         return set()
-    return set(other.patterns)
+    return {regex for regex in other.patterns if all(matches(regex, name) is not None for name in closing.properties)}
 
 
 def _seen_by(other: Group, name: str, terms: Terms, lost: list[Lost]) -> Terms | None:

@@ -446,11 +446,11 @@ CLOSED: dict[str, tuple[Any, Any]] = {
     "a group that turns out to be closed is joined then": (
         {
             "allOf": [
-                {"patternProperties": {"^b": {}}},
+                {"patternProperties": {"^b": {"minimum": 1}}},
                 {"properties": {"b1": {}}, "additionalProperties": {"allOf": [{"type": "null"}, {"type": "array"}]}},
             ]
         },
-        {"properties": {"b1": True}, "additionalProperties": False},
+        {"properties": {"b1": {"minimum": 1}}, "additionalProperties": False},
     ),
 }
 

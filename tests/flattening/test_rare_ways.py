@@ -124,5 +124,7 @@ def test_patterns_that_a_closed_schema_forbids_keep_nothing_apart() -> None:
     other = {"properties": {"a": {"type": "string"}, "x-b": {}}, "additionalProperties": False}
     flat = flatten({"allOf": [closed, other]})
     assert flat == {"properties": {"a": {"type": "string"}}, "additionalProperties": False}
-    unsure = {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": False}, "additionalProperties": False}
+    allowed = {"patternProperties": {"^a": {}, "^[ab]+$": False}, "additionalProperties": False}
+    assert flatten({"allOf": [allowed, {"minProperties": 1}]}) == {**allowed, "minProperties": 1}  # `ab` has both
+    unsure = {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": {"minimum": 1}}, "additionalProperties": False}
     assert "allOf" in flatten({"allOf": [unsure, other]})

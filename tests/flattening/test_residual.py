@@ -75,6 +75,66 @@ GONE: dict[str, tuple[list[Any], Any]] = {
         [{"contains": True, "maxContains": 4}, {"contains": A, "minContains": 2}, {"minItems": 3}],
         {"contains": A, "minContains": 2, "minItems": 3, "maxItems": 4},
     ),
+    "one of two of which one always holds is not the other": (
+        [{"oneOf": [A, B]}, {"oneOf": [True, {"minimum": 9}]}],
+        {"oneOf": [A, B], "not": {"minimum": 9}},
+    ),
+    "one of several of which one always holds is none of the others": (
+        [
+            {"not": {"multipleOf": 4}, "oneOf": [A, {"maximum": 2}]},
+            {"type": "number", "oneOf": [{"minimum": 9}, {"type": "number"}, {"maximum": 0}]},
+        ],
+        {
+            "not": {"anyOf": [{"multipleOf": 4}, {"minimum": 9}, {"maximum": 0}]},
+            "oneOf": [A, {"maximum": 2}],
+            "type": "number",
+        },
+    ),
+    "no list can contain more than it may": (
+        [{"contains": A}, {"contains": B, "maxContains": 0}, {"contains": C}],
+        {"contains": B, "maxContains": 0},
+    ),
+    "a list contains none of several things": (
+        [{"contains": each, "minContains": 0, "maxContains": 0} for each in (A, B)],
+        {"contains": {"anyOf": [A, B]}, "minContains": 0, "maxContains": 0},
+    ),
+    "what the listed values say anyway": (
+        [{"enum": ["a-b", "a-c", {}]}, {"pattern": "^a"}, {"pattern": "-"}],
+        {"enum": ["a-b", "a-c", {}], "pattern": "^a"},
+    ),
+    "what a property says anyway": (
+        [
+            {"properties": {"a": {"type": "integer"}}, "required": ["a"], "if": A, "then": B},
+            {"if": {"required": ["b"]}, "then": {"required": ["a"]}},
+        ],
+        {"properties": {"a": {"type": "integer"}}, "required": ["a"], "if": A, "then": B},
+    ),
+    "a pattern that is forbidden beside closed ones": (
+        [{"patternProperties": {"^a": A}, "additionalProperties": False}, {"patternProperties": {"b$": False}}],
+        {"patternProperties": {"^a": A, "b$": False}, "additionalProperties": False},
+    ),
+    "a pattern that is forbidden beside properties and others of a kind": (
+        [
+            {"properties": {"ab": A, "c": C}, "patternProperties": {"^a": A}, "additionalProperties": B},
+            {"patternProperties": {"b$": False}, "properties": {"d": C}},
+        ],
+        {
+            "properties": {"ab": A, "c": C, "d": {"required": ["a"], "maxLength": 2}},
+            "patternProperties": {"^a": A, "b$": False},
+            "additionalProperties": B,
+        },
+    ),
+    "a pattern that is forbidden, though it cannot be told where it matches": (
+        [
+            {"properties": {"a": {}}, "patternProperties": {"(?<=x)a": False}, "additionalProperties": False},
+            {"properties": {"a": TEXT, "x-b": {}}, "additionalProperties": False},
+        ],
+        {"properties": {"a": TEXT}, "patternProperties": {"(?<=x)a": False}, "additionalProperties": False},
+    ),
+    "a pattern that asks nothing": (
+        [{"patternProperties": {"^a": A}, "additionalProperties": False}, {"patternProperties": {"b$": {}}}],
+        {"patternProperties": {"^a": A}, "additionalProperties": False},
+    ),
     "containing the same is counted once": (
         [{"contains": A, "minContains": 2, "maxContains": 5}, {"contains": A, "maxContains": 4}, {"contains": A}],
         {"contains": A, "minContains": 2, "maxContains": 4},
@@ -93,7 +153,8 @@ KEPT: dict[str, list[Any]] = {
     "two that are contained": [{"contains": A}, {"contains": B}],
     "the more general is contained more often": [{"contains": A, "minContains": 3}, {"contains": {"minimum": 2}}],
     "the more general is bounded": [{"contains": A, "maxContains": 3}, {"contains": {"minimum": 2}}],
-    "malformed choices": [{"anyOf": {}}, {"anyOf": [A, True]}],
+    "malformed choices": [{"anyOf": {}}, {"anyOf": [A, {"minimum": 2}]}],
+    "malformed choices further on": [{"anyOf": [A, {"minimum": 2}]}, {"anyOf": {}}],
     "malformed bounds": [{"contains": True, "minContains": "a"}, {"contains": A}],
     "a malformed length": [{"contains": True, "minContains": 2}, {"contains": A}, {"minItems": "a"}],
 }
@@ -101,6 +162,11 @@ KEPT: dict[str, list[Any]] = {
 UNSATISFIABLE: dict[str, list[Any]] = {
     "a choice that is ruled out": [{"type": "string"}, {"anyOf": [A, B]}, {"anyOf": [NULL, OBJECT]}],
     "one of none": [{"oneOf": [A, B]}, {"oneOf": [False, False]}],
+    "a pattern that no listed value has": [{"enum": ["a", "b"]}, {"pattern": "a|b"}, {"pattern": "^c"}],
+    "a group of properties that are closed against what is required": [
+        {"type": "object", "required": ["ab"], "patternProperties": {"^a": A}, "additionalProperties": False},
+        {"patternProperties": {"^b": A}, "additionalProperties": False},
+    ],
     "one of two that both hold": [{"type": "string"}, {"oneOf": [A, C]}, {"oneOf": [TEXT, {"type": ["string", "null"]}]}],
 }
 
