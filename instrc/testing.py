@@ -23,6 +23,7 @@ from instrc.ir.artefact import Artefact
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
+from instrc.limits import TESTED_COMMANDS
 from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name
@@ -35,7 +36,6 @@ GIVEN = frozenset({"answer", "answers", "input"})
 EXPECTED = ("output", "thoughts", "metrics", "problems", "value", "error")
 _HEADING = re.compile(r"^## +(.+?)\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^(```+|~~~+)(?:json[ \t]+)?(\w+)([^\n]*)\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
-_MOST_COMMANDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     state = begin(plan, inputs)
     script = _Script(answers)
     waiting = list(issue(plan, state))
-    for _ in range(_MOST_COMMANDS):
+    for _ in range(TESTED_COMMANDS):
         if not waiting or state["outcome"] is not None:
             break
         command = waiting.pop(0)

@@ -8,12 +8,11 @@ import subprocess
 from collections.abc import Iterable
 
 from instrc.files import STDIN, read_bytes
+from instrc.limits import DEPENDENT_BYTES
 from instrc.problems.report import Report
 from instrc.problems.suggest import plain
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name
 from instrc.workspace import find
-
-_MOST_BYTES = 16 * 1024 * 1024
 
 
 def with_dependents(files: list[str]) -> list[str]:
@@ -56,5 +55,5 @@ def _name(file: str) -> str:
 
 
 def _text(file: str) -> str:
-    data = read_bytes(file, _MOST_BYTES, Report())
+    data = read_bytes(file, DEPENDENT_BYTES, Report())
     return "" if data is None else data.decode("utf-8", "replace")

@@ -13,6 +13,7 @@ from instrc.cli.outputs import place_of, write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
 from instrc.files import is_folder, read_bytes, reason
+from instrc.limits import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.rim import UnwritableOutput
@@ -23,7 +24,6 @@ from instrc.workspace import OptionOverrides, Workspace
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
-_MOST_BYTES = 16 * 1024 * 1024
 
 
 def command(
@@ -50,7 +50,7 @@ def command(
         show(error.problems, Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
     for file in files:
-        data = read_bytes(str(file), _MOST_BYTES, report)
+        data = read_bytes(str(file), CASE_BYTES, report)
         if data is None:
             continue
         text = data.decode("utf-8-sig", "replace")

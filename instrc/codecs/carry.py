@@ -12,8 +12,8 @@ from typing import Any
 from instrc.codecs.patterns import matches
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at
+from instrc.limits import CARRIED_LEVELS
 
-_DEEPEST = 150
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_ONE = ("if", "then", "else", "not")
 
@@ -37,7 +37,7 @@ class Carrier:
 
     def carry(self, value: Json, schemas: list[Json], level: int = 0) -> Json:
         """Return the value as the other side writes it."""
-        if level > _DEEPEST:
+        if level > CARRIED_LEVELS:
             return value
         if isinstance(value, dict):
             nodes = list(self._applying(schemas))

@@ -31,10 +31,9 @@ from instrc.ir.codec import (
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze, kind_of
+from instrc.limits import CODECS_FOLLOWED
 
 DEEPEST = 200
-_MOST_FOLLOWED = 50
-"""References to references that are followed."""
 
 
 class Decoder:
@@ -96,7 +95,7 @@ class Decoder:
 
     def _seen_through(self, codec: Codec, value: Json) -> Codec:
         """Return what a reference to a codec stands for: nothing for a null that is sent as itself."""
-        for _ in range(_MOST_FOLLOWED):
+        for _ in range(CODECS_FOLLOWED):
             if not isinstance(codec, RefCodec):
                 return codec
             codec = None if value is None and codec.null else self._codecs.get(codec.name)

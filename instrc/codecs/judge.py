@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import JUDGED_REFERENCES
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Validator, is_valid, of
-
-_MOST_FOLLOWED = 10
-"""References to references that are followed."""
 
 
 def accepts(schema: Json, value: Json, definitions: Json = None) -> bool:
@@ -39,7 +37,7 @@ class Judge:
 
     def seen_through(self, schema: Json) -> Json:
         """Return what a schema that only refers to a definition stands for."""
-        for _ in range(_MOST_FOLLOWED):
+        for _ in range(JUDGED_REFERENCES):
             if not isinstance(schema, dict) or not isinstance(ref := schema.get("$ref"), str):
                 break
             schema = self._definitions.get(ref.removeprefix("#/$defs/"), True)

@@ -10,9 +10,9 @@ from instrc.flattening.run import Run
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
+from instrc.limits import SHOWN_ORIGIN
 from instrc.schema.objects import Lost
 
-_SHORT = 60
 _RULING_OUT = ("const", "enum", "type", "properties")
 
 
@@ -66,4 +66,4 @@ def origin(run: Run, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
 def in_short(value: Json) -> str:
     """Return a value as JSON on one line, cut if it is long."""
     text = dumps(value, indent=False)
-    return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
+    return text if len(text) <= SHOWN_ORIGIN else text[: SHOWN_ORIGIN - 1] + "…"

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, TypedDict
 from instrc.flattening.strip import is_meta
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import require_tree
+from instrc.limits import SPLIT_AT_ONCE
 from instrc.schema.expressions import search
 
 
@@ -75,7 +76,7 @@ def split(answer: Json, schema: Json = None) -> Split:
 def holds_meta(answer: Json) -> bool:
     """Tell whether an answer may hold thoughts or metrics: whether a key in it is called so; cheap, and right for small ones."""
     stack = [answer]
-    for _ in range(_FEW):
+    for _ in range(SPLIT_AT_ONCE):
         if not stack:
             return False
         value = stack.pop()
@@ -88,10 +89,6 @@ def holds_meta(answer: Json) -> bool:
         elif value.__class__ is list:
             stack.extend(item for item in value if item.__class__ is dict or item.__class__ is list)
     return True
-
-
-_FEW = 1000
-"""Objects and lists; what holds more, or itself, is divided with care."""
 
 
 def escaped(key: str) -> str:

@@ -11,12 +11,12 @@ from instrc.importers.mend import DISCRIMINATOR, mended
 from instrc.importers.references import settle_references
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, tokens
+from instrc.limits import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
 from instrc.schema.normalize import Rules
 from instrc.schema.walk import Path, is_schema
 
-_HOPS = 50
 _ELSEWHERE = "nothing is fetched from elsewhere"
 _OUTSIDE = "it lies outside of the folder of the source"
 
@@ -33,7 +33,7 @@ class Components:
 
     def follow(self, value: Json, path: Path) -> tuple[Json, Path]:
         """Return what an object stands for that may be a reference, and its place; `None` if it leads nowhere."""
-        for _ in range(_HOPS):
+        for _ in range(COMPONENT_HOPS):
             reference = value.get("$ref") if value.__class__ is dict else None
             if reference.__class__ is not str:
                 return value, path

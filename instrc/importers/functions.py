@@ -17,6 +17,7 @@ from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import known
@@ -53,7 +54,6 @@ _SCHEMAS = (
 _RESULTS = ("outputSchema", "output_schema", "response", "responseJsonSchema", "returns")
 _OF_A_FUNCTION = frozenset({*_NAMES, *_RESULTS, "title", "description", "strict", "type", "required", "annotations", "_meta"})
 """Members that make a function of a name even where nothing is said of parameters."""
-_LEVELS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ def functions(given: Given, form: Form) -> Iterator[Tool]:
     stack: list[tuple[Json, Path, int]] = [(given.value, (), 0)]
     while stack:
         value, path, level = stack.pop()
-        if level > _LEVELS:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {_LEVELS} levels deep"))
+        if level > FUNCTION_LEVELS:
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it lies over {FUNCTION_LEVELS} levels deep"))
         elif value.__class__ is list:
             stack += [(item, (*path, index), level + 1) for index, item in reversed(list(enumerate(value)))]
         elif value.__class__ is str:

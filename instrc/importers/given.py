@@ -10,6 +10,7 @@ from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import is_deeper, pointer
+from instrc.limits import GIVEN_LEVELS
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
@@ -27,8 +28,6 @@ class Neighbours(Protocol):
         ...
 
 
-_LEVELS = 4000
-"""How deep what is given may nest."""
 _PARTS = 5_000_000
 
 
@@ -88,11 +87,11 @@ def of_text(source: Source) -> Given:
         given = Given(loads(source.text), source)
     except JsonSyntaxError as error:
         by_line = _lines(source)
-        if by_line is not None and not is_deeper(by_line.value, _LEVELS):
+        if by_line is not None and not is_deeper(by_line.value, GIVEN_LEVELS):
             return by_line
         raise CompileError([_broken(source, error.offset, error.reason)]) from None
-    if is_deeper(given.value, _LEVELS):
-        raise CompileError([TooLarge(at=source.whole(), what="this file", limit=_LEVELS, unit="levels")])
+    if is_deeper(given.value, GIVEN_LEVELS):
+        raise CompileError([TooLarge(at=source.whole(), what="this file", limit=GIVEN_LEVELS, unit="levels")])
     return given
 
 
@@ -136,8 +135,8 @@ def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Give
         item, holder, key, level = stack.pop()
         count += 1
         kind = item.__class__
-        if level > _LEVELS:
-            _refuse(f"it nests deeper than {_LEVELS:,} levels, or holds itself")
+        if level > GIVEN_LEVELS:
+            _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
         if kind is dict:
             copy: Json = {}
             for written, part in item.items():

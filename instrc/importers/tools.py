@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import TOOL_NAME, TOOL_NAME_BYTES
 from instrc.naming import words
 from instrc.problems.suggest import plain
 from instrc.schema.walk import Path
@@ -30,9 +31,6 @@ class Tool:
     """Further keywords for the root of the schema."""
 
 
-_LONGEST = 100
-"""Characters of a name; file systems allow 255 bytes, version and ending included."""
-_LONGEST_BYTES = 200
 _TAKEN_BY_THE_LANGUAGE = (
     *("Process", "StartProcess", "LaunchProcess", "LLM_Context", "Server_Context", "User_Context", "prompt"),
     *("Introspect_Mixin", "Loop_Mixin", "SelfEvaluate_Mixin"),
@@ -44,10 +42,10 @@ def kebab(name: str) -> str:
     said = words(name)
     kept: list[str] = []
     for word in said:
-        if len("-".join([*kept, word])) > _LONGEST or len("-".join([*kept, word]).encode()) > _LONGEST_BYTES:
+        if len("-".join([*kept, word])) > TOOL_NAME or len("-".join([*kept, word]).encode()) > TOOL_NAME_BYTES:
             break
         kept.append(word)
-    text = "-".join(kept) or "".join(said)[:_LONGEST].encode()[:_LONGEST_BYTES].decode("utf-8", "ignore")
+    text = "-".join(kept) or "".join(said)[:TOOL_NAME].encode()[:TOOL_NAME_BYTES].decode("utf-8", "ignore")
     return f"tool-{text}" if text and not text[0].isalpha() else text
 
 

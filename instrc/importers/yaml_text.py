@@ -7,6 +7,7 @@ from typing import Any
 
 from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json
+from instrc.limits import YAML_VALUES
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidJson
@@ -90,11 +91,8 @@ def _refuse_growth(root: Any, source: Source) -> None:
             if any(id(part) in open_nodes and id(part) not in sizes for part in parts):
                 raise _refusal(source, node.start_mark.index, "what stands here holds itself")
             stack.extend(part for part in parts if id(part) not in sizes)
-    if sizes[id(root)] > max(_MOST_VALUES, 10 * len(sizes)):
+    if sizes[id(root)] > max(YAML_VALUES, 10 * len(sizes)):
         raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
-
-
-_MOST_VALUES = 100_000
 
 
 def _parts(node: Any) -> list[Any]:

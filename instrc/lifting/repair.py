@@ -22,13 +22,9 @@ from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal, pointer
 from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
+from instrc.limits import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 from instrc.schema.validation import Violation, json_fault
 
-_TRIES = 60
-"""Places that are tried one by one."""
-_MOST_PACKED = 20
-"""Texts that are tried to be read as what they hold."""
-_MOST_DIFFERENCES = 1000
 _WORDS: dict[str, Json] = {"True": True, "False": False}
 """As Python writes them, and models that were taught in it."""
 _OF_TYPE = frozenset({"type", "enum", "const"})
@@ -121,13 +117,13 @@ def _differences(before: Json, after: Json) -> list[str]:
                 found.append(pointer(path))
         elif not equal(old, new):
             return [""]
-    return found[:_MOST_DIFFERENCES] or [""]
+    return found[:TOLD_DIFFERENCES] or [""]
 
 
 def _unpacked(record: dict[str, Any], arguments: Json, back: Mapping[str, str], state: _State) -> _State:
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
     interpreter = Interpreter(record)
-    for path in islice(_packed(arguments), _MOST_PACKED):
+    for path in islice(_packed(arguments), UNPACKED_TEXTS):
         trial = _replaced(arguments, path, _held)
         other = interpreter.read(trial)
         wrongness = error_cost(record["schema"], other)
@@ -206,7 +202,7 @@ def _in_places(schema: Json, state: _State) -> _State:
         if wrongness.cost <= state.wrongness.cost - len(certain):
             state = _State(trial, wrongness, (*state.repairs, *(candidate.told for candidate in certain)))
     tried: set[tuple[Path, str]] = set()
-    for _ in range(_TRIES):
+    for _ in range(REPAIRED_PLACES):
         place = next((each for each in _candidates(state.wrongness) if (each.path, each.what) not in tried), None)
         if place is None or state.wrongness.cost == 0:
             break

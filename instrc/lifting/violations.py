@@ -6,10 +6,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from instrc.jsonvalue import Json
+from instrc.limits import COUNTED_VIOLATIONS
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
-
-_MOST_ERRORS = 300
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -42,13 +41,13 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     leaves: list[Leaf] = []
     try:
         with time_limit():
-            errors = islice(validator(schema, formats=True).iter_errors(value), _MOST_ERRORS)
+            errors = islice(validator(schema, formats=True).iter_errors(value), COUNTED_VIOLATIONS)
             cost = sum(_cost(error, leaves, certain=True) for error in errors)
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- what cannot be judged cannot be repaired
         return Wrongness(1, ())
-    return Wrongness(cost, tuple(leaves[:_MOST_ERRORS]))
+    return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
 
 
 def _cost(error: Any, leaves: list[Leaf], *, certain: bool) -> int:

@@ -10,6 +10,7 @@ from instrc import problems
 from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, at, pointer
+from instrc.limits import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.process_reads import faults
 from instrc.lint.requirements import missing_names
@@ -24,10 +25,6 @@ from instrc.schema.walk import Path, subschemas, walk
 from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
-
-_MOST_ERRORS = 20
-_JUDGED_DEPTH = 100
-"""Levels that the judge of solutions follows for certain; it keeps them on its own stack."""
 
 
 def incoherences(vibe: Vibe, registry: Registry, report: Report) -> None:
@@ -167,9 +164,9 @@ def _solution(vibe: Vibe, flat: Json) -> Iterator[Problem]:
     from instrc.schema.validation import validator  # brings a heavy library, and few vibes have a solution
 
     try:
-        errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), _MOST_ERRORS))
+        errors = list(islice(validator(flat, formats=True).iter_errors(vibe.solution), SOLUTION_VIOLATIONS))
     except RecursionError:
-        yield problems.size.TooLarge(at=vibe.place("/solution"), what="the solution", limit=_JUDGED_DEPTH, unit="levels")
+        yield problems.size.TooLarge(at=vibe.place("/solution"), what="the solution", limit=SOLUTION_LEVELS, unit="levels")
         return
     except ValueError:  # a number of 5,000 digits: the judge cannot tell
         return

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
+from instrc.limits import DATAFLOW_LEVELS, DATAFLOW_PLACES
 from instrc.lint.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import Scope
@@ -20,8 +21,6 @@ Keys: TypeAlias = tuple[str, ...]
 """Property names from the root down: `("llmContext1", "identify", "who")`."""
 _CHUNK = re.compile(r"(?:llm|server|user|human)_?context_?\d*", re.IGNORECASE)
 _PROMPT = re.compile(r"prompt(?:_item\d+)?")
-_DEEPEST = 40
-_MOST_PLACES = 20_000
 
 
 class Read(NamedTuple):
@@ -85,7 +84,7 @@ class Dataflow:
     def _readers(self) -> Iterator[tuple[Keys, dict[str, Json]]]:
         """Yield the schemas of our own that read something, with the keys of the place where they apply."""
         stack: list[tuple[Keys, tuple[frozenset[int], ...]]] = [((), ())]
-        for _ in range(_MOST_PLACES):
+        for _ in range(DATAFLOW_PLACES):
             if not stack:
                 return
             keys, above = stack.pop()
@@ -93,7 +92,7 @@ class Dataflow:
                 for node, _scope in self.shape_at[keys].objects():
                     if id(node) in self.own and ("references" in node or "arguments" in node):
                         yield keys, node
-            if len(keys) >= _DEEPEST:
+            if len(keys) >= DATAFLOW_LEVELS:
                 continue
             for name, parts in reversed(self.at(keys).items()):
                 key = frozenset(id(part.node) for part in parts)
@@ -140,7 +139,7 @@ class Dataflow:
     def _walk(self, keys: Keys, words: list[str]) -> tuple[Keys, list[str]]:
         """Go along a path as far as there are properties; a key may itself have dots in it."""
         rest = words
-        while rest and len(keys) < _DEEPEST:
+        while rest and len(keys) < DATAFLOW_LEVELS:
             known = self.at(keys)
             size = next((size for size in range(1, len(rest) + 1) if ".".join(rest[:size]) in known), 0)
             if not size:

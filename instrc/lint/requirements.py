@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
+from instrc.limits import REQUIRED_VARIANTS
 from instrc.lint.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import Scope
 from instrc.schema.walk import Path, walk
-
-_MOST_SHAPES = 20_000
-"""Where schemas branch without end, nothing is certain any more, so nothing is said."""
 
 
 class Missing(NamedTuple):
@@ -56,7 +54,7 @@ def _faults(
         parts, lenient = queue.popleft()
         key = frozenset(id(part.node) for part in parts)
         if key not in seen and not own.keys().isdisjoint(key):
-            if len(seen) >= _MOST_SHAPES:
+            if len(seen) >= REQUIRED_VARIANTS:
                 return {}
             seen.add(key)
             shape = shapes.of(parts)

@@ -10,12 +10,10 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, at
+from instrc.limits import PAYLOAD_LEVELS
 from instrc.lowering.names import KeyNames
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
-
-_DEEPEST = 60
-"""Objects and arrays inside one another, for targets that name no limit of their own."""
 
 
 class Context(Struct, frozen=True, eq=False):
@@ -43,7 +41,7 @@ class Context(Struct, frozen=True, eq=False):
     @property
     def deepest(self) -> int:
         """The level of the innermost object or array."""
-        return self.dialect.limits.depth or _DEEPEST
+        return self.dialect.limits.depth or PAYLOAD_LEVELS
 
     @property
     def too_deep(self) -> str | None:

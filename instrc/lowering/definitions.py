@@ -13,13 +13,12 @@ from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import Codec, RefCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits import COPIED_SCHEMAS
 from instrc.lowering.names import unique
 from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant
 from instrc.schema.walk import subschemas
 
-_MOST_COPIED = 400
-"""Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
 _PREFIX = "#/$defs/"
 
 
@@ -71,7 +70,7 @@ def shared_copy(form: Variant, definitions: Definitions) -> tuple[Variant, Defin
     if form.definition is None:
         return form, definitions
     definitions = replace(definitions, copied=definitions.copied + _size(form.body))
-    if definitions.copied <= _MOST_COPIED:
+    if definitions.copied <= COPIED_SCHEMAS:
         return form, definitions
     key = f"{form.definition} {dumps(form.body.get('properties', {}), indent=False)}"
     name = definitions.options.get(key)

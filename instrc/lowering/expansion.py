@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import MEASURED_STEPS
 from instrc.lowering.sample import referred
 
 _ANYTHING = 14_000
 _PLAIN = 60
 _LEVELS = 3
-_MOST_STEPS = 20_000
 ENDLESS = 10**12
 """What is said of a schema that is too large to be measured."""
 
@@ -36,7 +36,7 @@ class Expansion:
 
     def _size(self, node: Json, passed: dict[str, int]) -> int:
         self._steps += 1
-        if self._steps > _MOST_STEPS:
+        if self._steps > MEASURED_STEPS:
             return ENDLESS
         if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
             return _ANYTHING

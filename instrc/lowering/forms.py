@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
+from instrc.limits import REBUILT_LEVELS
 from instrc.lowering.context import Context
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, intersected, said
@@ -15,8 +16,6 @@ from instrc.lowering.rewrites import anything, arrays, literals, objects, plans,
 from instrc.lowering.variants import Variant, null_variant
 from instrc.schema.vocabulary import BY_TYPE
 
-_MOST_NESTED = 90
-"""Schemas inside one another, combinators included: far below what Python's own stack bears."""
 _APPLICATORS = ("not", "if", "then", "else")
 _SPLIT = frozenset({"allOf", "$ref", *_APPLICATORS})
 """Keywords of a schema that is more than its types or its literals."""
@@ -28,7 +27,7 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
         return [], progress
     if not isinstance(node, dict) or not node:
         return [anything.anything(context.dialect, node)], progress
-    if context.nested >= _MOST_NESTED:
+    if context.nested >= REBUILT_LEVELS:
         form, progress = anything.written(context, node, "is nested too deeply", progress)
         return [form], progress
     if context.active:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.limits import TOLD_LOSSES
 from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.places import Steps, places, written
@@ -13,8 +14,6 @@ from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, Lo
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import Path, subschemas
 
-_MOST_TOLD = 400
-"""Schema objects whose constraints are told one by one when all of a schema is lost."""
 _MOST_SOURCES = 200
 """Schemas that are looked through for the one that a keyword comes from."""
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
@@ -142,7 +141,7 @@ class _Ledger:
             if not isinstance(here, dict) or id(here) in seen:
                 continue
             seen.add(id(here))
-            if len(seen) > _MOST_TOLD:
+            if len(seen) > TOLD_LOSSES:
                 self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
                 break
             for keyword in here:

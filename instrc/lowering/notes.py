@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import DESCRIBED_VALUE
 
 _PHRASES = {
     "minimum": "At least {}.",
@@ -46,8 +47,6 @@ _PHRASES = {
     "oneOf": "Matches exactly one of {}.",
 }
 _BARE = {"pattern", "format", "contentEncoding", "contentMediaType"}
-_LONGEST = 400
-"""Characters of a value that a description repeats; the whole of it is in the loss report."""
 
 
 def note(keyword: str, value: Json) -> str:
@@ -62,8 +61,8 @@ def note(keyword: str, value: Json) -> str:
     if phrase is None:
         return ""
     text = value if keyword in _BARE and isinstance(value, str) else dumps(value, indent=False)
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST] + "…"
+    if len(text) > DESCRIBED_VALUE:
+        text = text[:DESCRIBED_VALUE] + "…"
     return phrase.format(text)
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from instrc.codecs.judge import accepts
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, pointer
+from instrc.limits import SAMPLE_LEVELS, SAMPLE_VALUES
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",
@@ -25,11 +26,6 @@ _TEXTS = {
 _DEEP = 4
 
 
-_DEEPEST = 120
-_MOST = 5000
-"""Values of one sample: of a schema that asks for itself in its own place there is no whole one."""
-
-
 def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down; a guess where a pattern rules."""
     return _Sampler(schema).make(schema, 0)
@@ -40,12 +36,12 @@ class _Sampler:
 
     def __init__(self, root: Json) -> None:
         self._root = root
-        self._left = _MOST
+        self._left = SAMPLE_VALUES
 
     def make(self, schema: Json, level: int) -> Json:
         """Return an instance of a schema somewhere in the document; null where it has become too large."""
         self._left -= 1
-        if self._left < 0 or level > _DEEPEST:
+        if self._left < 0 or level > SAMPLE_LEVELS:
             return None
         if not isinstance(schema, dict) or not schema:
             return "a"
@@ -83,13 +79,13 @@ class _Sampler:
             if name in required or level < _DEEP
         }
         rest = schema.get("additionalProperties")
-        for number in range(min(int(schema.get("minProperties", 0)), _MOST) - len(result)):
+        for number in range(min(int(schema.get("minProperties", 0)), SAMPLE_VALUES) - len(result)):
             result[f"k{number}"] = self.make(rest, level + 1)
         return result
 
     def _array(self, schema: dict[str, Any], level: int) -> Json:
         prefix = schema.get("prefixItems", [])
-        least = min(int(schema.get("minItems", 0)), _MOST)
+        least = min(int(schema.get("minItems", 0)), SAMPLE_VALUES)
         items = [self.make(child, level + 1) for child in prefix[: max(least, len(prefix))]]
         rest = schema.get("items", {})
         wanted = max(least, 1 if level < _DEEP and not prefix and schema.get("maxItems", 1) > 0 else 0)
@@ -166,7 +162,7 @@ def swaps(value: Json, schema: Json) -> Iterator[Swap]:
 
 
 def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], level: int) -> Iterator[Swap]:
-    if not isinstance(schema, dict) or level > _DEEPEST:
+    if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
         return
     if "$ref" in schema:
         yield from _swaps(value, referred(root, schema["$ref"]), root, path, level + 1)

@@ -25,7 +25,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import is_deeper
-from instrc.limits import LOWERED_LEVELS
+from instrc.limits import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps
@@ -33,8 +33,6 @@ from instrc.lowering.spelling import standard
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 
-_MOST_SWAPS = 40
-"""Reordered answers that an engine is shown."""
 Matcher: TypeAlias = Callable[[str], bool]
 """Says whether a text is a whole answer that a grammar accepts."""
 
@@ -142,7 +140,7 @@ def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, 
     ordered, loose = None, None
     try:
         answers = matcher(dumps(value, indent=False))
-        for swap in islice(swaps(value, schema), _MOST_SWAPS if answers else 0):
+        for swap in islice(swaps(value, schema), VERIFIED_ORDERS if answers else 0):
             ordered = not matcher(dumps(swap.value, indent=False))
             if not ordered:
                 loose = f"{swap.keys[1]!r} before {swap.keys[0]!r} at {swap.place or '/'}"
@@ -190,10 +188,6 @@ def _xgrammar(schema: Json) -> Matcher:
     return accepts_text
 
 
-_LONGEST = 200_000
-"""Characters of a regular expression that is still matched."""
-
-
 def _outlines_core(schema: Json) -> Matcher | None:
     """Compile as outlines does: into one regular expression.
 
@@ -202,10 +196,10 @@ def _outlines_core(schema: Json) -> Matcher | None:
     """
     from outlines_core.json_schema import build_regex_from_schema
 
-    if Expansion(schema).size() > _LONGEST * 20:
+    if Expansion(schema).size() > VERIFIED_PATTERN * 20:
         raise Unasked
     expression = build_regex_from_schema(dumps(schema, indent=False))
-    if find_spec("llguidance") is None or len(expression) > _LONGEST:
+    if find_spec("llguidance") is None or len(expression) > VERIFIED_PATTERN:
         return None
     from llguidance import LLMatcher
 

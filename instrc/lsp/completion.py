@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from instrc.ir.surface import Call, Name
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import COMPLETION_DISTANCE
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, members
 from instrc.lsp.session import Document, Session
@@ -19,8 +20,6 @@ _PATH = re.compile(r"([^\W\d]\w*)((?:\s*\.\s*[$\w]+)*)\s*\.\s*[$\w]*\Z")
 _CALL_PATH = re.compile(r"\)\s*((?:\.\s*[$\w]+\s*)*)\.\s*[$\w]*\Z")
 _OPEN = re.compile(r"[(){}\[\]]")
 _CALLED = re.compile(r"([^\W\d]\w*|aug:[^\s()\[\]{},;|@\"']+)\s*\Z")
-_FAR = 5_000
-"""Characters before a place that are looked at."""
 _STATEMENTS = {
     "const": "const ${1:name} = $0",
     "tool": "tool ${1:name} = $0",
@@ -39,7 +38,7 @@ def completion(document: Document, offset: int, session: Session, *, snippets: b
     knowledge = session.knowledge(document)
     if knowledge is None:
         return []
-    before = document.source.text[max(0, offset - _FAR) : offset]
+    before = document.source.text[max(0, offset - COMPLETION_DISTANCE) : offset]
     if found := _URI.search(before):
         return _references(document, offset, found.group(), knowledge)
     if document.is_vibe:

@@ -6,13 +6,12 @@ from lsprotocol import types
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
+from instrc.limits import HOVERED_SCHEMA
 from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, member_of
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import Document, Session
 from instrc.source import Span
 
-_LONGEST = 4_000
-"""Characters of a schema that are shown."""
 _WORDS = {
     "prompt": "The request that started everything.",
     "round": "The number of this round, from 1.",
@@ -71,6 +70,6 @@ def _shown(words: str, schema: Json, document: Document, span: Span) -> types.Ho
     text = words
     if schema not in ({}, None, True):
         code = dumps(schema)
-        cut = code if len(code) <= _LONGEST else f"{code[:_LONGEST]}\n…"
+        cut = code if len(code) <= HOVERED_SCHEMA else f"{code[:HOVERED_SCHEMA]}\n…"
         text += f"\n\n```json\n{cut}\n```"
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), document.lines.range(span))

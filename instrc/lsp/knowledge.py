@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import NAME_STEPS
 from instrc.lsp.scopes import Definition, Index
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError
@@ -15,8 +16,6 @@ from instrc.source import Span
 from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
-_DEEPEST = 40
-"""Steps from a name to its schema: names of names, members of members."""
 EXECUTORS = {"model": "the model", "server": "the server", "user": "a person", "mixin": "none: it is fused into what it holds"}
 
 
@@ -67,7 +66,7 @@ class Knowledge:
 
     def value(self, expression: Expression, index: Index, depth: int = 0) -> Json:
         """Return the schema of what an expression stands for; `{}` if nothing is known about it."""
-        if depth > _DEEPEST:
+        if depth > NAME_STEPS:
             return {}
         match expression:
             case Name(text, span):

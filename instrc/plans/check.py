@@ -9,6 +9,7 @@ from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
+from instrc.limits import REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import elements, is_no_list, part
@@ -18,9 +19,6 @@ from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, Pla
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 
-_SUGGESTED = 50
-"""Problems for which the nearest names are looked up."""
-_REMEMBERED = 50_000
 _SUFFIX = "_Activity"
 
 
@@ -136,7 +134,7 @@ class _Check:
             return None
         read = (source.tool, source.copied, reference.kind, reference.steps, taker.name, argument)
         if read not in self.tools.fitting:
-            if len(self.tools.fitting) > _REMEMBERED:
+            if len(self.tools.fitting) > REMEMBERED_FITS:
                 self.tools.fitting.clear()
             self.tools.fitting[read] = self._fitting(reference, source, tool, taker.schema(argument))
         fault = self.tools.fitting[read]
@@ -156,9 +154,9 @@ class _Check:
         return "gives something else" if disjoint(given, target) else None
 
     def _dangling(self, id_: str, place: str, by_id: Mapping[str, Task]) -> None:
-        near = self._nearest(id_, tuple(by_id)) if self.suggested < _SUGGESTED else ()
+        near = self._nearest(id_, tuple(by_id)) if self.suggested < SUGGESTED_PROBLEMS else ()
         self.problems.append(DanglingTask(pointer=place, id=id_, nearest=near))
 
     def _nearest(self, word: str, names: tuple[str, ...]) -> tuple[str, ...]:
         self.suggested += 1
-        return nearest(word, names) if self.suggested <= _SUGGESTED else ()
+        return nearest(word, names) if self.suggested <= SUGGESTED_PROBLEMS else ()

@@ -9,6 +9,7 @@ import orjson
 from instrc.ir.tasks import ID, Reference, Task, reference
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import pointer
+from instrc.limits import PLAN_LEVELS
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument
@@ -16,7 +17,6 @@ from instrc.problems.plans import InvalidPlan, PlanProblem
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
-_DEEPEST = 1900
 _PARTS = 5_000_000
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
@@ -129,7 +129,7 @@ def _is_odd_json(value: Json) -> bool:
         if not stack:
             return True
         item, level = stack.pop()
-        if level > _DEEPEST:
+        if level > PLAN_LEVELS:
             return False
         if item.__class__ is dict:
             if not all(key.__class__ is str and _encodes(key) for key in item):

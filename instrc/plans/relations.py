@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import RELATED_BRANCHES, RELATED_LEVELS
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.objects import matches
 from instrc.schema.relations import disjoint
 
 NULL: Json = {"type": "null"}
-_DEEPEST = 12
-_MOST = 64
-"""Branches of one schema that are looked at; what has more is taken to fit."""
 
 
 def part(schema: Json, step: str) -> Json:
@@ -44,9 +42,9 @@ def is_no_list(schema: Json) -> bool:
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
     """Yield schemas one of which holds for each value of a schema; each may say less than it does, never more."""
     branches: Json = None
-    if schema.__class__ is dict and depth < _DEEPEST:
+    if schema.__class__ is dict and depth < RELATED_LEVELS:
         branches = next((schema[word] for word in ("anyOf", "oneOf") if schema.get(word).__class__ is list), None)
-    if branches is None or len(branches) > _MOST:
+    if branches is None or len(branches) > RELATED_BRANCHES:
         yield schema
         return
     rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from instrc.limits import LISTED_VALUES
 from instrc.problems.problem import Problem, Severity
-
-_MOST_SHOWN = 8
-"""Values that a hint lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +55,8 @@ class NeverTrue(Problem):
             return self.advice
         if not self.admitted:
             return "compare it with the values that the schema admits"
-        shown = ", ".join(f"`{value}`" for value in self.admitted[:_MOST_SHOWN])
-        return f"the schema admits {shown}{', …' if len(self.admitted) > _MOST_SHOWN else ''}"
+        shown = ", ".join(f"`{value}`" for value in self.admitted[:LISTED_VALUES])
+        return f"the schema admits {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
+from instrc.limits import NOTED_PROBLEMS
 from instrc.source import Span
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -90,9 +91,6 @@ def shortened(text: str) -> str:
     return re.sub(_LONG, r"`\1…\2`", text)
 
 
-_MOST_NOTED = 5
-
-
 def _note(problem: Problem) -> str:
     """Return the place of a problem and the way out, in one line."""
     place = ""
@@ -116,6 +114,6 @@ class CompileError(Exception):
     def __notes__(self) -> list[str]:  # type: ignore[override]  # made when it is looked at: few errors are
         """What a traceback shows below the message: the places of the problems, and the ways out."""
         if self._notes is None:
-            told = (_note(problem) for problem in self.problems[:_MOST_NOTED])
+            told = (_note(problem) for problem in self.problems[:NOTED_PROBLEMS])
             self._notes = [note for note in told if note]
         return self._notes

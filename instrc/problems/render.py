@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from instrc.limits import SHOWN_LINES
 from instrc.problems.problem import Problem, shortened
 from instrc.source import Span
 
-SHOWN_LINES = 3
-"""Lines of a long span that are shown; the rest is an ellipsis."""
 WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""
 BEFORE = 40

@@ -12,15 +12,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
+from instrc.limits import COMPARED_NAME, SHORTLIST
+
 _CLOSE_ENOUGH = 0.6
 """Share of letters that may stay as they are; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25
 """A candidate that falls this far behind the best one only distracts from it."""
 _A_SLIP = 2
 """Letters that a slip of the fingers gets wrong."""
-_SHORTLIST = 24
-_LONGEST = 200
-"""Letters of a name that are looked at: a name is a few words, and hostile ones must not cost a second."""
 
 
 def plain(name: str) -> str:
@@ -39,7 +38,7 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
     """Tell whether the first of the nearest names is meant without doubt: the only one, or by far the nearest."""
     if len(names) < 2:
         return len(names) == 1
-    distances = [_edits(plain(word)[:_LONGEST], plain(name)[:_LONGEST]) for name in names]
+    distances = [_edits(plain(word)[:COMPARED_NAME], plain(name)[:COMPARED_NAME]) for name in names]
     return distances[0] <= _A_SLIP and distances[0] < min(distances[1:])
 
 
@@ -54,14 +53,14 @@ def did_you_mean(names: tuple[str, ...]) -> str | None:
 @lru_cache(maxsize=512)
 def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
     keys, postings = _index(candidates)
-    key = plain(word)[:_LONGEST]
+    key = plain(word)[:COMPARED_NAME]
     pairs = _pairs(key)
     shared: Counter[int] = Counter()
     for pair in pairs:
         shared.update(postings.get(pair, ()))
     ranked: list[tuple[float, int]] = []
     by_overlap = sorted(shared.items(), key=lambda item: (-item[1] / (len(pairs) + len(keys[item[0]])), item[0]))
-    for position, overlap in by_overlap[:_SHORTLIST]:
+    for position, overlap in by_overlap[:SHORTLIST]:
         score = _likeness(key, keys[position], overlap, len(pairs))
         if score >= _CLOSE_ENOUGH:
             ranked.append((-score, position))
@@ -72,7 +71,7 @@ def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, .
 
 @lru_cache(maxsize=4)
 def _index(candidates: tuple[str, ...]) -> tuple[list[str], dict[str, list[int]]]:
-    keys = [plain(candidate)[:_LONGEST] for candidate in candidates]
+    keys = [plain(candidate)[:COMPARED_NAME] for candidate in candidates]
     postings: dict[str, list[int]] = {}
     for position, key in enumerate(keys):
         for pair in _pairs(key):

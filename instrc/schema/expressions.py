@@ -13,10 +13,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 
+from instrc.limits import REGEX_SECONDS
 from instrc.schema.ecmascript import Unreadable, translate
 
-SECONDS = 0.5
-"""For all texts of one `time_limit` together that the second engine looks at."""
 MOST_TEXT = 100_000
 """Characters of a text that the second engine looks at."""
 MOST_PATTERN = 20_000
@@ -25,7 +24,7 @@ MOST_PATTERN = 20_000
 
 @dataclass(slots=True)
 class _Clock:
-    left: float = SECONDS
+    left: float = REGEX_SECONDS
 
 
 _CLOCK: ContextVar[_Clock | None] = ContextVar("_CLOCK", default=None)

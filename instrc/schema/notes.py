@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from instrc.jsonvalue import Json
+from instrc.limits import NOTED_VALUE
 from instrc.schema.walk import Path
 
 Schema: TypeAlias = dict[str, Json]
@@ -19,8 +20,6 @@ NoteKind: TypeAlias = Literal[
     "repair",  # a slip, read as what it most likely means
     "left-out",  # a value that says nothing that can be kept
 ]
-
-_LENGTH = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +76,4 @@ def shown(value: object) -> str:
     except Exception:  # noqa: BLE001  -- an object of somebody's, which may refuse to be shown
         text = type(value).__name__
     text = " ".join(text.split())
-    return text if len(text) <= _LENGTH else text[: _LENGTH - 1] + "…"
+    return text if len(text) <= NOTED_VALUE else text[: NOTED_VALUE - 1] + "…"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, tokens
+from instrc.limits import REPAIR_ROUNDS
 from instrc.schema.normalize import Normalized
 from instrc.schema.notes import Note
 from instrc.schema.walk import Path
 from instrc.schema.wellformed import problems_of
 
-_ROUNDS = 50
-"""Each takes out at least one of the places that are refused, of which each round names twenty."""
-
 
 def made_sound(schema: Json, path: Path = ()) -> Normalized:
     """Return a schema without the keywords that are refused; it is fresh from `normalize`, and is changed in place."""
     notes: list[Note] = []
-    for _ in range(_ROUNDS):
+    for _ in range(REPAIR_ROUNDS):
         wrong = problems_of(schema)
         if not wrong:
             return Normalized(schema, tuple(notes))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
+from instrc.limits import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
 from instrc.schema.expressions import time_limit
 from instrc.schema.walk import rebuild
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 Validator: TypeAlias = Any
 """A validator of `jsonschema`; its class is made at run time."""
 
-_MOST_WORDS = 500
-_HEAD = 200
-"""Characters of a message; the library's own hold the whole value."""
 RAISED_ON_PURPOSE = (KeyboardInterrupt, SystemExit, GeneratorExit)
 """All else is a verdict that failed: endless recursion may surface as a panic of the library's maps, which is no `Exception`."""
 
@@ -85,7 +83,7 @@ def _validated(value: Json, schema: Json, made: Callable[[], Validator], most: i
     except RAISED_ON_PURPOSE:
         raise
     except BaseException as error:  # noqa: BLE001  -- whatever the schema does to the library; here it must be said
-        return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:_MOST_WORDS]),)
+        return (Violation("", "schema", "", f"the schema cannot be applied: {_reason(error)}"[:TOLD_WORDS]),)
 
 
 def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
@@ -140,7 +138,7 @@ def _violation(error: ValidationError) -> Violation:
 
 def _shortened(message: str) -> str:
     """Return a message without the middle of a long value: what is wrong with it stands at the end."""
-    return message if len(message) <= _MOST_WORDS else f"{message[:_HEAD]} … {message[_HEAD + 3 - _MOST_WORDS :]}"
+    return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
 
 
 def _reason(error: BaseException) -> str:
@@ -161,14 +159,14 @@ def _reason(error: BaseException) -> str:
 def json_fault(value: Json) -> tuple[str, str] | None:
     """Return where a value is not JSON and why; `None` if it is."""
     stack: list[tuple[Json, tuple[str | int, ...]]] = [(value, ())]
-    left = _MOST_CONTAINERS
+    left = INSTANCE_CONTAINERS
     while stack:
         item, path = stack.pop()
         if (left := left - 1) < 0:
-            return "", f"it holds more than {_MOST_CONTAINERS:,} objects and lists, or one of them very often"
+            return "", f"it holds more than {INSTANCE_CONTAINERS:,} objects and lists, or one of them very often"
         if isinstance(item, dict | list):
-            if len(path) > _MOST_LEVELS:
-                return pointer(path[:20]), f"it is nested deeper than {_MOST_LEVELS} levels, or holds itself"
+            if len(path) > INSTANCE_LEVELS:
+                return pointer(path[:20]), f"it is nested deeper than {INSTANCE_LEVELS} levels, or holds itself"
             if isinstance(item, dict):
                 for key in item:
                     if not isinstance(key, str):
@@ -181,10 +179,6 @@ def json_fault(value: Json) -> tuple[str, str] | None:
         elif not _is_plain(item):
             return pointer(path), f"it is no JSON value but of the type {type(item).__name__}"
     return None
-
-
-_MOST_LEVELS = 2_000
-_MOST_CONTAINERS = 2_000_000
 
 
 def _is_plain(value: Json) -> bool:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import tokens as parts_of
+from instrc.limits import ANNOTATION_DISTANCE
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import Token, normal, string_value
 
 _OPEN = {"LBRACE": "RBRACE", "LSQB": "RSQB"}
-_FAR = 20_000
-"""Characters behind an expression in which its annotations are looked for."""
 _CLOSE = frozenset(_OPEN.values())
 
 
@@ -44,7 +43,7 @@ def place_in(data: Span, pointer: str, *, key: bool = False) -> Span:
 def annotations_behind(call: Span) -> tuple[Span, ...]:
     """Return the annotations behind an expression, each from its `@` on; brackets around it may close in between."""
     found: list[Span] = []
-    rest = list(_tokens(Span(call.source, call.end, min(len(call.source.text), call.end + _FAR))))
+    rest = list(_tokens(Span(call.source, call.end, min(len(call.source.text), call.end + ANNOTATION_DISTANCE))))
     index = 0
     while index < len(rest):
         if rest[index].kind == "RPAR":

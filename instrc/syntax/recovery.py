@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from instrc.limits import PASSED_OVER
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.source import Source
@@ -23,8 +24,6 @@ from instrc.syntax.tokens import MOST_REPORTED, Token
 from instrc.syntax.view import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
 MOST_MENDED = 2_000
-_LONGEST_PASSED_OVER = 20_000
-"""Tokens without a clear end of the statement after which the rest of the source is not looked at."""
 _CLEAR = 2
 """Tokens that must be read between two mistakes for the second to be one of its own."""
 
@@ -302,7 +301,7 @@ class Machine:
         stuck = not self.read
         first = self.index
         while True:
-            if self.index - first > _LONGEST_PASSED_OVER:
+            if self.index - first > PASSED_OVER:
                 self.scanner.finish(self.index)
             self.scanner.need(self.index + 3)
             if (token := self.tokens[self.index]).kind == END:

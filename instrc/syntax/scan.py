@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from instrc.limits import STRING_LINES
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString
@@ -40,8 +41,6 @@ _DOUBLE_SMART = re.compile(rf"[^{_DOUBLE}\r\n]*[{_DOUBLE}]")
 _SINGLE_SMART = re.compile(rf"[^{_LIKE_SINGLE}\r\n]*[{_LIKE_SINGLE}]")
 _SINGLE_END = re.compile(rf"[^{_LIKE_SINGLE}'\r\n]*[{_LIKE_SINGLE}']")
 _VALUES = {"NAME", "AUG_URI", "NUMBER", "STRING", "RPAR", "RSQB", "RBRACE"}
-_LONGEST_STRING = 20
-"""Lines over which the end of an open string is looked for."""
 
 
 class Scanner:
@@ -218,7 +217,7 @@ class Scanner:
 
     def _later_end(self, quote: str, line_end: int) -> int | None:
         """Return the end of a string that goes on over lines; a later quote ends one if it has no partner on its own line."""
-        for _ in range(_LONGEST_STRING):
+        for _ in range(STRING_LINES):
             start = line_end + (2 if self.text.startswith("\r\n", line_end) else 1)
             line_end = self._line_end(start) if start < len(self.text) else start
             line = self.text[start:line_end]

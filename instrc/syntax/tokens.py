@@ -7,6 +7,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from instrc.limits import INTEGER_DIGITS
 from instrc.problems.problem import Problem
 from instrc.source import Source
 
@@ -35,8 +36,6 @@ _PART = re.compile(
 )
 MOST_REPORTED = 100
 """Mistakes after which a source is taken for no program at all."""
-_MOST_DIGITS = 4300
-"""Python reads and writes no longer integer in one piece, and nobody counts that far."""
 
 
 def normal(text: str) -> str:
@@ -91,7 +90,7 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
         return 0  # a mistake that has been reported
     text = source.text[token.start : token.end]
     if text.removeprefix("-").isdecimal():
-        if len(text) <= _MOST_DIGITS:
+        if len(text) <= INTEGER_DIGITS:
             return int(text)
         value = math.inf
     else:

@@ -14,6 +14,7 @@ from pathlib import Path
 from instrc import resources
 from instrc.arguments import shown
 from instrc.jsontext import dumps
+from instrc.limits import LOCK_BYTES
 from instrc.problems.problem import CompileError
 from instrc.regular import read_regular
 from instrc.source import Source
@@ -23,7 +24,6 @@ from instrc.vibes.vibe import Vibe
 
 NAME = "aug.lock"
 FORMAT = 1
-_MOST_BYTES = 16 * 1024 * 1024
 _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `instrc lock --check` says what has changed.\n"
 _FIELDS = ("reference", "version", "file", "sha256")
 
@@ -135,13 +135,13 @@ def open_lock(path: Path) -> Lock:
 def lock_text(path: Path) -> str | None:
     """Return the text of the lock at a place, `None` if there is none; what cannot be read is a `CompileError`."""
     try:
-        data = read_regular(str(path), _MOST_BYTES + 1)
+        data = read_regular(str(path), LOCK_BYTES + 1)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise _invalid(path, "", (getattr(error, "strerror", None) or str(error)).lower()) from None
-    if len(data) > _MOST_BYTES:
-        raise _invalid(path, "", f"it is larger than {_MOST_BYTES:,} bytes")
+    if len(data) > LOCK_BYTES:
+        raise _invalid(path, "", f"it is larger than {LOCK_BYTES:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

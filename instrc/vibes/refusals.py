@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from instrc.limits import SHOWN_REFERENCE
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
-
-_SHOWN = 100
 
 
 def short(text: str) -> str:
     """Return a text cut to what fits a message."""
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= SHOWN_REFERENCE else text[: SHOWN_REFERENCE - 1] + "…"
 
 
 def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:

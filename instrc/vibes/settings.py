@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from instrc.limits import SETTINGS_BYTES
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
@@ -21,8 +22,6 @@ RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
 LIMITS = ("source", "vibe", "schema")
 MOST = 2_000_000_000
 """No limit is higher: a file of that size is read into memory."""
-MAX_BYTES = 1024 * 1024
-"""Of a `pyproject.toml`."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
@@ -73,13 +72,13 @@ def shown(path: Path) -> Path:
 def _read(file: Path) -> Settings:
     name = shown(file).as_posix()
     try:
-        data = read_regular(str(file), MAX_BYTES + 1)
+        data = read_regular(str(file), SETTINGS_BYTES + 1)
         text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else (error.strerror or "no reason").lower()
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
-    if len(data) > MAX_BYTES:
-        raise _error([(Source(name, "").whole(), "", f"it is larger than {MAX_BYTES:,} bytes", ())])
+    if len(data) > SETTINGS_BYTES:
+        raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
     if "instrc" not in text:
         return Settings(file=file)  # spares the import of the TOML reader
     source = Source(name, text)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 from unicodedata import normalize
 
+from instrc.limits import REFERENCE_LENGTH
 from instrc.source import Span
 from instrc.vibes.refusals import forbidden, malformed, short
 
@@ -24,7 +25,6 @@ _VERSION = r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,15}"
 _NEEDS_ESCAPE = r"[\s%#?:()\[\]{},;|@\"'\\\x00-\x1f\x7f]"
 _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
-_LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def parse(text: str, at: Span | None = None) -> AugUri:
     """Read a reference; a `CompileError` says why it is none or why it is not allowed."""
     if text[:4].lower() != SCHEME:
         raise forbidden(text, "only `aug:` and `#` are read", at)
-    if len(text) > _LONGEST:
+    if len(text) > REFERENCE_LENGTH:
         raise malformed(text, "it is too long", at)
     body, has_fragment, fragment = text[len(SCHEME) :].partition("#")
     if body.startswith("~"):

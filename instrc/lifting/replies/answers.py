@@ -18,9 +18,7 @@ from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reply import RawCall, Reply, joined
 from instrc.lifting.replies.responses import choice_of, is_choice, response
 from instrc.lifting.replies.streams import is_stream, pieces_in, whole
-
-_MOST_LEVELS = 3
-"""How often a text may hold a text that holds JSON."""
+from instrc.limits import TEXTS_IN_TEXTS
 
 Keys = Callable[[Json], "Ownership"]
 
@@ -59,7 +57,7 @@ def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
     if not said.strip():
         return Readings(Reply(cut=unended))  # arguments may be empty, an answer may not
     call = raw_call(None, text)
-    for _ in range(_MOST_LEVELS):  # a value that was written as JSON twice
+    for _ in range(TEXTS_IN_TEXTS):  # a value that was written as JSON twice
         held = call.arguments if call.unreadable is None else None
         inner = raw_call(None, held) if isinstance(held, str) and held.lstrip().startswith(("{", "[")) else None
         if inner is None or inner.unreadable is not None:

@@ -16,10 +16,8 @@ from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at
+from instrc.limits import SEARCHED_STARTS, SEARCHED_TEXT
 
-_LONGEST = 100_000
-"""Characters in which objects and calls without marks are searched for."""
-_TRIES = 100
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")
 
@@ -41,7 +39,7 @@ def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
         return InText([], "", unended=True)
     calls, rest = tagged(said)
     for search in (_fenced, _in_python, _lone):
-        if calls or len(said) > _LONGEST:
+        if calls or len(said) > SEARCHED_TEXT:
             break
         calls, rest = search(said, names)
     return InText(calls, rest.strip() if calls else said)
@@ -49,7 +47,7 @@ def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
 
 def fenced_value(text: str) -> tuple[Json, str] | None:
     """Return the object or list in the last fence of a text that holds one, and the text around it; `None` if there is none."""
-    for fence in reversed(list(_fences(text[:_LONGEST]))):
+    for fence in reversed(list(_fences(text[:SEARCHED_TEXT]))):
         value = _json(fence.body)
         if isinstance(value, dict | list):
             return value, (text[: fence.start] + text[fence.end :]).strip()
@@ -144,7 +142,7 @@ def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
     calls: list[RawCall] = []
     rest: list[str] = []
     end = 0
-    for _ in range(_TRIES):
+    for _ in range(SEARCHED_STARTS):
         begin = _OBJECT.search(text, end)
         if begin is None:
             break

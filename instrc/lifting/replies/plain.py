@@ -7,9 +7,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 
 from instrc.jsonvalue import AnyJson as Json
-
-_MOST_NESTED = 60
-"""Levels below which no object of a library is looked for."""
+from instrc.limits import PLAIN_LEVELS
 
 
 def plain(value: object) -> Json:
@@ -22,7 +20,7 @@ def _plain(value: object, level: int, known: dict[int, tuple[object, Json]]) -> 
         return value.value
     if value is None or isinstance(value, str | bytes | bytearray | int | float):
         return bytes(value) if isinstance(value, bytearray) else value
-    if level > _MOST_NESTED:
+    if level > PLAIN_LEVELS:
         return value
     if id(value) not in known:
         known[id(value)] = value, value  # what holds itself is left as it is

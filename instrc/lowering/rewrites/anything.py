@@ -15,12 +15,11 @@ from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
+from instrc.limits import DESCRIBED_SCHEMA
 from instrc.lowering.context import Context
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import NO_ASSERTIONS
-
-_LONGEST = 600
 
 
 def anything(dialect: Dialect, node: Json) -> Variant:
@@ -36,8 +35,8 @@ def written(context: Context, node: Json, reason: str, progress: Progress) -> tu
     form = anything(context.dialect, node)
     schema: Json = {key: value for key, value in node.items() if key not in NO_ASSERTIONS} if isinstance(node, dict) else node
     text = dumps(schema, indent=False)
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST] + "…"
+    if len(text) > DESCRIBED_SCHEMA:
+        text = text[:DESCRIBED_SCHEMA] + "…"
     note = f"{'Any JSON value' if form.kind == 'any' else 'JSON text'} that matches {text}."
     return replace(form, notes=(note,)), progress
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits import COMPARED_PAIRS
 from instrc.lowering.definitions import Definitions, shared_copy, tagged_later
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress
@@ -25,9 +26,6 @@ from instrc.schema.bounds import bound
 from instrc.schema.members import mapping
 from instrc.schema.relations import disjoint
 from instrc.schema.walk import rebuild
-
-_MOST_COMPARED = 1500
-"""Pairs of alternatives that are compared; the ones beyond are taken for alike."""
 
 
 def untangled(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tuple[list[Variant], Progress]:
@@ -115,7 +113,7 @@ def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definit
     for number, (left, right) in enumerate(combinations(range(len(forms)), 2)):
         if forms[left].codec == forms[right].codec:
             continue
-        if number >= _MOST_COMPARED or not disjoint(answered(left), answered(right), resolve=resolve):
+        if number >= COMPARED_PAIRS or not disjoint(answered(left), answered(right), resolve=resolve):
             found |= {left, right}
     return sorted(found)
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
+from instrc.limits import TUPLE_PLACES
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything
@@ -24,8 +25,6 @@ from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 from instrc.schema.members import listing
 
-_MOST_PLACES = 200
-"""Places of a tuple beyond which it is an array of the union of them."""
 _COUNTING = frozenset({"minItems", "maxItems", "uniqueItems", "contains"})
 
 
@@ -131,7 +130,7 @@ def _kept(node: JsonObject, rest: Json, context: Context, progress: Progress, fo
     bodies: list[Json] = []
     codecs: list[Codec] = []
     shut = False
-    for place in listing(node["prefixItems"])[: int(min(_most(node), _MOST_PLACES))]:
+    for place in listing(node["prefixItems"])[: int(min(_most(node), TUPLE_PLACES))]:
         body, codec, progress = fit(place, context.deeper(), progress, forms)
         if body is None:
             shut = True
@@ -162,7 +161,7 @@ def _kept(node: JsonObject, rest: Json, context: Context, progress: Progress, fo
 def _tuple(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
     """Say a tuple as an object: `item_1`, `item_2`, and `more` for what may follow."""
     least, most, prefix = int(bound(node, "minItems") or 0), _most(node), listing(node["prefixItems"])
-    if len(prefix) > _MOST_PLACES:
+    if len(prefix) > TUPLE_PLACES:
         return _written(node, "has more places than can be kept apart", context, progress)
     places = prefix if most >= len(prefix) else prefix[: int(most)]
     names = [f"item_{index}" for index in range(1, len(places) + 1)]

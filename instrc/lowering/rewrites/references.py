@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
+from instrc.limits import PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
@@ -21,12 +22,8 @@ from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
-_MOST_UNROLLED = 1000
-"""Schema objects that are rebuilt below recursive references before unrolling stops early."""
 _MOST_ACTIVE = 40
 """References inside one another that are written out."""
-_MOST_DEFINED = 500
-"""Definitions of a payload; what else is recursive is written as JSON text."""
 
 
 def references(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
@@ -61,7 +58,7 @@ def _unrolled(
 ) -> tuple[list[Variant], Progress]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
-    if often or progress.unrolled > _MOST_UNROLLED or len(context.active) > _MOST_ACTIVE:
+    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > _MOST_ACTIVE:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
         form, progress = anything.written(context, target, reason, progress)
         return [form], progress
@@ -82,7 +79,7 @@ def _definition(
     definitions = progress.definitions
     name = definitions.names.get(key)
     if name is None:
-        if len(definitions.names) >= _MOST_DEFINED:
+        if len(definitions.names) >= PAYLOAD_DEFINITIONS:
             return anything.written(context, target, "needs more definitions than can be kept apart", progress)
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)

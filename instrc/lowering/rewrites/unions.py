@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
+from instrc.limits import COMPARED_VARIANTS, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.notes import joined
@@ -32,10 +33,7 @@ from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
-_MOST_FORMS = 300
 _SCALARS = frozenset({"string", "integer", "number", "boolean"})
-_MOST_COMPARED = 60
-"""Branches of `oneOf` that are compared with each other."""
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 """Keywords that do not go into the branches of the union beside them."""
 
@@ -66,7 +64,7 @@ def branches(node: JsonObject, context: Context, progress: Progress, forms: Form
         schemas.append(schema)
         each, progress = forms(schema, context, progress)
         found += [_named(form, branch) for form in each] if isinstance(branch, dict) else each
-        if len(found) > _MOST_FORMS:
+        if len(found) > UNION_VARIANTS:
             form, progress = anything.written(context, node, "has more alternatives than can be kept apart", progress)
             return [form], progress
     if keyword == "oneOf" and not _exclusive(schemas, context):
@@ -87,7 +85,7 @@ def _named(form: Variant, branch: JsonObject) -> Variant:
 
 def _exclusive(schemas: Sequence[Json], context: Context) -> bool:
     """Say whether no value satisfies two of the schemas, so that `anyOf` says the same as `oneOf`."""
-    if len(schemas) > _MOST_COMPARED:
+    if len(schemas) > COMPARED_VARIANTS:
         return False
     return all(disjoint(left, right, resolve=context.target) for left, right in combinations(schemas, 2))
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from instrc.ir.graph import Instruction
 from instrc.ir.surface import Binding, Name
+from instrc.limits import SUGGESTED_NAMES
 from instrc.naming import pascal
 from instrc.problems.lookalikes import twin
 from instrc.problems.suggest import nearest, plain
 from instrc.source import Span
-
-_MOST = 3
 
 
 def suggestions(
@@ -27,7 +26,7 @@ def suggestions(
     near = [spelled.get(each, each) for each in nearest(name.text, known)]
     looks_like = twin(name.text)
     same = [spelled.get(each, each) for each in known if looks_like in {each, spelled.get(each)}] if looks_like else []
-    return tuple(dict.fromkeys([*same, *near, *_begun(name.text, values)]))[:_MOST]
+    return tuple(dict.fromkeys([*same, *near, *_begun(name.text, values)]))[:SUGGESTED_NAMES]
 
 
 def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import AnyJson as Json
-
-_MOST = 1_000
-"""Schemas looked at; one that takes more is believed."""
+from instrc.limits import OBJECT_SCHEMAS
 
 
 def admits_objects(schema: Json) -> bool:
@@ -13,7 +11,7 @@ def admits_objects(schema: Json) -> bool:
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
     waiting: list[list[Json]] = [[schema]]  # one schema of each list must admit objects
     seen: set[int] = set()
-    while waiting and len(seen) < _MOST:
+    while waiting and len(seen) < OBJECT_SCHEMAS:
         choices = waiting.pop()
         if len(choices) > 1:
             if not any(_says_object(choice) for choice in choices):

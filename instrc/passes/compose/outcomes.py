@@ -25,6 +25,7 @@ from instrc.ir.graph import (
 )
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits import OUTCOME_SCHEMAS
 from instrc.passes.compose.planned import RUN_PLAN, tools_of
 from instrc.schema.evaluation import satisfies
 
@@ -40,8 +41,6 @@ ERROR: Json = {
 }
 """What `error` is."""
 NULL: Json = {"type": "null"}
-_LARGEST = 5_000
-"""Schemas of which the value of a block may consist; of a larger one nothing is said."""
 
 
 class Outcomes:
@@ -62,7 +61,7 @@ class Outcomes:
             content = graph.steps[number].content
             if isinstance(content, When | Each | Repeat | Try | Do):
                 made = self._block(content)
-                self.blocks[number] = made if _size(made) <= _LARGEST else ANYTHING
+                self.blocks[number] = made if _size(made) <= OUTCOME_SCHEMAS else ANYTHING
 
     def origin(self, path: Path) -> Json:
         """Return the schema of what a path begins with."""
@@ -215,7 +214,7 @@ class Outcomes:
 def _size(schema: Json) -> int:
     count = 0
     waiting: list[Json] = [schema]
-    while waiting and count <= _LARGEST:
+    while waiting and count <= OUTCOME_SCHEMAS:
         node = waiting.pop()
         count += 1
         if isinstance(node, dict):

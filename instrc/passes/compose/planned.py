@@ -20,9 +20,9 @@ from instrc.ir.graph import (
     regions_of,
 )
 from instrc.ir.reads import Constant
+from instrc.limits import PLANNED_PLACES
 
 RUN_PLAN = "RunPlan_Activity"
-_MOST = 10_000
 
 
 def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
@@ -49,7 +49,7 @@ def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
     found: dict[str, Tool] = {}
     known = False
     waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
-    for _ in range(_MOST):
+    for _ in range(PLANNED_PLACES):
         if not waiting:
             break
         reading, tail = waiting.pop()

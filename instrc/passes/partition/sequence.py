@@ -12,15 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from instrc.limits import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
+
 EXECUTORS = 3
 BLOCK = 3
 """The executor of a block."""
-_PATIENCE = 20_000
-"""Chunks tried before the search settles for what it has; programs that people write need as many as they have chunks."""
-_MOST_BLOCKS = 24
-"""Blocks that others wait for, up to which every order of them is tried."""
-_WIDEST = 64
-"""States with the same sequence so far that are followed."""
 
 
 def sequence(
@@ -86,7 +82,7 @@ def _only_read_by_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]
 def _with_blocks(executors: Sequence[int], reads: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, int]]:
     """Return the sequence for pieces of which some wait for blocks."""
     search = _Search(executors, reads)
-    if executors.count(BLOCK) > _MOST_BLOCKS:
+    if executors.count(BLOCK) > ORDERED_BLOCKS:
         return _blocks_at_once(search)
     left = search.least(search.start)
     states = [search.start]
@@ -124,7 +120,7 @@ def _distinct(states: Iterable[_State]) -> list[_State]:
     kept: dict[object, _State] = {}
     for state in states:
         kept.setdefault(state.ready, state)
-        if len(kept) == _WIDEST:
+        if len(kept) == SEARCHED_STATES:
             break
     return list(kept.values())
 
@@ -249,7 +245,7 @@ class _Search:
                     continue
                 self.tried += 1
                 after = self.step(state, executor, closing=True)
-                if len(path) + 1 + self.ahead(after) > length and self.tried < _PATIENCE:
+                if len(path) + 1 + self.ahead(after) > length and self.tried < SEARCHED_CHUNKS:
                     continue
                 key = (len(path) + 1, after.ready)
                 if key in seen:
