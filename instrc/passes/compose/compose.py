@@ -103,6 +103,9 @@ class _Composer:
         for context in graph.contexts or ():
             self.fold({"type": "object"}, context.annotations, context.span)  # for its mistakes: its steps are not there yet
         self.demand_object(graph, schemas)
+        for number, places in placed.items():
+            for place in places:
+                self.demand_room(graph, schemas, schemas[number], place)
         if self.failed:
             return None
         if not graph.has_flow:
@@ -121,6 +124,18 @@ class _Composer:
         if own and not self.failed and not self.report.failed and not admits_objects(schemas[number]):
             self.failed = True
             self.report.add(problems.steps.OutputNotObject(at=step.span, word=step.stem))
+
+    def demand_room(self, graph: Graph, schemas: dict[int, Json], schema: Json, place: Placed) -> None:
+        """Report steps with keys written by hand that the property they are put into does not admit."""
+        for name in place.slots:
+            properties = schema.get("properties") if isinstance(schema, dict) else None
+            schema = properties.get(name) if isinstance(properties, dict) else None
+        if not isinstance(schema, dict) or schema.keys() <= {"type", "title", "description"}:
+            return
+        steps = (graph.steps[unit] for unit in place.block.units if isinstance(unit, int))
+        filled = {step.key: self.instructions.part(schemas[step.number]) for step in steps if step.key is not None}
+        whole: Json = {"type": "object", "properties": filled, "required": list(filled)}
+        self.fold(schema, (whole,), place.block.span)
 
     def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Made:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""

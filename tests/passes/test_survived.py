@@ -1,0 +1,98 @@
+"""Rules that no other test of the passes would miss: each was found by a change of the code that nothing noticed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import instrc
+from instrc.ir.artefact import Artefact
+from instrc.jsontext import dumps
+from instrc.passes.compose.objects import admits_objects
+from instrc.problems.report import Report
+
+TEXT = {"type": "string"}
+
+
+def an_object(**properties: Any) -> Any:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+VIBES: dict[str, Any] = {
+    "A": an_object(x=TEXT),
+    "B": an_object(y=TEXT),
+    "Judge": an_object(good={"type": "boolean"}, advice=TEXT),
+    "Get_Activity": an_object(id=TEXT),
+    "Ask_User": an_object(answer=TEXT),
+    "Closed": an_object(part={"type": "object", "additionalProperties": False}),
+    "Own": an_object(part=an_object(b={"type": "integer"})),
+    "Base": an_object(x=TEXT),
+    "Derived": {"$ref": "aug:Base"},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, schema in VIBES.items():
+        (tmp_path / f"{name}.vibe.json").write_text(dumps(schema), encoding="utf-8")
+    (tmp_path / "team.aug").write_text("input of;\nB(of)", encoding="utf-8")
+    return tmp_path
+
+
+def compiled(text: str, folder: Path) -> Artefact:
+    [made] = instrc.artefacts(text, roots=[folder])
+    return made
+
+
+def problems(text: str, folder: Path) -> list[instrc.Problem]:
+    report = Report()
+    try:
+        instrc.artefacts(text, roots=[folder], report=report)
+    except instrc.CompileError as error:
+        return list(error.problems)
+    return list(report.problems)
+
+
+@pytest.mark.parametrize(
+    "schema", [{"allOf": [{"type": "string"}]}, {"allOf": [{"type": "object"}, {"anyOf": [{"type": "string"}, {"const": 1}]}]}]
+)
+def test_what_no_object_satisfies_is_seen_in_a_conjunction(schema: Any) -> None:
+    assert not admits_objects(schema)
+    assert admits_objects({"allOf": [{"type": "object"}]})
+
+
+@pytest.mark.parametrize("call", ["Team(of: of)", "Team({ of: of })", "Team({ of })"])
+def test_braces_give_a_program_its_inputs_by_name(call: str, folder: Path) -> None:
+    made = compiled(f"const of = A(prompt); {call}", folder)
+    assert list(made.documents["tool"]["properties"]) == ["step1_a", "step2_b"]
+
+
+def test_previous_leads_to_a_member_of_what_a_name_had(folder: Path) -> None:
+    made = compiled("repeat { const it = Judge(prompt, previous.it.advice); it } until it.good", folder)
+    process = made.documents["process"]
+    [step] = process["$defs"]["LLM_1"]["properties"].values()
+    assert step["references"] == ["prompt", "previous.step1_judge.advice"]
+
+
+def test_a_contradiction_of_an_annotation_shows_the_vibe_and_the_program(folder: Path) -> None:
+    [problem] = problems('Derived @ { properties: { x: { type: "integer" } } }', folder)
+    assert problem.name == "contradiction"
+    assert isinstance(problem, instrc.problems.schemas.Contradiction)
+    assert (problem.left.uri, problem.right.uri) == ("aug:Derived", "program.aug")
+
+
+def test_a_step_in_the_wrong_context_is_named(folder: Path) -> None:
+    [problem] = problems("Process(LLM_Context({ a: Get_Activity(prompt) }))", folder)
+    assert (problem.name, "`a`" in problem.message) == ("cut-against-data-flow", True)
+    [problem] = problems("Process(LLM_Context({ a: A(Get_Activity(prompt)) }))", folder)
+    assert (problem.name, "`Get`" in problem.message) == ("cut-against-data-flow", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("Closed({ part: { b: B } })", "closed-away"), ("Own({ part: { b: B } })", "contradiction")]
+)
+def test_steps_that_a_property_does_not_admit_are_told_of_at_their_place(text: str, name: str, folder: Path) -> None:
+    [problem] = problems(text, folder)
+    assert (problem.name, problem.at is not None and problem.at.text) == (name, "{ b: B }")
