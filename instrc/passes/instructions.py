@@ -46,6 +46,10 @@ def _as_it_is(problem: Problem) -> Problem:
     return problem
 
 
+PART = "part:"
+"""What addresses of recursive schemas begin with that are parts of others."""
+
+
 class InstructionTable:
     """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too.
 
@@ -190,7 +194,7 @@ class InstructionTable:
         """Return a flat schema as a part of another: a recursive one goes in by reference."""
         if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
-        uri = f"part:{len(self._parts)}"
+        uri = f"{PART}{len(self._parts)}"
         self._parts[uri] = schema
         return {"$ref": uri}
 

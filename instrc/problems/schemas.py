@@ -80,7 +80,10 @@ class UnknownDialect(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a keyword was written: a document, a JSON Pointer in it, and the value there in short."""
+    """Where a keyword was written: a document, a JSON Pointer in it, and the value there in short.
+
+    It is shown by file and place where that is known.
+    """
 
     uri: str
     """Absolute URI of the document; empty for the schema itself."""
@@ -89,7 +92,8 @@ class Origin:
     at: Span | None = None
 
     def __str__(self) -> str:
-        place = f"`{self.uri}#{self.pointer}`"
+        at = self.at
+        place = f"`{self.uri}#{self.pointer}`" if at is None else f"`{at.source.name}:{at.line}:{at.column}`"
         return f"{place} ({self.value})" if self.value else place
 
 

@@ -60,11 +60,39 @@ def test_a_contradiction_names_both_files_and_stands_at_the_sign(
     assert problem.at.text == "@"
     assert text[: problem.at.start].count("@") == annotation[: annotation.rindex("@")].count("@")
     assert "allOf" not in problem.message
-    assert "aug:read-letter#/" in problem.message
+    assert "read-letter.vibe.json:" in problem.message
+    assert "program.aug:1:" in problem.message
     shown = {label.span.text: label.span.source.name for label in problem.labels}
     assert shown.keys() == {in_vibe, in_program}
     assert shown[in_vibe].endswith("read-letter.vibe.json")
     assert shown[in_program] == "program.aug"
+
+
+OWN_ALL_OF = {"allOf": [an_object(wish=TEXT), {"properties": {"wish": {"maxLength": 5}}}]}
+RECURSIVE = {**an_object(wish=TEXT), "properties": {"wish": TEXT, "more": {"$ref": "#"}}}
+
+
+@pytest.mark.parametrize(
+    ("vibe", "program"),
+    [
+        (OWN_ALL_OF, 'Letter(prompt) @ { properties: { wish: { type: "integer" } } }'),
+        (OWN_ALL_OF, 'Introspect_Mixin(Letter(prompt)) @ { properties: { wish: { type: "integer" } } }'),
+        ({"$ref": "aug:plain"}, 'Letter(prompt) @ { properties: { wish: { type: "integer" } } }'),
+        (RECURSIVE, 'Letter(prompt) @ { properties: { wish: { type: "integer" } } }'),
+    ],
+)
+def test_a_contradiction_shows_where_a_vibe_has_it_though_that_is_not_flat(vibe: Any, program: str, tmp_path: Path) -> None:
+    (tmp_path / "letter.vibe.json").write_text(dumps(vibe), encoding="utf-8")
+    (tmp_path / "plain.vibe.json").write_text(dumps(an_object(wish=TEXT)), encoding="utf-8")
+    [problem] = found(program, tmp_path)
+    assert problem.name == "contradiction"
+    assert problem.at.text == "@"
+    assert "#/" not in problem.message
+    shown = {label.span.text: Path(label.span.source.name).name for label in problem.labels}
+    assert shown == {
+        '"string"': "plain.vibe.json" if "$ref" in vibe else "letter.vibe.json",
+        '"integer"': "program.aug",
+    }
 
 
 def test_a_contradiction_inside_of_an_inline_schema_shows_both_sides(folder: Path) -> None:
@@ -79,7 +107,7 @@ def test_a_contradiction_inside_of_an_inline_schema_shows_both_sides(folder: Pat
 def test_what_fills_a_slot_is_told_from_the_vibe_that_has_it(folder: Path) -> None:
     [problem] = found("Wrap({ inner: ReadLetter })", folder)
     assert problem.name == "contradiction"
-    assert "aug:wrap#/properties/inner/type" in problem.message
+    assert "wrap.vibe.json:5:15" in problem.message
     assert "allOf" not in problem.message
 
 

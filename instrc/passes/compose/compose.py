@@ -175,12 +175,14 @@ class _Composer:
                     return schema
                 schema = yield self.filled(schema, slots, path, span, instruction)
                 schema = self.annotated(schema, annotations, span, instruction)
+                inside = [instruction]
                 for mixin in mixins:
                     if not admits_objects(schema):
                         raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
                     spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
-                    schema = self.annotated(spliced, mixin.annotations, mixin.span, mixin.mixin)
+                    inside.insert(0, mixin.mixin)
+                    schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)
                 return schema
             case _:
                 return {}  # a block is no content of a step
@@ -210,11 +212,11 @@ class _Composer:
             filling["required"] = added
         return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, slots=True)
 
-    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, instruction: Instruction | None = None) -> Json:
-        """Write annotations beside a schema, one after the other."""
+    def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
+        """Write annotations beside a schema, one after the other; `instructions` are what it was made of."""
         for annotation in annotations:
             self.warn_of_idle(schema, annotation, at)
-            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, instruction))
+            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:
@@ -226,18 +228,13 @@ class _Composer:
                 loop = "_iteration" in schema.get("properties", {})
                 self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
 
-    def fold(
-        self, schema: Json, more: tuple[Json, ...], at: Span, instruction: Instruction | None = None, *, slots: bool = False
-    ) -> Json:
-        """Intersect a schema with others; problems tell `instruction` from an annotation behind it, or from its `slots`."""
+    def fold(self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, slots: bool = False) -> Json:
+        """Intersect a schema with others; problems tell `instructions` from an annotation behind them, or from their `slots`."""
         if not more:
             return schema
 
         def place(problem: Problem) -> Problem:
-            return (
-                problem
-                if instruction is None
-                else with_places(problem, instruction, self.instructions.registry_of(instruction), at, slots=slots)
-            )
+            written = [(each, self.instructions.registry_of(each)) for each in instructions]
+            return with_places(problem, written, at, slots=slots) if written else problem
 
         return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)
