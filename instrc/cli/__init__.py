@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from instrc.version import __version__
 
+PROBLEMS = 1
 INTERRUPTED = 130
 """What a shell reports of a program stopped by Ctrl-C: 128 and the number of the signal."""
 READER_GONE = 141
@@ -20,7 +21,7 @@ INTERNAL_ERROR = 70
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default that of the process) and return its exit code: 0 fine, 1 problems, 2 wrong use."""
-    from instrc.cli.terminal import OutputFailedError, ReaderGoneError, write
+    from instrc.cli.terminal import OutputFailedError, ReaderGoneError, tell, write
 
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
@@ -44,7 +45,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return refuse("standard output", error.reason)
     except Exception as error:  # noqa: BLE001  -- the last net: a traceback is of no use to a user
+        if isinstance(error, FileNotFoundError) and _folder_is_gone():
+            tell("error: the working folder does not exist any more\n")
+            return PROBLEMS
         return _own_mistake(error)
+
+
+def _folder_is_gone() -> bool:
+    import os  # only here
+
+    try:
+        os.getcwd()  # noqa: PTH109  -- nothing else is needed of a path
+    except OSError:
+        return True
+    return False
 
 
 def _own_mistake(error: Exception) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
+from instrc.cli.typed_lines import typed_lines
 from instrc.files import STDIN, reason, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -63,21 +63,23 @@ def command(
 async def _talk(session: Session, file: Path) -> None:
     from instrc.runtime.models.model import ModelError
 
-    while True:
-        if is_terminal(sys.stdin):
-            tell("> ")
-        try:
-            line = await asyncio.to_thread(sys.stdin.readline)
-        except UnicodeDecodeError:
-            raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
-        if not line:
-            return
-        if line.strip():
-            try:
-                write(f"{await session.say(line.strip())}\n")
-            except ModelError as error:
-                tell(f"the model gave no answer: {error}\n")
-            _keep(file, session)
+    _ask()
+    try:
+        async for line in typed_lines():
+            if line.strip():
+                try:
+                    write(f"{await session.say(line.strip())}\n")
+                except ModelError as error:
+                    tell(f"the model gave no answer: {error}\n")
+                _keep(file, session)
+            _ask()
+    except UnicodeDecodeError:
+        raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
+
+
+def _ask() -> None:
+    if is_terminal(sys.stdin):
+        tell("> ")
 
 
 def _read(file: Path) -> list[Json]:

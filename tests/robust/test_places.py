@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +74,34 @@ def test_cases_that_cannot_be_updated_are_told(tmp_path: Path, capfd: pytest.Cap
 def test_a_file_of_cases_without_a_heading_has_no_cases(tmp_path: Path) -> None:
     (tmp_path / "x.cases.md").write_text("```json answer\n{}\n```\n", encoding="utf-8")
     assert main(["test"]) == 5
+
+
+def test_a_working_folder_that_is_gone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    for words in (["check", "."], ["compile", "../x.aug"], ["doctor"], ["runs"]):
+        assert main(words) == 1
+        assert "the working folder does not exist any more" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
+def test_a_session_that_waits_for_a_line_is_interrupted_at_once(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "instrc", "chat", "x.aug", *ON]
+    with subprocess.Popen(
+        [sys.executable, "-c", _INTERRUPTIBLE, *command], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as chat:
+        assert chat.stdin is not None
+        assert chat.stdout is not None
+        chat.stdin.write(b"hello\n")
+        chat.stdin.flush()
+        assert chat.stdout.readline()  # it has begun, and waits for the next line
+        chat.send_signal(signal.SIGINT)
+        assert chat.wait(60) == 130
+
+
+_INTERRUPTIBLE = "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+"""Where tests are started in the background, `SIGINT` is ignored, and what they start would ignore it too."""
