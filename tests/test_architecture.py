@@ -15,7 +15,7 @@ FLOORS: dict[str, int] = {
         [
             ["arguments", "limits", "source", "json", "naming", "regular", "resources", "tomltext", "version"],
             ["problems"],
-            ["ir", "python_types"],
+            ["ir", "python_types", "python_values"],
             ["schema"],
             ["flattening", "syntax", "vibes"],
             ["codecs", "comparing", "dialects", "passes", "plans", "sandbox"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from instrc.arguments import text_or_none
 from instrc.codecs.carry import Carrier
@@ -34,6 +34,7 @@ from instrc.jsonvalue import equal, freeze
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
+from instrc.python_values import json_of
 from instrc.schema.validation import validate
 
 
@@ -204,9 +205,10 @@ def _to_text(codec: TextCodec, value: Json) -> str:
     return text
 
 
-def encode(value: Json, map: Json, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
+def encode(value: object, map: Json, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
     """Return a value as a model would write it for the target: what `lift` turns back into it.
 
+    `value` is JSON, or an instance of a model of pydantic or a dataclass.
     `name` says which tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
 
@@ -216,6 +218,7 @@ def encode(value: Json, map: Json, name: str | None = None, *, check: bool = Tru
     record = record_of(text_or_none("name", name), records)
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
-    if check and (wrong := validate(value, record["schema"])):
+    written = cast("Json", json_of(value))
+    if check and (wrong := validate(written, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
-    return Interpreter(record).write(value)
+    return Interpreter(record).write(written)

@@ -36,6 +36,7 @@ from instrc.lowering.spelling import spelled
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
+from instrc.python_values import json_of
 
 UNROLL = 3
 """How often a recursive reference is written out where the target keeps none."""
@@ -98,7 +99,8 @@ def lower(
     `target` is a name that `targets()` lists, or a `Dialect` of your own.
     `envelope` names another target whose envelope is filled: `lower(Letter, "anthropic-strict", envelope="openai")` keeps
     Anthropic's rules for a gateway that speaks OpenAI's language, such as LiteLLM.
-    `examples` are values to show the model where the target has a field for them; they must satisfy the schema.
+    `examples` are values to show the model where the target has a field for them; JSON, or
+    instances of a model or a dataclass; they must satisfy the schema.
     `ordered` keeps the order of properties where the target would move optional ones.
     `unroll` says how often a recursive reference is written out where the target keeps none;
     `recursion` overrides what the target does about it.
@@ -110,7 +112,7 @@ def lower(
     if arguments.text_or_none("description", description) is not None:
         tool = tool._replace(description=description)
     if given := tuple(
-        each if isinstance(each, Example) else Example(plain(each)) for each in arguments.several("examples", examples)
+        each if isinstance(each, Example) else Example(plain(json_of(each))) for each in arguments.several("examples", examples)
     ):
         tool = tool._replace(examples=given)
     aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))

@@ -1,0 +1,187 @@
+"""Types of Python go to every provider and back: an instance, its words for the provider, the instance again."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import uuid
+from typing import Annotated, Any, Generic, Literal, NamedTuple, Optional, TypeVar, Union
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field, RootModel
+from typing_extensions import NotRequired, TypedDict  # noqa: UP035  -- pydantic reads those of `typing` from Python 3.12 on only
+
+import instrc
+from instrc.codecs.encode import Inexpressible
+
+T = TypeVar("T")
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Size(enum.IntEnum):
+    S = 1
+    L = 2
+
+
+class Place(TypedDict):
+    city: str
+    zip: NotRequired[str]
+
+
+@dataclasses.dataclass
+class Person:
+    name: str
+    place: Place
+    tags: list[str] = dataclasses.field(default_factory=list)
+    age: int | None = None
+
+
+class Box(BaseModel, Generic[T]):
+    item: T
+    more: list[T] = []
+
+
+class Node(BaseModel):
+    value: int
+    left: Optional[Node] = None  # noqa: UP045  -- both spellings
+    right: Node | None = None
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"] = "cat"
+    lives: int = Field(ge=1, le=9)
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"] = "dog"
+    name: Annotated[str, Field(min_length=1, max_length=20, pattern=r"^[A-Z]")]
+
+
+class Pet(BaseModel):
+    pet: Annotated[Union[Cat, Dog], Field(discriminator="kind")]  # noqa: UP007  -- both spellings
+    other: Cat | Dog | None = None
+
+
+class Alias(BaseModel):
+    source: str = Field(alias="from")
+    aims: list[str] = Field(alias="to-list", default_factory=list)
+
+
+class Times(BaseModel):
+    when: dt.datetime
+    day: dt.date
+    id: uuid.UUID
+    price: decimal.Decimal
+    span: dt.timedelta
+
+
+class Maps(BaseModel):
+    by_name: dict[str, int]
+    deep: dict[str, list[Place]] = {}
+    any: Any = None
+
+
+class Point(NamedTuple):
+    x: int
+    y: float
+
+
+class Tuples(BaseModel):
+    pair: tuple[int, str]
+    point: Point
+    rest: tuple[int, ...] = ()
+    unique: set[str] = set()
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    colour: Colour
+    size: Size = Size.S
+    both: Literal[1, "a"] | None
+
+
+class Cats(RootModel[list[Cat]]):
+    pass
+
+
+class Deep(BaseModel):
+    """Much in one."""
+
+    persons: list[Person]
+    boxes: Box[Box[int]]
+    choice: int | str | list[Box[str]]
+
+
+class Empty(BaseModel):
+    pass
+
+
+ANN = Person("Ann", {"city": "Rome"}, ["a"], 3)
+INSTANCES: list[tuple[Any, Any]] = [
+    (Person, ANN),
+    (Person, Person("Ann", {"city": "Rome", "zip": "1"})),
+    (Box[int], Box[int](item=3, more=[1])),
+    (Node, Node(value=1, left=Node(value=2, right=Node(value=3)))),
+    (Pet, Pet(pet=Cat(lives=3))),
+    (Pet, Pet(pet=Dog(name="Rex"), other=Cat(lives=9))),
+    (Alias, Alias.model_validate({"from": "a", "to-list": ["b"]})),
+    (
+        Times,
+        Times(
+            when=dt.datetime(2024, 1, 2, 3, 4, 5, tzinfo=dt.UTC),
+            day=dt.date(2024, 1, 2),
+            id=uuid.UUID(int=5),
+            price=decimal.Decimal("1.50"),
+            span=dt.timedelta(hours=1),
+        ),
+    ),
+    (Maps, Maps(by_name={"a": 1, "б": 2}, deep={"x": [{"city": "Rome"}]}, any={"k": [1, None]})),
+    (Tuples, Tuples(pair=(1, "a"), point=Point(1, 2.5), rest=(1, 2), unique={"q"})),
+    (Strict, Strict(colour=Colour.BLUE, both=None)),
+    (Strict, Strict(colour=Colour.RED, size=Size.L, both="a")),
+    (Cats, Cats([Cat(lives=1)])),
+    (Deep, Deep(persons=[ANN], boxes=Box[Box[int]](item=Box[int](item=1)), choice=[Box[str](item="q")])),
+    (Empty, Empty()),
+    (list[Person], [ANN]),
+    (Place, {"city": "Rome"}),
+    (Point, Point(1, 2.0)),
+    (Colour, Colour.RED),
+    (dict[str, Colour], {"a": Colour.RED}),
+]
+
+
+@pytest.mark.parametrize("target", instrc.targets())
+def test_an_instance_is_written_for_a_provider_and_read_again(target: Any) -> None:
+    for described, instance in INSTANCES:
+        lowered = instrc.lower(described, target, name="it")
+        answer = instrc.lift(instrc.encode(instance, lowered), lowered)
+        assert (answer.status, answer.problems) == ("ok", ()), described
+        assert answer.as_model(described) == instance
+
+
+def test_instances_stand_for_examples() -> None:
+    [example] = instrc.lower(Person, "anthropic", name="it", examples=[ANN]).payload["input_examples"]
+    assert example["name"] == "Ann"
+
+
+def test_null_that_is_no_default_stays() -> None:
+    lowered = instrc.lower(Strict, "jsonschema", name="it")
+    assert instrc.encode(Strict(colour=Colour.RED, both=None), lowered) == {"colour": "red", "size": 1, "both": None}
+    assert "left" not in instrc.encode(Node(value=1), instrc.lower(Node, "jsonschema", name="it"))
+
+
+@pytest.mark.parametrize("odd", [object(), Person, {"a": {1, 2}.__iter__()}, [[object()]], lambda: None])
+def test_what_is_no_value_is_one_problem(odd: Any) -> None:
+    lowered = instrc.lower(Person, "openai", name="it")
+    with pytest.raises((instrc.CompileError, Inexpressible)):
+        instrc.encode(odd, lowered)
+    circle: list[Any] = [ANN]
+    circle.append(circle)
+    with pytest.raises((instrc.CompileError, Inexpressible)):
+        instrc.encode(circle, lowered)
