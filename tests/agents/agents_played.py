@@ -110,9 +110,9 @@ def calls_of(now: Iterable[Call], first: int = 0, ids: tuple[str, ...] = ()) -> 
     ]
 
 
-def theirs(run: Any, model: Plays, log: Log, task: str = "q") -> Played:
+def theirs(run: Any, model: Plays, log: Log, task: str = "q", stored: dict[str, Any] | None = None) -> Played:
     """Run an agent of smolagents and return what it did."""
-    result = run.run(task, return_full_result=True)
+    result = run.run(task, return_full_result=True, additional_args=stored)
     played = Played(answer=result.output, asked=model.asked, exhausted=result.state == "max_steps_error")
     for step in run.memory.steps:
         if isinstance(step, smolagents.PlanningStep):
@@ -139,7 +139,7 @@ def acted(now: Round, ids: tuple[str, ...] = ()) -> Any:
     return {"_thought": "", "plan": plan, "answer": final}
 
 
-def ours(program: Any, model: instrc.Scripted, activities: Mapping[str, Any], log: Log, task: str = "q") -> Played:
+def ours(program: Any, model: instrc.Scripted, activities: Mapping[str, Any], log: Log, task: Any = "q") -> Played:
     """Run a program of ours and return what it did."""
     run = instrc.run(program, task, model=model, activities=activities)
     assert run.status == "done", run.outcome

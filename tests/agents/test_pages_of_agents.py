@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -44,3 +45,28 @@ def test_every_document_has_its_systems() -> None:
     names = {page.parent.name for page in PAGES}
     smolagents = {"tool-calling-agent", "code-agent", "planning-agent", "managed-agents"}
     assert names == {"hugging-gpt", "console-agent", *smolagents}
+
+
+SHARING = {"save", "to_dict", "from_dict", "from_hub", "from_folder", "push_to_hub"}
+_CLASS = re.compile(r"`(\w+)` \((\d+)\)")
+
+
+def test_lines_of_smolagents_are_those_of_its_classes() -> None:
+    smolagents = pytest.importorskip("smolagents")
+    source = Path(smolagents.agents.__file__).read_text("utf-8")
+    lines: dict[str, int] = {}
+    for kind in (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)):
+        apart = (each for each in kind.body if isinstance(each, ast.FunctionDef) and each.name in SHARING)
+        lines[kind.name] = _length(kind) - sum(map(_length, apart))
+    for name in ("tool-calling-agent", "code-agent", "planning-agent", "managed-agents"):
+        ((what, count),) = [row for row in rows(AGENTS / name / "README.md") if "of smolagents" in row[0]]
+        told = {kind: int(number) for kind, number in _CLASS.findall(what)}
+        assert len(told) == 2
+        assert told == {kind: lines[kind] for kind in told}
+        assert int(count) == sum(told.values())
+
+
+def _length(node: ast.ClassDef | ast.FunctionDef) -> int:
+    """Return the lines of a class or a function, decorators with it."""
+    assert node.end_lineno is not None
+    return node.end_lineno + 1 - min([node.lineno, *(each.lineno for each in node.decorator_list)])

@@ -30,18 +30,18 @@ def multiply(a: Any, b: Any) -> Call:
     return Call("multiply_Activity", {"a": a, "b": b})
 
 
-def theirs(script: list[Round], last: Any = None) -> Played:
+def theirs(script: list[Round], last: Any = None, stored: dict[str, Any] | None = None) -> Played:
     log: play.Log = []
     model = Plays(script, last)
     run = smolagents.ToolCallingAgent(tools=play.tools_of(FOLDER, agent.TOOLS, log), model=model, verbosity_level=0)
-    return play.theirs(run, model, log)
+    return play.theirs(run, model, log, stored=stored)
 
 
-def ours(script: list[Round], last: Any = None) -> Played:
+def ours(script: list[Round], last: Any = None, stored: dict[str, Any] | None = None) -> Played:
     log: play.Log = []
     model = instrc.Scripted({"act": [play.acted(each) for each in script], "provide_final_answer": {"answer": last}})
-    tools = {name: play.logged(log, name, tool) for name, tool in agent.TOOLS.items()}
-    return play.ours(PROCESS, model, tools, log)
+    tools = {name: agent.with_stored_values(play.logged(log, name, tool)) for name, tool in agent.TOOLS.items()}
+    return play.ours(PROCESS, model, tools, log, {"prompt": "q", **({"stored": stored} if stored else {})})
 
 
 EQUAL: dict[str, list[Round]] = {
@@ -64,6 +64,39 @@ EQUAL: dict[str, list[Round]] = {
 @pytest.mark.parametrize("script", EQUAL.values(), ids=EQUAL)
 def test_it_answers_calls_and_observes_what_smolagents_does(script: list[Round]) -> None:
     assert ours(script) == theirs(script)
+
+
+STORED: dict[str, Any] = {"home": "Oslo", "away": "Paris", "kelvin": "fahrenheit", "Paris": "Oslo"}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        [[weather("home")], [answer("4 C")]],
+        [[weather("home"), weather("away")], [answer("18 C")]],
+        [[weather("Paris")], [answer("one step only")]],
+        [[weather("at home")], [answer("no name")]],
+        [[weather("nobody"), multiply(2, 3)][1:], [answer("x")]],
+    ],
+    ids=["a name", "two names", "a value that is a name too", "a name within a text", "no text"],
+)
+def test_a_text_that_is_the_name_of_a_stored_value_stands_for_the_value(script: list[Round]) -> None:
+    we, they = ours(script, stored=STORED), theirs(script, stored=STORED)
+    assert we.calls == they.calls
+    assert we.answer == they.answer
+    assert they.told or we.observed == they.observed
+
+
+def test_a_model_is_shown_the_stored_values_and_may_not_replace_them() -> None:
+    call = {"tool": "weather_Activity", "id": "a", "arguments": {"city": "home", "stored": {"home": "Paris"}}}
+    plan = {"_thought": "", "plan": [call], "answer": None}
+    good = {"_thought": "", "plan": [{**call, "arguments": {"city": "home"}}], "answer": None}
+    model = instrc.Scripted({"act": [plan, good, play.acted([answer("x")])]})
+    given = {"prompt": "q", "stored": {"home": "Oslo"}}
+    done = instrc.run(PROCESS, given, model=model, activities=agent.ACTIVITIES)
+    assert json.loads(model.sent[0].message.split("-----")[1])["stored"] == {"home": "Oslo"}
+    assert "stored" in " ".join(play.told(model.sent[1].message))
+    assert [each["output"] for each in play.results(done.record["repeatContext1"][0])] == ["4 C"]
 
 
 FAULTY: dict[str, tuple[list[Round], str, str]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,27 @@ def multiply(given: Mapping[str, Any]) -> int:
 
 def weather(given: Mapping[str, Any]) -> str:
     """Tell the weather of a city that we know."""
-    if given["city"] not in _CELSIUS:
+    if given["city"] not in list(_CELSIUS):  # a stored value may be of any type
         message = f"no such city: {given['city']}"
         raise instrc.ActivityError(message, code="unknown-city", retry=False)
     celsius = _CELSIUS[given["city"]]
     return f"{celsius * 9 // 5 + 32} F" if given.get("unit") == "fahrenheit" else f"{celsius} C"
 
 
+def with_stored_values(tool: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """Return a tool in whose arguments the name of a stored value stands for that value."""
+
+    def call(given: Mapping[str, Any]) -> Any:
+        values = given.get("stored") or {}
+        written = {name: value for name, value in given.items() if name != "stored"}
+        return tool({name: values.get(value, value) if isinstance(value, str) else value for name, value in written.items()})
+
+    return call
+
+
 TOOLS = {"multiply_Activity": multiply, "weather_Activity": weather}
 """What the model may call, by the names it sees."""
+ACTIVITIES = {name: with_stored_values(tool) for name, tool in TOOLS.items()}
 PLAYED = [
     {
         "_thought": "Both can be asked for at once.",
@@ -49,7 +61,7 @@ def main() -> None:
     parser.add_argument("--model", help="a model such as `gigachat:GigaChat-2-Max`; without it a conversation is played")
     given = parser.parse_args()
     model = given.model or instrc.Scripted({"act": PLAYED})
-    run = instrc.run(HERE / "tool-calling-agent.aug", given.question, model=model, activities=TOOLS)
+    run = instrc.run(HERE / "tool-calling-agent.aug", given.question, model=model, activities=ACTIVITIES)
     print(run.value["answer"])
 
 
