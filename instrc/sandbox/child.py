@@ -21,6 +21,10 @@ from instrc.sandbox.observation import Limits, limits_of
 if TYPE_CHECKING:
     from smolagents.local_python_executor import LocalPythonExecutor
 
+_LONGEST_VALUE = 20_000
+"""Characters of a last value that smolagents shows."""
+_LONGEST_NOTE = 100
+"""Characters of the note in a text that smolagents has shortened, at most."""
 _TOO_MANY = re.compile(r"Reached the max number of operations|iterations in While loop exceeded")
 _RAISED = re.compile(r"(\w+): (.*)", re.DOTALL)
 
@@ -79,11 +83,12 @@ def _executor(limits: Limits, schemas: dict[str, Json], pipe: _Pipe) -> LocalPyt
         list(limits.imports), max_print_outputs_length=limits.output, timeout_seconds=None
     )
     tools = {name: _tool(name, schema, pipe) for name, schema in schemas.items()}
-    executor.send_tools({"final_answer": _final_answer, **tools})
+    executor.send_tools({"final_answer": final_answer, **tools})
     return executor
 
 
-def _final_answer(answer: object = None) -> object:
+def final_answer(answer: object) -> object:
+    """Return the answer that the code ends the run with; what the code calls has this name."""
     return answer
 
 
@@ -126,16 +131,24 @@ def _run(executor: LocalPythonExecutor, code: str, limits: Limits) -> dict[str, 
     signal.setitimer(signal.ITIMER_REAL, limits.seconds, 0.2)  # again, should the first one be swallowed
     try:
         result = executor(code)
-        found |= {"value": _plain(result.output), "text": str(result.output)[: limits.output], "final": result.is_final_answer}
+        text = _shortened(_whole(str(result.output)), min(_LONGEST_VALUE, limits.output))
+        found |= {"value": _plain(result.output), "text": text, "final": result.is_final_answer}
     except _TimeIsUp:
         found |= {"kind": "time", "message": f"the code ran longer than {limits.seconds:g} seconds"}
     except MemoryError:
         found |= {"kind": "memory", "message": f"the code needs more than {limits.memory:,} bytes of memory"}
     except BaseException as error:  # noqa: BLE001  -- whatever the code raises is shown to the model
-        found |= {"kind": _kind(error), "message": f"{error}"[: limits.output] or type(error).__name__}
+        found |= {"kind": _kind(error), "message": _whole(f"{error}"[: limits.output]) or type(error).__name__}
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return {"logs": _logs(executor), **found}
+    return {"logs": _logs(executor, limits), **found}
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return a text as smolagents shows it: of a long one the beginning and the end, and a note between them."""
+    from smolagents.utils import truncate_content
+
+    return str(truncate_content(text, most))
 
 
 def _kind(error: BaseException) -> str:
@@ -149,23 +162,30 @@ def _alarm(_number: int, _frame: object) -> None:
     raise _TimeIsUp
 
 
-def _logs(executor: LocalPythonExecutor) -> str:
-    return str(executor.state.get("_print_outputs", ""))
+def _logs(executor: LocalPythonExecutor, limits: Limits) -> str:
+    """Return what the code printed; the interpreter shortens it itself unless a limit has ended the round."""
+    printed = _whole(str(executor.state.get("_print_outputs", "")))
+    return printed if len(printed) <= limits.output + _LONGEST_NOTE else _shortened(printed, limits.output)
+
+
+def _whole(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which no JSON can hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _plain(value: object) -> Json:
     """Return a value as JSON, as far as it is that; else as Python writes it."""
     try:
-        plain: Json = json.loads(json.dumps(value, allow_nan=False))
+        plain: Json = json.loads(_whole(json.dumps(value, allow_nan=False, ensure_ascii=False)))
     except (TypeError, ValueError, RecursionError):
         pass
     else:
         return plain
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {_whole(str(key)): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
-    return str(value)
+    return _whole(str(value))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ _PATHS = (
 )
 
 
+_UNSEEN = ("mkfifo", "mknod", "chroot", "lchmod", "lchflags", "pidfd_open")
+"""Functions of `os` that no audit event tells of, as far as they change or show something outside: they are taken away."""
+
+
 def limit_memory(size: int) -> None:
     """Let the process have no more memory, no large files, and no dumps of itself."""
     try:
@@ -44,9 +48,17 @@ def limit_memory(size: int) -> None:
             resource.setrlimit(limit, (least, least))
 
 
+def _take_away() -> None:
+    for module in (sys.modules.get(name) for name in ("os", "posix", "nt")):
+        for name in _UNSEEN:
+            if module is not None and hasattr(module, name):
+                delattr(module, name)
+
+
 def forbid(folder: str) -> None:
     """Forbid what code has no business with; files may be read where modules lie, and written in the folder."""
     own = Path(folder).resolve()
+    _take_away()
     readable = tuple({str(Path(place).resolve()) for place in [sys.prefix, sys.base_prefix, *sys.path] if place})
 
     def inside(path: object) -> bool:

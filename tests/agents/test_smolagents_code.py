@@ -150,6 +150,41 @@ SCRIPTS = {
     "a variable of a round that failed": [code("a = 5", "1 / 0"), code("final_answer(a)")],
     "code after the answer": [code("final_answer(1)", "print('after')")],
     "a class": [code("class P:", "    n = 3", "p = P()", "print(p.n)"), code("final_answer(p.n)")],
+    "thirty thousand prints": [code("for i in range(30000):", "    print('line', i)"), code("final_answer('x')")],
+    "a very long print": [code("print('x' * 300000)"), code("final_answer('x')")],
+    "a very long last value": [code("'y' * 200000"), code("final_answer('z' * 100000)")],
+    "many letters": [code("print('Осло 🌊', 'é')", "'日本'"), code("final_answer('Привет')")],
+    "two syntax errors in a row": [code("x = = 1"), code("def f(:"), code("final_answer(1)")],
+    "arguments left out": [code("print(look_up('Oslo'), look_up('Oslo', 2020))"), code("final_answer(look_up(city='Paris'))")],
+    "an answer in an endless loop": [code("i = 0", "while True:", "    i += 1", "    if i > 4:", "        final_answer(i)")],
+    "an answer in a function": [code("def done(x):", "    final_answer(x * 2)", "done(21)")],
+    "an answer where errors are caught": [code("try:", "    final_answer(5)", "except Exception:", "    print('caught')")],
+    "an answer that is nothing": [code("final_answer(None)")],
+    "a failing tool that is caught": [
+        code("try:", "    look_up('Rome')", "except Exception:", "    print('caught')"),
+        code("final_answer('x')"),
+    ],
+    "an error of its own": [code("class Mine(Exception):", "    pass", "raise Mine('own')"), code("final_answer('x')")],
+    "a failing assertion": [code("assert 1 == 2, 'no'"), code("final_answer('x')")],
+    "comprehensions": [
+        code("a = {i: i * i for i in range(4)}", "b = sorted({i % 3 for i in range(9)})", "print(a, [x for x in b if x])"),
+        code("final_answer(b)"),
+    ],
+    "stars and formats": [code("first, *rest = [1, 2, 3]", "print(f'{first:>5}|{rest!r}', *rest)"), code("final_answer(rest)")],
+    "a variable that is gone": [code("a = 1", "del a", "print(a)"), code("final_answer('x')")],
+    "dates": [code("import datetime", "d = datetime.date(2024, 2, 29)", "print(d)"), code("final_answer(str(d))")],
+    "what the interpreter does not know": [
+        code("match 3:", "    case 3:", "        print('three')"),
+        code("def g():", "    yield 1", "print(list(g()))"),
+        code("().__class__.__bases__[0].__subclasses__()"),
+        code("open('/etc/passwd').read()"),
+        code("final_answer(2 ** 70)"),
+    ],
+    "wrong indexes, keys, members and types": [
+        *(code(each) for each in ("[1][5]", "{}['k']", "(1).nothing", "1 + 'a'")),
+        code("final_answer('x')"),
+    ],
+    "only a comment": [code("# nothing"), code("final_answer('x')")],
     "twenty rounds in vain": [code("print('again')")],
 }
 
@@ -165,6 +200,26 @@ def test_an_answer_without_code_is_told_and_costs_a_round(runs: CodeRuns) -> Non
     assert (we.answer, we.asked) == (they.answer, they.asked)
     assert "no code was found" in str(we.errors[0])
     assert they.errors[0]
+
+
+def test_code_that_is_empty_is_told_and_costs_a_round(runs: CodeRuns) -> None:
+    script = [code(""), "I do not know.", code("final_answer('now')")]
+    we, they = ours(runs, script), theirs(script)
+    assert (we.answer, we.asked) == (they.answer, they.asked)
+    assert all("no code was found" in str(each) for each in we.errors[:2])
+    assert all(they.errors[:2])
+
+
+def test_an_answer_without_a_value_is_an_error_of_the_code(runs: CodeRuns) -> None:
+    script = [code("final_answer()"), code("final_answer('now')")]
+    we, they = ours(runs, script), theirs(script)
+    assert (we.answer, we.asked) == (they.answer, they.asked)
+    assert all("missing 1 required positional argument: 'answer'" in str(each.errors[0]) for each in (we, they))
+
+
+def test_an_answer_is_plain_json(runs: CodeRuns) -> None:
+    assert ours(runs, [code("final_answer((1, 2))")]).answer == [1, 2]
+    assert ours(runs, [code("final_answer('\\ud800')")]).answer == "\ufffd"
 
 
 def test_a_failing_tool_is_an_error_of_the_code(runs: CodeRuns) -> None:

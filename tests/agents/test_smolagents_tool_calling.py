@@ -57,6 +57,17 @@ EQUAL: dict[str, list[Round]] = {
     "ten calls in parallel": [[multiply(index, index) for index in range(10)], [answer(81)]],
     "five rounds": [*([multiply(index, 2)] for index in range(5)), [answer(8)]],
     "large numbers": [[multiply(10**20, -3)], [answer("large")]],
+    "an answer in many letters": [[answer("Привет 🌊 \u2028")]],
+    "an answer with keys in many letters": [[weather("Oslo", unit="celsius")], [answer({"ключ": "значение"})]],
+    "an answer of 200,000 letters": [[answer("x" * 200_000)]],
+    "an empty answer": [[answer("")]],
+    "an answer that is zero": [[answer(0)]],
+    "an answer that is an empty list": [[answer([])]],
+    "an answer that looks like JSON": [[answer('{"a": 1}')]],
+    "an answer of digits": [[answer("42")]],
+    "an output of 4,000 digits": [[multiply(10**2000, 10**2000)], [answer("long")]],
+    "zero and less": [[multiply(0, -5), multiply(-1, -1)], [answer("x")]],
+    "a round that calls nothing": [[], [answer("x")]],
     "an answer in the last round": [*([multiply(index, 2)] for index in range(19)), [answer(36)]],
 }
 
@@ -97,6 +108,35 @@ def test_a_model_is_shown_the_stored_values_and_may_not_replace_them() -> None:
     assert json.loads(model.sent[0].message.split("-----")[1])["stored"] == {"home": "Oslo"}
     assert "stored" in " ".join(play.told(model.sent[1].message))
     assert [each["output"] for each in play.results(done.record["repeatContext1"][0])] == ["4 C"]
+
+
+TWO_FAULTS: dict[str, list[Round]] = {
+    "two texts in a row": ["one", "two", [answer("x")]],
+    "an empty text": ["", [answer("x")]],
+    "texts between calls": [[weather("Oslo")], "bad", [weather("Paris")], "bad again", [answer("x")]],
+}
+
+
+@pytest.mark.parametrize("script", TWO_FAULTS.values(), ids=TWO_FAULTS)
+def test_texts_that_are_no_calls_cost_what_they_cost_in_smolagents(script: list[Round]) -> None:
+    assert ours(script) == theirs(script)
+
+
+OTHERWISE: dict[str, tuple[list[Round], list[str], list[str]]] = {
+    "null for an optional text is no text": ([[weather("Oslo", unit=None)], [answer("x")]], [], ["weather_Activity"]),
+    "2.0 is an integer, as JSON Schema has it": ([[multiply(2.0, 3)], [answer("x")]], ["multiply_Activity"], []),
+    "a wrong call keeps the others of its round back": (
+        [[multiply("six", 7), weather("Oslo")], [answer("x")]],
+        [],
+        ["weather_Activity"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "we", "they"), OTHERWISE.values(), ids=OTHERWISE)
+def test_what_is_called_otherwise_on_purpose(script: list[Round], we: list[str], they: list[str]) -> None:
+    assert [name for name, _ in ours(script).calls] == we
+    assert [name for name, _ in theirs(script).calls] == they
 
 
 FAULTY: dict[str, tuple[list[Round], str, str]] = {

@@ -11,7 +11,10 @@ from instrc.sandbox.observation import Limits, Recorded, Round, ToolCall, ToolRe
 from instrc.sandbox.sandbox import Sandbox
 
 LIMITS = Limits(
-    seconds=5, memory=700 * 1024 * 1024, operations=200_000_000, imports=("os", "socket", "subprocess", "pathlib", "io")
+    seconds=5,
+    memory=700 * 1024 * 1024,
+    operations=200_000_000,
+    imports=("os", "socket", "subprocess", "pathlib", "io", "ctypes", "importlib", "threading", "time", "signal"),
 )
 
 
@@ -87,6 +90,28 @@ VIOLATIONS = {
         ),
         "ended",
     ),
+    "a library of C": ("import ctypes\nctypes.CDLL(None).system(b'true')", "error"),
+    "a shell by way of a module": ("import pathlib\npathlib.os.system('true')", "error"),
+    "all classes there are": ("[c for c in ().__class__.__base__.__subclasses__()]", "error"),
+    "an import by name": ("__import__('os')", "error"),
+    "an import by a module": ("import importlib\nimportlib.import_module('subprocess').run(['true'])", "error"),
+    "a file by its descriptor": ("import os\nos.read(os.open('/etc/passwd', 0), 10)", "error"),
+    "the environment of the process": ("import pathlib\npathlib.Path('/proc/self/environ').read_text()", "error"),
+    "the memory of the process around": ("import os\nos.open(f'/proc/{os.getppid()}/mem', 2)", "error"),
+    "the end of the process around": ("import os\nos.kill(os.getppid(), 9)", "error"),
+    "a file outside deleted": ("import os\nos.remove('/tmp/instrc-outside')", "error"),
+    "a pipe outside": ("import os\nos.mkfifo('/tmp/instrc-outside')", "error"),
+    "a node outside": ("import os\nos.mknod('/tmp/instrc-outside')", "error"),
+    "another folder": ("import os\nos.chdir('/')", "error"),
+    "a number of 60,000 digits as a value": ("2 ** 200000", "error"),
+    "a number of 60,000 digits as an answer": ("final_answer(2 ** 200000)", "error"),
+    "an answer without a value": ("final_answer()", "error"),
+    "a list that holds itself": ("x = []\nx.append(x)\nfinal_answer(x)", "error"),
+    "a value that cannot be written": ("class B:\n    def __str__(self):\n        return 1 / 0\nB()", "error"),
+    "the end of Python": ("raise SystemExit", "error"),
+    "an interruption": ("raise KeyboardInterrupt", "error"),
+    "an alarm put off": ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nwhile True:\n    pass", "time"),
+    "a closed pipe": ("import os\nos.closerange(0, 64)", "ended"),
     "a deep recursion": ("def f(n):\n    return f(n + 1)\nf(0)", "error"),
 }
 
@@ -97,6 +122,34 @@ def test_a_violation_is_an_observation_and_the_run_goes_on(sandbox: Sandbox, cod
     assert found.kind in ({kind, "error", "ended"} if "recursion" in code or "f(n" in code else {kind}), found
     assert found.message
     assert sandbox.run_with("kept + 1", {}).value == 42
+
+
+def test_two_thousand_threads_are_an_observation() -> None:
+    code = "import threading, time\nfor i in range(2000):\n    threading.Thread(target=time.sleep, args=(60,)).start()"
+    with Sandbox([], Limits(memory=700 * 1024 * 1024, imports=("threading", "time"))) as sandbox:
+        assert sandbox.run_with(code, {}).kind in {"error", "memory", "ended"}
+        assert sandbox.run_with("1 + 1", {}).value == 2
+
+
+def test_what_is_printed_has_a_limit_in_a_round_that_time_has_ended_too() -> None:
+    with Sandbox([], Limits(seconds=1, output=5000, operations=10**9)) as sandbox:
+        found = sandbox.run_with("while True:\n    print('x' * 100)", {})
+        assert found.kind == "time"
+        assert len(found.logs) < 5200
+        assert "has been truncated" in found.logs
+
+
+def test_of_a_long_last_value_the_beginning_and_the_end_are_shown(sandbox: Sandbox) -> None:
+    found = sandbox.run_with("'a' + 'x' * 100_000 + 'b'", {})
+    assert (found.text[0], found.text[-1]) == ("a", "b")
+    assert "has been truncated" in found.text
+    assert len(str(found.value)) == 100_002
+
+
+def test_halves_of_surrogate_pairs_are_replaced(sandbox: Sandbox) -> None:
+    found = sandbox.run_with("print('a\\ud800b')\n{'\\ud800': ['\\udc00', '\\ud83c\\udf0a']}", {})
+    assert found.logs == "a\ufffdb\n"
+    assert found.value == {"\ufffd": ["\ufffd", "\U0001f30a"]}
 
 
 def test_a_file_in_its_own_folder_may_be_written(sandbox: Sandbox) -> None:

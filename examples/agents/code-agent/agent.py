@@ -47,8 +47,8 @@ TOOLS = {"multiply": multiply, "look_up": look_up}
 def code_of(text: str) -> str:
     """Return the code of an answer: between tags, else in fenced blocks, else all of it if it parses."""
     for pattern in _BLOCKS:
-        if found := re.findall(pattern, text, re.DOTALL):
-            return "\n\n".join(each.strip() for each in found)
+        if found := "\n\n".join(each.strip() for each in re.findall(pattern, text, re.DOTALL)):
+            return found
     ast.parse(text)
     return text
 
