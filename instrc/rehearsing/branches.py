@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 from instrc.ir.flow import Each, Else, Repeat, Try, When
 from instrc.jsonvalue import AnyJson as Json
 from instrc.rehearsing.points import refusals
-from instrc.runtime.interpreter.v1.program import Program, Region, Unit
+from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.state import ROOT, joined
+from instrc.runtime.interpreter.v1.units import Region, Unit
 
 Way: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
 

@@ -14,8 +14,9 @@ from instrc.rehearsing.branches import Taken
 from instrc.rehearsing.points import ABSENT, AS_MADE, Fails, Point
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command, Result
-from instrc.runtime.interpreter.v1.program import Program, Unit
+from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.refusals import INPUT
+from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.validation import complaints
 

@@ -12,8 +12,9 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.check import check_plan
 from instrc.runtime.interpreter.commands import Kind
-from instrc.runtime.interpreter.v1.program import Program, Region, Unit
+from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
+from instrc.runtime.interpreter.v1.units import Region, Unit
 from instrc.runtime.models.sampling import instance_of
 
 ABSENT = object()

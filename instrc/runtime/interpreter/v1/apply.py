@@ -10,9 +10,9 @@ from instrc.runtime.interpreter.commands import Complaint
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.v1 import tasks
 from instrc.runtime.interpreter.v1.issue import ask, schema_of
-from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.runtime.validation import complaints, complaints_by
 

@@ -8,9 +8,9 @@ from instrc.ir.flow import Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Read, Segment
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
-from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.state import Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 
 

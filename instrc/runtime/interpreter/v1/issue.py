@@ -10,9 +10,9 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.durations import seconds
 from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand
 from instrc.runtime.interpreter.v1 import blocks, tasks
-from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve
 from instrc.runtime.interpreter.v1.views import replaced
 

@@ -7,78 +7,16 @@ A unit is what is begun and done as a whole: a chunk of a model or a person, one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.flattening.strip import strip
 from instrc.ir.flow import Block, Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
 from instrc.ir.process import Process
-from instrc.ir.reads import Read, Value, reads_of
+from instrc.ir.reads import Read, reads_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
+from instrc.runtime.interpreter.v1.units import Place, Region, Source, Unit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.schema.validation import Judge
-
-UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]
-Source: TypeAlias = Literal["name", "key", "context", "input"]
-
-
-class Place(NamedTuple):
-    """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
-
-    levels: int
-    source: Source
-    name: str
-    rest: tuple[str, ...]
-    quoted: tuple[bool, ...]
-
-
-@dataclass(slots=True)
-class Unit:
-    """What is begun and done as a whole."""
-
-    index: int
-    id: str
-    kind: UnitKind
-    context: str
-    steps: tuple[Step, ...] = ()
-    chunk: Chunk | None = None
-    block: Block | None = None
-    regions: tuple[int, ...] = ()
-    """The bodies of a block."""
-    model: str | None = None
-    timed: bool = False
-    """Has a deadline or a delay."""
-    needs: int = 0
-    """How many units of its region it waits for."""
-    dependents: list[int] = field(default_factory=list)
-    unread: frozenset[str] = frozenset()
-    """Steps of a person whose `decision` no condition reads."""
-    schema: Json = None
-    """What is filled in, without engine properties, with its definitions."""
-    judge: Judge = field(default_factory=lambda: Judge(True))  # noqa: FBT003  -- the schema that takes everything
-    """Holds answers against the schema."""
-    meta: frozenset[str] = frozenset()
-    """Steps that may hold thoughts or metrics."""
-
-
-@dataclass(slots=True)
-class Region:
-    """One body."""
-
-    index: int
-    parent: int | None
-    owner: int
-    """The unit of the parent that this is a body of."""
-    names: frozenset[str]
-    value: Value | None
-    until: Condition | None = None
-    units: list[Unit] = field(default_factory=list)
-    keys: dict[str, list[int]] = field(default_factory=dict)
-    """The units that give a key, in order."""
-    contexts: dict[str, list[int]] = field(default_factory=dict)
-    places: dict[Read, Place] = field(default_factory=dict)
-    """Where paths lead, as they are asked for."""
 
 
 class Program:
@@ -258,32 +196,6 @@ class Program:
             key = place.rest[0] if place.rest else None
             return [index for index in inside if key is None or key in _keys(region.units[index])] or inside
         return []
-
-
-def reads(unit: Unit) -> Iterator[Read]:
-    """Yield the paths that must lead somewhere before a unit can begin."""
-    match unit.block:
-        case When(branches=branches):
-            yield from (read for branch in branches if branch.condition for read, _ in branch.condition.tests)
-        case Each(source=source):
-            yield from reads_of(source)
-        case Repeat(source=own):
-            yield from reads_of(own)
-        case _:
-            pass
-    for step in unit.steps:
-        yield from step.references
-        yield from reads_of(step.arguments)
-        yield from (among.choices for among in step.among)
-        if isinstance(step.plan, dict):
-            yield from (read for tool in step.plan.values() for read in _bound(tool))
-
-
-def _bound(tool: Json) -> Iterator[Read]:
-    from instrc.ir.reads import value_of
-
-    if isinstance(tool, dict) and tool.get("bound") is not None:
-        yield from reads_of(value_of(tool["bound"]))
 
 
 def _of_block(unit: Unit) -> tuple[When | Each | Repeat | Try | Do, ...]:

@@ -6,9 +6,9 @@ from instrc.ir.flow import Else, Repeat
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.v1 import blocks
-from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.record import output_of
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, joined
+from instrc.runtime.interpreter.v1.units import Unit
 
 
 def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json = None) -> None:

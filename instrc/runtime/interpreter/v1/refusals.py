@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from instrc.ir.flow import Condition, Each, Else, Repeat, When
 from instrc.ir.reads import Named, Read, Segment, Value, reads_of
-from instrc.runtime.interpreter.v1.program import Program, Region
+from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.units import Region
 
 INPUT = -1
 """Stands for the region of an input."""

@@ -17,7 +17,8 @@ from typing import NoReturn
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure, Kind
-from instrc.runtime.interpreter.v1.program import Program, Region, Unit
+from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.units import Region, Unit
 
 ROOT = ""
 """The id of the outermost scope."""

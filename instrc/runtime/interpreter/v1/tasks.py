@@ -13,9 +13,9 @@ from instrc.ir.tasks import Reference, Task
 from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
-from instrc.runtime.interpreter.v1.program import Unit
 from instrc.runtime.interpreter.v1.progress import finish
 from instrc.runtime.interpreter.v1.state import Machine, give_up, joined
+from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.runtime.validation import complaints
 

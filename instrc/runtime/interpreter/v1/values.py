@@ -8,8 +8,8 @@ from instrc.flattening.split import split
 from instrc.ir.flow import Condition, Each, Else, Repeat
 from instrc.ir.reads import Constant, Listed, Named, Read, Value
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.interpreter.v1.program import Place, Region, Unit
 from instrc.runtime.interpreter.v1.state import Machine
+from instrc.runtime.interpreter.v1.units import Place, Region, Unit
 from instrc.runtime.interpreter.v1.views import with_definitions
 from instrc.runtime.validation import accepts
 
