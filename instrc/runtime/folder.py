@@ -91,6 +91,8 @@ class FolderEngine:
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run and carry it on."""
         kept = self._load(run)
+        if _overdue(kept):
+            await self._proceed(kept)
         question = chosen(list(_report(kept).questions), step, run)
         return await self._proceed(kept, lambda live: live.accept(question.id, data))
 
@@ -200,3 +202,9 @@ def _report(kept: dict[str, Json]) -> Report:
     )
     record = versions.record(plan, state)
     return Report(kept["run"], kept["name"], status, outcome, questions, kept["began"], kept["ended"], kept["how"], record)
+
+
+def _overdue(kept: dict[str, Json]) -> bool:
+    """Tell whether a timer may have ended since the run was written down."""
+    below: dict[str, dict[str, Json]] = kept["children"]
+    return any(at <= time() for at in kept["due"].values()) or any(_overdue(child) for child in below.values())

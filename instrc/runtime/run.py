@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import TypedDict
 
 from instrc import problems
@@ -91,6 +92,8 @@ class LiveRun(Run):
 
     async def answer_async(self, step: str, data: Json) -> LiveRun:
         """Do what `answer` does, from code that is asynchronous."""
+        if self.overdue:
+            await self.resume_async()
         self.accept(step, data)
         return await self.resume_async()
 
@@ -98,6 +101,8 @@ class LiveRun(Run):
         """Do what `resume` does, from code that is asynchronous."""
         if self.outcome is None and not self.cancelled:
             await self._resume_children()
+            open_ = {command["id"] for command in versions.pending(self.plan, self.state)}
+            self.due = {name: at for name, at in self.due.items() if name in open_}
             port = MemoryPort(self.effects, self.people, due=self.due, later=self.later)
             if await drive(self.plan, self.state, port) is not None:
                 self.effects.tell("ended", outcome=self.outcome)
@@ -115,6 +120,13 @@ class LiveRun(Run):
                 del self.children[name]
                 self.later.discard(name)
                 versions.apply(self.plan, self.state, name, child_result(child.outcome, command))
+
+    @property
+    def overdue(self) -> bool:
+        """Tell whether a timer has ended since it was gone on with: what it ends is not to be answered any more."""
+        open_ = {command["id"] for command in versions.pending(self.plan, self.state)} if self.due else set()
+        passed = any(name in open_ and at <= time() for name, at in self.due.items())
+        return passed or any(child.overdue for child in self.children.values())
 
     async def cancel_async(self) -> LiveRun:
         """Do what `cancel` does, from code that is asynchronous."""
@@ -136,6 +148,8 @@ class LiveRun(Run):
         self.effects.tell("told", question.id, answer=data, steps=list(question.steps))
         self.later.discard(question.id)
         versions.apply(self.plan, self.state, question.id, {"ok": data})
+        if self.outcome is not None:
+            self.effects.tell("ended", outcome=self.outcome)
 
     async def _child(self, run: str, process: Json, command: ActivityCommand) -> Result | None:
         """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 from instrc.jsonvalue import AnyJson as Json
 
 Lane: TypeAlias = Literal["model", "server", "process", "person"]
-State: TypeAlias = Literal["done", "failed", "open", "rejected"]
+State: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
+"""`cancelled`: the run, or a block around it, ended before it."""
 _BEGINS: dict[str, Lane] = {"asked": "model", "called": "server", "launched": "process", "question": "person", "told": "person"}
 _ENDS = frozenset({"answered", "returned", "failed", "told"})
 _NOT_SHOWN = frozenset({"event", "at", "run", "id", "seconds"})
@@ -45,9 +46,11 @@ def spans_of(events: Iterable[Json]) -> list[Span]:
     start: float | None = None
     for event in events:
         start = event["at"] if start is None else start
+        child = event["run"].partition("/")[2]
+        if event["event"] == "ended":
+            _end(found.values(), f"{child}/" if child else "", event["at"] - start)
         if "id" not in event:
             continue
-        child = event["run"].partition("/")[2]
         key = f"{child}/{event['id']}" if child else event["id"]
         kind = event["event"]
         span = found.get(key)
@@ -65,3 +68,10 @@ def spans_of(events: Iterable[Json]) -> list[Span]:
             span.ended = event["at"] - start
             span.state = "failed" if kind == "failed" or "error" in event else "done"
     return list(found.values())
+
+
+def _end(spans: Iterable[Span], prefix: str, at: float) -> None:
+    """Let what is still open end with its run: nobody waits for it any more."""
+    for span in spans:
+        if span.ended is None and span.state == "open" and span.id.startswith(prefix):
+            span.ended, span.state = at, "cancelled"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from written import DECISION, call, chunk, process, step
+from written import DECISION, attempt, call, chunk, process, step
 
 import instrc
 from instrc.runtime.page import page_of
@@ -52,6 +53,34 @@ def test_spans_tell_who_did_what_and_what_came_of_it() -> None:
     assert spans["serverContext1.step2_b"].retries == ["RuntimeError: busy"]
     assert spans["llmContext1#2"].facts["thoughts"] == {"step1_a._why": "because"}
     assert run.metrics == {"llmContext1#2.step1_a.$score": 7}
+
+
+@pytest.mark.parametrize("engine", ["memory", "durable"])
+def test_what_a_person_is_asked_is_open_until_it_is_answered_or_the_run_ends(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def note(given: Any) -> Any:
+        return {"text": given["kind"]}
+
+    late = process(userContext2=chunk(step2_late=step(DECISION, "prompt", within="PT0.5S")))
+    document = process(
+        userContext1=chunk(step1_ok=step(DECISION, "prompt")),
+        tryContext1=attempt(late, process(serverContext1=chunk(step3_note=call("Note", "error"))), ("step2_late", "step3_note")),
+    )
+    run = instrc.run(document, "x", activities={"Note": note}, engine=engine, model=instrc.Scripted({}), id="r", store="kept")
+    while any(question.steps == ("step2_late",) for question in run.questions):
+        run = instrc.find_run("r", engine=engine, store="kept", activities={"Note": note}, model=instrc.Scripted({})).resume()
+    before = {span.id: span.state for span in spans_of(run.trace)}
+    assert before["userContext1"] == "open"
+    run.answer("ok", {"decision": "Approve"})
+    instrc.close_stores()
+    spans = {span.id: span for span in spans_of(run.trace)}
+    assert spans["userContext1"].state == "done"
+    assert spans["userContext1"].facts["answer"] == {"decision": "Approve"}
+    assert spans["tryContext1.userContext2"].state == "cancelled"
+    assert spans["tryContext1.else.serverContext1.step3_note"].state == "done"
 
 
 def test_the_page_holds_everything_and_loads_nothing() -> None:

@@ -42,6 +42,8 @@ class MemoryPort:
         """Commands that somebody answers later, questions among them."""
         self.busy = 0
         """Commands that will have a result without anybody's help, deadlines left out."""
+        self._timing = set(self.due)
+        """Timers that somebody waits for."""
         self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
         self._fired: set[asyncio.Task[None]] = set()
         self._asked: dict[str, int] = {}
@@ -69,7 +71,17 @@ class MemoryPort:
 
     def want_handoff(self) -> bool:
         """Tell whether all that is open waits for people."""
-        return not self.patient and not self.busy and bool(self.later) and self._done.empty()
+        return not self.patient and not self.busy and bool(self.later) and self._done.empty() and not self.overdue
+
+    @property
+    def next_due(self) -> float | None:
+        """When the next timer ends."""
+        return min((self.due[name] for name in self._timing if name in self.due), default=None)
+
+    @property
+    def overdue(self) -> bool:
+        """Tell whether a timer should have ended by now."""
+        return (due := self.next_due) is not None and due <= time()
 
     async def drain(self) -> None:
         """Wait for what was fired."""
@@ -84,6 +96,10 @@ class MemoryPort:
     def deliver(self, command: str, result: Result) -> None:
         """Let the loop know of a result; of no command, only that something has changed."""
         self._done.put_nowait((command, result))
+
+    def forget(self, command: str) -> None:
+        """Wait no more for a timer; when it ends is still known, for a run that goes on later."""
+        self._timing.discard(command)
 
     async def _fire(self, command: FireCommand) -> None:
         await self.effects.call(command)
@@ -115,6 +131,7 @@ class MemoryPort:
 
     async def _sleep(self, command: TimerCommand) -> Result:
         until = self.due.setdefault(command["id"], time() + seconds(command["after"]))
+        self._timing.add(command["id"])
         await asyncio.sleep(max(until - time(), 0))
         self.due.pop(command["id"], None)
         return {"ok": None}
@@ -150,4 +167,5 @@ class _Work:
 
     def cancel(self) -> None:
         """Stop carrying it out."""
+        self.port.forget(self.command["id"])
         self.task.cancel()

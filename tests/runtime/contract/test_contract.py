@@ -194,6 +194,30 @@ def test_a_deadline_that_passes_takes_the_question_back(stage: Any) -> None:
     go(body())
 
 
+def test_what_a_deadline_has_taken_back_is_not_answered_any_more_whatever_else_is_asked(stage: Any) -> None:
+    document = process(
+        userContext1=chunk(step1_ok=step(DECISION, "prompt")),
+        tryContext1=attempt(
+            process(userContext2=chunk(step2_late=step(DECISION, "prompt", within="PT0.3S"))),
+            process(serverContext1=chunk(step3_note=call("Note", "error"))),
+            ("step2_late", "step3_note"),
+            key="step4_try",
+        ),
+    )
+
+    async def body() -> None:
+        stage.handlers = {"Note": lambda given: {"text": given["kind"]}}
+        assert {question.steps for question in (await stage.start(document)).questions} <= {("step1_ok",), ("step2_late",)}
+        await asyncio.sleep(0.5)
+        with pytest.raises(CompileError) as raised:
+            await stage.engine.answer("r1", "step2_late", {"decision": "Approve"})
+        assert raised.value.problems[0].name == "no-such-question"
+        report = await stage.answer("step1_ok", {"decision": "Approve"})
+        assert report.outcome["value"] == {"text": "timeout"}
+
+    go(body())
+
+
 def test_a_delay_comes_before_the_call(stage: Any) -> None:
     document = process(serverContext1=chunk(step1_a=call("Work", "prompt", delay="PT0.1S")))
 

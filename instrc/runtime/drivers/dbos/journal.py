@@ -65,4 +65,6 @@ def rebuilt(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:
         journal.letters |= set(entry.get("letters", ()))
         for command_id in entry.get("fired", ()):
             journal.unfired.pop(command_id, None)
+    open_ = {command["id"] for command in versions.pending(plan, journal.state)} if journal.due else set()
+    journal.due = {name: at for name, at in journal.due.items() if name in open_}
     return journal

@@ -37,4 +37,4 @@ class Live:
     @property
     def due(self) -> float | None:
         """When its next timer ends."""
-        return None if self.port is None else min(self.port.due.values(), default=None)
+        return None if self.port is None else self.port.next_due

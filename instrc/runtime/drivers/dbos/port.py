@@ -60,9 +60,10 @@ class DurablePort(MemoryPort):
         if letter in self.letters:
             recorded.set_result(True)
             return recorded
-        if command not in self.later:
+        if command not in self.later or self.overdue:
             return None
         self._letters[command] = (letter, recorded)
+        self.effects.tell("told", command, answer=data)
         self.rest(False)  # noqa: FBT003  -- it is the word of the callback
         self.give(command, {"ok": data})
         return recorded
@@ -79,7 +80,7 @@ class DurablePort(MemoryPort):
 
     def want_handoff(self) -> bool:
         """Go on as long as this process lives; say when only people are waited for."""
-        if not self.busy and (self.later or self.resting) and self._done.empty():
+        if not self.busy and (self.later or self.resting) and self._done.empty() and not self.overdue:
             self.rest(True)  # noqa: FBT003  -- what the callback takes
         return False
 

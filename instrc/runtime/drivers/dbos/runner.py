@@ -215,9 +215,9 @@ class Runner:
             if recorded is not None:
                 assert live.task is not None
                 await asyncio.wait({recorded, live.task}, return_when=asyncio.FIRST_COMPLETED)
-                if recorded.done():
-                    return recorded.result()
-                raise live.error or asyncio.CancelledError
+                if not recorded.done() and (live.error is not None or self.leaving):
+                    raise live.error or asyncio.CancelledError
+                return recorded.done() and recorded.result()
             if live.rest.is_set():
                 return False
             with suppress(TimeoutError):
