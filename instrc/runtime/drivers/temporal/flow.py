@@ -93,7 +93,7 @@ class RunWorkflow:
             workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
 
     def _faults(self, letter: Any) -> list[Any] | None:
-        if letter["answer"] in self.port.unread:
+        if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
         found = versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
         return None if found is None else list(found)

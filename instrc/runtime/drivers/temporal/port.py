@@ -81,6 +81,11 @@ class TemporalPort:
         """Tell whether all that is open waits for people."""
         return not self.flying and not self._held and self._done.empty() and bool(self.later)
 
+    def is_late(self, command: str) -> bool:
+        """Tell whether a deadline of a command, or of a block around it, has passed; the server may be slow to say so."""
+        passed = (name.removesuffix("!within") for name, at in self.due.items() if at <= workflow.time())
+        return any(command == place or command.startswith((f"{place}.", f"{place}[", f"{place}@")) for place in passed)
+
     def give(self, command: str, result: Result) -> None:
         """Deliver what somebody answers."""
         if command in self.later:
