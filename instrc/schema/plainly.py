@@ -1,0 +1,57 @@
+"""Values that satisfy a plain schema as one can see at once, without the library: most of what is validated is such."""
+
+from __future__ import annotations
+
+from instrc.jsonvalue import Json
+
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "object": (dict,),
+    "array": (list,),
+    "null": (type(None),),
+}
+_SAYS_NOTHING = ("title", "description", "default", "examples", "$comment", "$defs")
+_KNOWN = frozenset({"type", "enum", "const", "properties", "required", "additionalProperties", "items", *_SAYS_NOTHING})
+_MOST_LEVELS = 20
+
+
+def satisfies_plainly(value: Json, schema: Json, levels: int = _MOST_LEVELS) -> bool:
+    """Tell whether a value certainly satisfies a schema; `False` says nothing."""
+    if not isinstance(schema, dict):
+        return schema is True
+    kind = schema.get("type")
+    return (
+        levels > 0
+        and schema.keys() <= _KNOWN
+        and (kind is None or (isinstance(kind, str) and value.__class__ in _CLASSES.get(kind, ())))
+        and _is_named(value, schema)
+        and (value.__class__ is not dict or _has_members(value, schema, levels - 1))
+        and (value.__class__ is not list or "items" not in schema or _has_items(value, schema["items"], levels - 1))
+    )
+
+
+def _is_named(value: Json, schema: dict[str, Json]) -> bool:
+    """Look at `enum` and `const`, of texts only: numbers and booleans are equal in ways of their own."""
+    if "enum" not in schema and "const" not in schema:
+        return True
+    choices = schema.get("enum", [value])
+    return isinstance(value, str) and isinstance(choices, list) and value in choices and schema.get("const", value) == value
+
+
+def _has_members(value: Json, schema: dict[str, Json], levels: int) -> bool:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    extra = schema.get("additionalProperties", True)
+    if not isinstance(value, dict) or not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    if extra is not True and not (extra is False and value.keys() <= properties.keys()):
+        return False
+    return all(isinstance(name, str) and name in value for name in required) and all(
+        satisfies_plainly(value[name], inner, levels) for name, inner in properties.items() if name in value
+    )
+
+
+def _has_items(value: Json, items: Json, levels: int) -> bool:
+    return isinstance(value, list) and all(satisfies_plainly(item, items, levels) for item in value)
