@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 from typing import Any
@@ -139,22 +140,19 @@ def langgraph(steps: int) -> float:
 
 
 def pydantic_graph(steps: int) -> float:
-    from dataclasses import dataclass
+    from pydantic_graph import GraphBuilder, StepContext
 
-    from pydantic_graph import BaseNode, End, Graph, GraphRunContext
+    builder = GraphBuilder(input_type=dict, output_type=dict, auto_instrument=False)
 
-    @dataclass
-    class Step(BaseNode[None, None, int]):
-        left: int
+    async def one(context: StepContext[None, None, dict]) -> dict:
+        return await work(context.inputs)  # type: ignore[no-any-return]
 
-        async def run(self, ctx: GraphRunContext[None, None]) -> Step | End[int]:  # noqa: ARG002  -- its protocol
-            await work(None)
-            return Step(self.left - 1) if self.left else End(0)
-
-    Step.run.__annotations__["return"] = Step | End[int]
-    graph = Graph(nodes=[Step])
+    nodes = [builder.step(one, node_id=f"n{number}") for number in range(steps)]
+    ends = [builder.start_node, *nodes, builder.end_node]
+    builder.add(*(builder.edge_from(before).to(after) for before, after in pairwise(ends)))
+    graph = builder.build()
     began = perf_counter()
-    asyncio.run(graph.run(Step(steps)))
+    asyncio.run(graph.run(inputs={"text": "go"}))
     return perf_counter() - began
 
 
