@@ -11,6 +11,7 @@ from typing import Any
 
 from instrc import problems
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.launching.preparing import Prepared, process_at
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
@@ -86,8 +87,8 @@ def called(plan: Json) -> Iterable[tuple[str, Json]]:
             if unit.kind in {"activity", "fire"}:
                 step = unit.steps[0]
                 schema = unit.schema
-                if step.output:
-                    inside = schema["properties"]["output"]
+                if step.output and isinstance(schema, dict):
+                    inside = as_object(schema["properties"])["output"]
                     schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
                 yield step.activity or step.key, schema
             elif unit.kind == "plan":

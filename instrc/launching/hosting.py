@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.launching.engines import STORE, engine_of
 from instrc.launching.equipping import Own, remade
 from instrc.runtime.asking import asked

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.lift import lift
 from instrc.lowering.given import ToolLike
 from instrc.lowering.lower import Lowering, lower

@@ -259,7 +259,7 @@ def _of_kind(kind: str, schema: dict[str, Json], root: Json, besides: Json) -> I
         case "object":
             made = instance_of({**schema, "type": "object", "$defs": definitions})
             other = instance_of(besides) if isinstance(besides, dict) else None
-            yield {**other, **made} if isinstance(other, dict) else made
+            yield {**other, **made} if isinstance(other, dict) and isinstance(made, dict) else made
         case "array":
             items = schema.get("items", {})
             wanted = besides.get("items", {}) if isinstance(besides, dict) else {}

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
 from instrc.arguments import several, text
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
 
-Handler: TypeAlias = Callable[[Json], Json | Awaitable[Json]]
+Handler: TypeAlias = "Callable[[Json], Json | Awaitable[Json]]"
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
+from typing import TypeVar, cast
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6
 """Characters: what is shorter occurs by chance."""
 MASK = "***"
+_T = TypeVar("_T")
 _told: set[str] = set()
 
 
@@ -26,14 +27,13 @@ def secret(name: str) -> str | None:
 def secrets() -> list[str]:
     """Return what must not be written, longest first: as the environment is now."""
     mark = _mark()
-    if mark is None or mark != _known[0]:
+    if mark is None or mark != _known[0][0]:
         known = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
-        _known[:] = [mark, sorted(known | _told, key=len, reverse=True)]
-    found: list[str] = _known[1]
-    return found
+        _known[0] = (mark, sorted(known | _told, key=len, reverse=True))
+    return _known[0][1]
 
 
-_known: list[Any] = [None, []]
+_known: list[tuple[int | None, list[str]]] = [(None, [])]
 """The mark of the environment, and the secrets in it."""
 
 
@@ -43,20 +43,24 @@ def _mark() -> int | None:
     return None if raw is None else hash((len(_told), *raw.items()))
 
 
-def redacted(value: Json) -> Json:
-    """Return a value with the secrets that are known now masked in its texts and keys."""
+def redacted(value: _T) -> _T:
+    """Return JSON with the secrets that are known now masked in its texts and keys."""
     hidden = secrets()
-    return _redacted(value, hidden) if hidden else value
+    return cast("_T", _redacted(cast("Json", value), hidden)) if hidden else value
 
 
 def _redacted(value: Json, hidden: list[str]) -> Json:
     if isinstance(value, str):
-        for each in hidden:
-            if each in value:
-                value = value.replace(each, MASK)
-        return value
+        return _masked(value, hidden)
     if isinstance(value, dict):
-        return {_redacted(key, hidden): _redacted(item, hidden) for key, item in value.items()}
+        return {_masked(key, hidden): _redacted(item, hidden) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_redacted(item, hidden) for item in value]
     return value
+
+
+def _masked(text: str, hidden: list[str]) -> str:
+    for each in hidden:
+        if each in text:
+            text = text.replace(each, MASK)
+    return text

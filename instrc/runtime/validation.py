@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.schema.validation import Judge, Violation, is_valid, validate
 

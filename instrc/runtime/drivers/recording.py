@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter.commands import Result
 from instrc.runtime.secrets import redacted
@@ -10,8 +12,7 @@ from instrc.runtime.secrets import redacted
 def plain(result: Result) -> Result:
     """Return a result as it is read back from a store: pure JSON, without secrets."""
     try:
-        made: Result = redacted(loads(dumps(result, indent=False)))
+        return cast("Result", redacted(loads(dumps(result, indent=False))))
     except (TypeError, ValueError, RecursionError) as error:
         message = f"the result is no JSON: {error}"
         return {"error": {"kind": "failed", "code": "no-json", "message": redacted(message)}}
-    return made

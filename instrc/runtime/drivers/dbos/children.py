@@ -8,7 +8,7 @@ from typing import Protocol
 
 from dbos import DBOSClient
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.effects import Child, Effects, child_inputs, child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
@@ -34,7 +34,7 @@ class Carrier(Protocol):
         """End a run."""
 
 
-def child_of(carrier: Carrier, launch: Json, parent: Live, effects: Effects) -> Child:
+def child_of(carrier: Carrier, launch: dict[str, Json], parent: Live, effects: Effects) -> Child:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
@@ -77,4 +77,5 @@ async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Json:
         if carrier.leaving:
             raise asyncio.CancelledError
         return {"status": "failed", "error": {"kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
-    return live.task.result()
+    outcome: Json = live.task.result()
+    return outcome

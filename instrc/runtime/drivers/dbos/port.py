@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import time
 from typing import TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.dbos.journal import Entry, Journal
 from instrc.runtime.drivers.memory import MemoryPort

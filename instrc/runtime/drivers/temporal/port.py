@@ -58,7 +58,9 @@ class TemporalPort:
             self._done.put_nowait((name, self.unread.pop(name)))
         elif command["kind"] == "user":
             self.later.add(name)
-            tell(self.launch["run"], "question", name, steps=command["steps"], show=command["show"], schema=command["schema"])
+            tell(
+                self.launch["run"], "question", name, steps=list(command["steps"]), show=command["show"], schema=command["schema"]
+            )
         elif command["kind"] == "timer":
             self.due.setdefault(name, workflow.time() + seconds(command["after"]))
             work.begin(self._sleep(name))

@@ -7,7 +7,7 @@ from time import time
 
 from temporalio import workflow
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.effects import Sink
 from instrc.runtime.secrets import redacted
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.ir.flow import Block, Chunk, Condition, Each, Repeat, Step, When
 from instrc.ir.reads import Read, Value, reads_of, value_of
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.validation import Judge
 
 UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan", "block"]

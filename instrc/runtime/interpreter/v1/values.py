@@ -91,9 +91,9 @@ def _is_own(machine: Machine, region: Region, read: Read, unit: Unit) -> bool:
 
 def _properties(unit: Unit) -> Iterable[str]:
     """Return names that a path in a slot may begin with: those around it."""
-    schema = unit.schema if isinstance(unit.schema, dict) else {}
+    properties = unit.schema.get("properties") if isinstance(unit.schema, dict) else None
     found: set[str] = set()
-    for step in (schema.get("properties") or {}).values() if isinstance(schema.get("properties"), dict) else ():
+    for step in properties.values() if isinstance(properties, dict) else ():
         inside = step.get("properties") if isinstance(step, dict) else None
         found |= set(inside) if isinstance(inside, dict) else set()
     return found
