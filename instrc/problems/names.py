@@ -174,7 +174,8 @@ class ReservedName(Problem):
     """A name that means something already is given to something else.
 
     `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess`
-    cannot be local names; `const` cannot name an argument, because `{ "const": … }` is how constants are told from paths.
+    cannot be local names; `const` cannot name an argument or a member of what a block gives,
+    because `{ "const": … }` is how constants are told from paths.
 
     ```aug letter.aug
     const prompt = Topic();

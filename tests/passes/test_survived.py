@@ -83,6 +83,23 @@ def test_a_contradiction_of_an_annotation_shows_the_vibe_and_the_program(folder:
     assert (problem.left.uri, problem.right.uri) == ("aug:Derived", "program.aug")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const v = do { const a = A(prompt); { const: a } }; B(v)",
+        "const v = do { const a = A(prompt); { x: a, deep: { const: a } } }; B(v)",
+        "const a = A(prompt); { const: a.x }",
+    ],
+)
+def test_a_member_of_a_value_is_not_taken_for_a_constant(text: str, folder: Path) -> None:
+    [problem] = problems(text, folder)
+    assert (problem.name, problem.at is not None and "const" in problem.at.text) == ("reserved-name", True)
+
+
+def test_a_step_may_have_the_key_const_where_no_value_is_written(folder: Path) -> None:
+    assert list(compiled("{ const: A }", folder).documents["tool"]["properties"]) == ["const"]
+
+
 def test_a_step_in_the_wrong_context_is_named(folder: Path) -> None:
     [problem] = problems("Process(LLM_Context({ a: Get_Activity(prompt) }))", folder)
     assert (problem.name, "`a`" in problem.message) == ("cut-against-data-flow", True)

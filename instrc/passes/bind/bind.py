@@ -18,7 +18,7 @@ from instrc.ir.surface import (
     Program,
 )
 from instrc.naming import snake
-from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, reading_of
+from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, place_of_const, reading_of
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluate import evaluate
 from instrc.passes.bind.evaluation import Evaluation
@@ -104,6 +104,9 @@ def _made(export: Export, evaluation: Evaluation, value: Value, names: ProgramNa
     steps = evaluation.steps
     contexts: tuple[Context, ...] | None = value.contexts if isinstance(value, Cut) else None
     units = steps.units() if contexts is None else tuple(unit for context in contexts for unit in context.units)
+    if evaluation.accesses and isinstance(value, Members) and names_const(value):
+        report.add(problems.names.ReservedName(at=place_of_const(export.expression), word="const"))
+        return None
     if not units:
         report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None

@@ -15,6 +15,7 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.scopes import Definition, Scope
 from instrc.passes.bind.values import Data, Members, Result, Value
 from instrc.passes.trampoline import Task
+from instrc.source import Span
 
 DEEPEST_VALUE = 100
 """Objects in objects that a block gives."""
@@ -63,6 +64,9 @@ def read_body(
                     kept.append((name, reading))
     if value is not None and depth_of(value) > DEEPEST_VALUE:
         ev.report.add(problems.text.TooDeep(at=written.value.span, limit=DEEPEST_VALUE))
+        return ReadBody(None, tests, tuple(kept))
+    if value is not None and names_const(value):
+        ev.report.add(problems.names.ReservedName(at=place_of_const(written.value), word="const"))
         return ReadBody(None, tests, tuple(kept))
     reading = None if value is None else reading_of(value)
     if value is not None and reading is None:
@@ -122,6 +126,24 @@ def depth_of(value: Value) -> int:
         if isinstance(each, Members):
             waiting.extend((member, depth + 1) for _, member in each.fields)
     return deepest
+
+
+def names_const(value: Value) -> bool:
+    """Tell whether an object of values has a member `const`, which is how a process writes constants."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Members):
+            if any(name == "const" for name, _ in each.fields):
+                return True
+            waiting.extend(member for _, member in each.fields)
+    return False
+
+
+def place_of_const(expression: Expression) -> Span:
+    """Return where an expression names a member `const`, else the whole of it."""
+    fields = expression.fields if isinstance(expression, surface.Object) else ()
+    return next((field.key_span for field in fields if field.key == "const"), expression.span)
 
 
 def reading_of(value: Value) -> Reading | None:
