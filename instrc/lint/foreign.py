@@ -74,7 +74,21 @@ def _says_nothing(document: dict[str, Json]) -> bool:
     return not document.keys() & JSON_SCHEMA - {"title", "description", "type", "examples", "deprecated"}
 
 
+def _is_bedrock(document: dict[str, Json]) -> bool:
+    inner = document.get("toolSpec", document.get("toolConfig"))
+    return isinstance(inner, dict) and _says_nothing(document)
+
+
+def _is_google(document: dict[str, Json]) -> bool:
+    declared = document.get("functionDeclarations", document.get("function_declarations"))
+    parameters = document.get("parameters")
+    declaration = _is_named(document) and isinstance(parameters, dict) and str(parameters.get("type", "")).isupper()
+    return (isinstance(declared, list) or declaration) and _says_nothing(document)
+
+
 _TOOLS = (
+    ("a Gemini tool", "mcp", _is_google),
+    ("a Bedrock tool", "mcp", _is_bedrock),
     ("an OpenAI tool", "openai", _is_openai),
     ("an Anthropic tool", "anthropic", _is_anthropic),
     ("an MCP tool", "mcp", _is_mcp),

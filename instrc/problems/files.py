@@ -96,11 +96,18 @@ class InvalidVibe(Problem):
     reason: str
     referrer: Span | None = None
     """The reference that led here, if one did."""
+    way_out: str = ""
+    """What makes vibes of it, if something does."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"this is not a vibe: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return self.way_out or None
 
     @property
     def labels(self) -> tuple[Label, ...]:

@@ -285,6 +285,52 @@ class UnusedBinding(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeparatePrograms(Problem):
+    """Two expressions of a file stand alone and read one result, as if they were done one after the other.
+
+    Outside of blocks every expression that stands alone is a program of its own.
+    Each is compiled and run alone, and does again what it reads.
+
+    ```aug letter.aug
+    const letter = Draft(prompt);
+    Send_Activity(letter);
+    File_Activity(letter)
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/send_Activity.vibe.json
+    { "type": "object", "properties": { "id": { "type": "string" } } }
+    ```
+
+    ```json schemas/file_Activity.vibe.json
+    { "type": "object", "properties": { "id": { "type": "string" } } }
+    ```
+
+    For one program that does both write `do { Send_Activity(letter); File_Activity(letter) }`.
+    For two programs say so: `tool send = …`, `tool file = …`.
+    """
+
+    name: ClassVar[str] = "separate-programs"
+    severity: ClassVar[Severity] = "warning"
+
+    shared: str
+    """A name that both read."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is a program of its own: it does `{self.shared}` again, and not what stands before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `do { …; … }` around what one program does, or `tool NAME = …` before each program"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NothingExported(Problem):
     """A file exports nothing.
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from instrc.problems import blocks, notation, words
 from instrc.syntax.tables import END
 from instrc.syntax.tokens import Token
-from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View
+from instrc.syntax.view import BLOCK, CLOSING, GIVE_UP, OPENING, Found, Repair, View, first_on_line
 
 _HEADS = frozenset({"WHEN", "UNTIL", "EACH", "REPEAT", "TRY", "DO"})
 _EQUAL = frozenset({"=", "==", "==="})
@@ -111,6 +111,23 @@ def _head(view: View) -> _Head | None:
     return None
 
 
+def _to_braces(view: View) -> Repair:
+    """Go on at the braces of the block, if they follow on this line, so that what is in them and behind them is read."""
+    for count, token in enumerate(view.tokens[view.place : view.place + _NEAR]):
+        if token.kind == END or (count and first_on_line(view.source, view.tokens, view.place + count)):
+            break
+        if token.kind == "LBRACE" and count and view.tokens[view.place + count - 1].kind != "AT":
+            for put in ((), ("NAME",), ("NULL",), ("IN", "NAME")):
+                if view.accepts(*put, "LBRACE"):
+                    return Repair(tuple(view.one(kind, "missing") for kind in put), count)
+            break
+    return GIVE_UP
+
+
+_NEAR = 30
+"""Tokens between a mistake in the head of a block and the braces that it is read on at."""
+
+
 def _operator(view: View) -> Found:
     """See to signs and words that compare, negate and join conditions elsewhere."""
     token = view.token
@@ -124,12 +141,14 @@ def _operator(view: View) -> Found:
         problem = words.UnknownOperator(at=at, text="||", meant=("write `or`",), put="or")
         return problem, Repair((view.one("OR"),), 2) if view.accepts("OR") else GIVE_UP
     if last.kind == "NAME" and view.text(last) == "not":  # `not` was read as the name of a value
-        return words.UnknownOperator(at=view.span(last), text="not", meant=(_ADVICE["not"],)), GIVE_UP
+        return words.UnknownOperator(at=view.span(last), text="not", meant=(_ADVICE["not"],)), _to_braces(view)
     if text in {"<", ">"}:
-        return words.UnknownOperator(at=at, text=text, meant=(_comparison(view),)), GIVE_UP
+        return words.UnknownOperator(at=at, text=text, meant=(_comparison(view),)), _to_braces(view)
     if text in _OPERATORS:
         null = text == "not" and view.following.kind == "NULL"
-        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE["not null" if null else _OPERATORS[text]],)), GIVE_UP
+        return words.UnknownOperator(at=at, text=text, meant=(_ADVICE["not null" if null else _OPERATORS[text]],)), _to_braces(
+            view
+        )
     return None
 
 
@@ -148,28 +167,28 @@ def _comparison(view: View) -> str:
 def _condition(view: View, head: _Head) -> Found:
     token = view.token
     if view.before() == "IS" and token.kind == "LSQB":
-        return blocks.BadCondition(at=view.span(token), slip="list"), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="list"), _to_braces(view)
     if view.before() == "OR" and token.kind in {"STRING", "NUMBER", "TRUE", "FALSE", "NULL"}:
-        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="or", word=view.text(token)), _to_braces(view)
     if view.before() == "IS" and token.kind != END:
-        return blocks.BadCondition(at=view.span(token), slip="scalar", word=view.text(token)), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="scalar", word=view.text(token)), _to_braces(view)
     if head.first and token.kind == "LPAR":
-        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), _to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
-        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word=head.word), _to_braces(view)
     if head.first and token.kind == "LBRACE":
         return _incomplete(view, head.word, "a condition")
     if head.first:
         return blocks.BadCondition(
             at=view.span(token) if token.kind != END else view.gap(), slip="value", word=head.word
-        ), GIVE_UP
+        ), _to_braces(view)
     return _incomplete(view, head.word, "`{`") if head.kind == "WHEN" and view.accepts("LBRACE") else None
 
 
 def _each(view: View, head: _Head) -> Found:
     token = view.token
     if head.first and token.kind == "LPAR":
-        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="brackets", word=head.word), _to_braces(view)
     if head.first:
         return _incomplete(view, head.word, "a name")
     if view.accepts("IN"):
@@ -178,9 +197,9 @@ def _each(view: View, head: _Head) -> Found:
             return problem, Repair((view.one("IN"),), 1)
         return _incomplete(view, head.word, "`in`")
     if view.before() == "IN":
-        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), GIVE_UP
+        return blocks.BadCondition(at=view.span(token), slip="value", word="in"), _to_braces(view)
     if token.kind == "LPAR" and view.before() == "NAME":
-        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word="in"), GIVE_UP
+        return blocks.BadCondition(at=view.span(view.read[-1]), slip="call", word="in"), _to_braces(view)
     return _incomplete(view, head.word, "`{`") if view.accepts("LBRACE") else None
 
 
@@ -217,7 +236,9 @@ def _incomplete(view: View, word: str, missing: str) -> Found:
         advice = _EACH_NUMBER
     if not advice and missing == "`{`" and token.kind in {"COLON", "NAME", "AUG_URI", "STRING", *BLOCK}:
         advice = _IN_BRACES.replace("{FORM}", blocks.FORMS[word])
-    return blocks.IncompleteBlock(at=at, word=word, missing=missing, advice=advice), GIVE_UP
+    return blocks.IncompleteBlock(at=at, word=word, missing=missing, advice=advice), GIVE_UP if word == "repeat" else _to_braces(
+        view
+    )
 
 
 def stray_else(view: View) -> Found:

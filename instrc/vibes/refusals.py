@@ -45,11 +45,11 @@ def unknown_version(reference: str, versions: tuple[str, ...], at: Span | None) 
     return CompileError([UnknownVersion(at=at, reference=short(reference), versions=versions)])
 
 
-def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None) -> CompileError:
+def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_out: str = "") -> CompileError:
     """Refuse a file as a vibe, for a reason at each place; `referrer` is the reference that led to it."""
     from instrc.problems.files import InvalidVibe
 
-    return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer) for at, reason in places)
+    return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
 
 
 def too_large(name: str, start: bytes, limit: int) -> CompileError:

@@ -95,7 +95,11 @@ def parse_vibe(
         raise _invalid(source, 0, "the file is empty", referrer)
     document = _value(source, referrer)
     if not isinstance(document, dict):
-        raise _invalid(source, _first(text), f"it holds {_kind(document)}, not an object", referrer)
+        place = _first(text)
+        if _are_tools(document):
+            reason, way_out = "it holds a list of tools", f"`instrc import mcp {name} -o schemas/` makes a vibe of each"
+            raise invalid_vibe([(source.span(place, min(place + 1, len(text))), reason)], referrer, way_out)
+        raise _invalid(source, place, f"it holds {_kind(document)}, not an object", referrer)
     return Vibe(uri, segment, source, document, _pointer(source, document, referrer))
 
 
@@ -129,6 +133,14 @@ def _pointer(source: Source, document: dict[str, Json], referrer: Span | None) -
         reason = f"`schema` beside `{beside[0]}` could be a record or a schema; keep one of them"
         raise _invalid(source, offset, reason, referrer)
     return "/schema"
+
+
+def _are_tools(document: Json) -> bool:
+    """Tell whether a document is an array of tools, as they are sent to a provider."""
+    words = {"function", "input_schema", "inputSchema", "parameters", "toolSpec", "functionDeclarations", "function_declarations"}
+    return (
+        isinstance(document, list) and bool(document) and all(isinstance(each, dict) and each.keys() & words for each in document)
+    )
 
 
 def _first(text: str) -> int:

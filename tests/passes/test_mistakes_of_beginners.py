@@ -118,6 +118,8 @@ MISTAKES = [
     ("repeat { const c = Check(prompt); «break»; c } until c.ok", "unknown-name", "ends when the condition holds"),
     ("try { Send_Activity(prompt) } else { «raise» }", "unknown-name", "Fail(error)"),
     ("«output» Draft(prompt)", "unknown-name", ""),
+    # programs that are two
+    ("const d = Draft(prompt); Send_Activity(d); «Write(d)»", "separate-programs", "do { …; … }"),
     # plans, choices, failures
     ("Act(prompt, { plan: «Plan()» })", "not-for-plans", "Plan(Search_Activity"),
     ('Act(prompt, { plan: Plan(«"search"») })', "not-for-plans", "one after the other"),
@@ -164,6 +166,8 @@ def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str)
     "text",
     [
         "Draft;\nWrite",
+        "const d = Draft(prompt); tool send = Send_Activity(d); tool write = Write(d)",
+        "const D = Draft; D(prompt); Write(D(prompt))",
         'const goal = "Write"; goal | Draft',
         "Draft\n{ a: Write }",
         CHECK + 'when c.level is "low" { "calm" } else { "loud" }',
@@ -180,3 +184,20 @@ def test_two_steps_on_one_line_stay_a_warning() -> None:
     problems = found("Draft { a: Write }")
     assert [(problem.name, problem.severity) for problem in problems] == [("missing-separator", "warning")]
     assert [problem.severity for problem in found("Draft Write Check")] == ["warning"]
+
+
+def test_what_stands_in_and_behind_the_braces_of_a_wrong_condition_is_read_on() -> None:
+    text = """const p = People(prompt);
+when p.count > limit {
+  const c = Check(p);
+  when c.level == "low" { Send_Activity(c) } else { Draft(c) }
+} else {
+  Draft(p)
+}
+Write(p, )).name
+"""
+    assert [(problem.name, problem.at.line) for problem in found(text)] == [
+        ("unknown-operator", 2),
+        ("unknown-operator", 4),
+        ("extra-closing-bracket", 8),
+    ]

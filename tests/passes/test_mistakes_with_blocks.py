@@ -156,7 +156,7 @@ def test_there_are_enough() -> None:
         PLAN + 'const seen = RunPlan_Activity(a.plan); each t in seen { when t.tool is "Search_Activity" { Draft(t) } }',
         "const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(s.items) })",
         'try { Send_Activity(prompt) } else { Fail(code: "none", message: "nobody came") }',
-        "const within = Draft(prompt); Write(within); Check(within)",
+        "const within = Draft(prompt); Check(Write(within), within)",
     ],
 )
 def test_what_is_right_is_not_blamed(text: str) -> None:

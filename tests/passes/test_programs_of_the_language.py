@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import instrc
-from instrc.jsontext import dumps
+from instrc.jsontext import dumps, loads
 from instrc.problems.report import Report
 
 TEXT = {"type": "string"}
@@ -45,6 +45,7 @@ VIBES = {
         query=TEXT, limit={"type": "integer"}, output=an_object(candidates={"type": "array", "items": TEXT})
     ),
     "Choose": an_object(id=TEXT),
+    "Framed_Mixin": {"type": "object", "properties": {"header": {}, "default": {"type": "object"}}, "required": ["header"]},
     "Judge": an_object(good={"type": "boolean"}, advice=TEXT),
 }
 MEETING = """
@@ -73,6 +74,30 @@ PROGRAMS = {
     "the meeting": MEETING,
     "the agent": AGENT,
     "a process of one line": '"Schedule a meeting" | Identify | Fetch_Activity | Introspect_Mixin(FindSlot) | Confirm_User',
+    "three modes": "const body = Draft(prompt); { tone: Judge, answer: Introspect_Mixin(Draft(body)) }",
+    "a mixin with two slots": "Framed_Mixin(Draft, { header: Judge })",
+    "an object that is read": "{ a: Draft, b: Judge } | Choose",
+    "labels": "const d = Draft(prompt); Judge(x: d, y: prompt)",
+    "a bound of a loop": "Loop_Mixin(Draft) @ { properties: { _iteration: { maximum: 5 } } }",
+    "a cut by hand": """
+        Process(LLM_Context({ d: Draft }), User_Context({ ok: Confirm_User(d) }), Server_Context({ sent: Send_Activity(d, ok) }))
+    """,
+    "the start of a process": 'StartProcess({ name: "Meeting", llmContext1: Identify })',
+    "branches": """
+        const answer = Confirm_User(Draft(prompt));
+        when answer.decision is "Approve" { Judge } else when answer.decision is "Reject" { Draft } else { FindSlot }
+    """,
+    "one after the other": """
+        const p = Identify(prompt);
+        repeat person in p.attendees { const d = Draft(person, rounds); d } until d.tone is "x"
+    """,
+    "a failure": "try { Send_Activity(prompt) } else { Fail(error) }",
+    "an object of a block": "do { const a = Draft(prompt); const b = Judge(a); { a, b } }",
+    "an object alone in a block": "do { { a: Draft, b: Judge } }",
+    "a member of a call": "Judge({ x: Draft(prompt).subject })",
+    "more is required": 'Draft @ { required: ["tone"] }',
+    "a property is added": 'Draft @ { properties: { mood: { type: "string" } } }',
+    "a bound of a plan": "RunPlan_Activity(Act({ plan: Plan(Search_Activity) @ { maxItems: 5 } }).plan)",
     "a block in a pipe": "const people = Identify(prompt); Identify | each person in people.attendees { Draft }",
     "a program's arguments": """
         input passenger;
@@ -103,6 +128,118 @@ def compiled(text: str) -> tuple[Any, list[str]]:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_program_compiles_as_written(name: str) -> None:
     assert compiled(PROGRAMS[name])[1] == []
+
+
+WHOLE = """
+{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "title": "Schedule a meeting",
+  "type": "object",
+  "properties": {
+    "llmContext1": { "$ref": "#/$defs/LLM_1" },
+    "serverContext1": { "$ref": "#/$defs/SERVER_1" },
+    "llmContext2": { "$ref": "#/$defs/LLM_2" },
+    "userContext1": { "$ref": "#/$defs/USER_1" }
+  },
+  "required": ["llmContext1", "serverContext1", "llmContext2", "userContext1"],
+  "$defs": {
+    "LLM_1": {
+      "type": "object",
+      "properties": {
+        "step1_identify": {
+          "description": "…\\nUse prompt.",
+          "type": "object",
+          "properties": { "organizer": { "type": "string" }, "attendee": { "type": "string" } },
+          "required": ["organizer", "attendee"],
+          "references": ["prompt"],
+          "arguments": "prompt"
+        },
+        "step2_fetch": {
+          "description": "…\\nUse step1_identify.",
+          "type": "object",
+          "properties": { "who": { "type": "array", "items": { "type": "string" } } },
+          "required": ["who"],
+          "references": ["step1_identify"],
+          "arguments": "step1_identify"
+        }
+      },
+      "required": ["step1_identify", "step2_fetch"]
+    },
+    "SERVER_1": {
+      "type": "object",
+      "properties": {
+        "step3_fetch": {
+          "type": "object",
+          "properties": { "slots": { "type": "array", "items": { "type": "string", "format": "date-time" } } },
+          "required": ["slots"],
+          "activity": "fetch_Activity",
+          "references": ["step2_fetch"],
+          "arguments": "step2_fetch"
+        }
+      },
+      "required": ["step3_fetch"]
+    },
+    "LLM_2": {
+      "type": "object",
+      "properties": {
+        "step4_find_slot": {
+          "description": "…\\nUse step3_fetch.",
+          "type": "object",
+          "properties": {
+            "_considerations": { "type": "string", "description": "…" },
+            "slot": { "type": "string", "format": "date-time" },
+            "why": { "type": "string" },
+            "_feedback": { "type": "string", "description": "…" }
+          },
+          "required": ["_considerations", "slot", "why", "_feedback"],
+          "references": ["step3_fetch"],
+          "arguments": "step3_fetch"
+        }
+      },
+      "required": ["step4_find_slot"]
+    },
+    "USER_1": {
+      "type": "object",
+      "properties": {
+        "step5_confirm": {
+          "type": "object",
+          "properties": { "decision": { "enum": ["Approve", "Reject"] } },
+          "required": ["decision"],
+          "references": ["step4_find_slot"],
+          "arguments": "step4_find_slot"
+        }
+      },
+      "required": ["step5_confirm"]
+    }
+  }
+}
+"""
+"""What the last chapter of the language shows for `a process of one line`; descriptions are shortened to `…`."""
+
+
+def test_a_process_comes_out_as_its_page_shows_it_key_by_key() -> None:
+    vibes = {
+        "identify": {"description": "Who.", **an_object(organizer=TEXT, attendee=TEXT)},
+        "fetch": {"description": "Whom.", **an_object(who={"type": "array", "items": TEXT})},
+        "fetch_Activity": VIBES["Fetch_Activity"],
+        "find_slot": {"description": "When.", **an_object(slot={"type": "string", "format": "date-time"}, why=TEXT)},
+        "confirm_User": VIBES["Confirm_User"],
+    }
+    [made] = instrc.artefacts(PROGRAMS["a process of one line"], vibes=vibes)
+    assert dumps(shortened(made.documents["process"])) == dumps(loads(WHOLE))
+
+
+def shortened(schema: Any) -> Any:
+    """Return a schema whose descriptions keep their last line, where that is the hint of the compiler."""
+    if isinstance(schema, list):
+        return [shortened(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {word: shortened(value) for word, value in schema.items()}
+    if isinstance(said := schema.get("description"), str):
+        hint = said.rpartition("\n")[2]
+        made["description"] = f"…\n{hint}" if hint.startswith("Use ") else "…"
+    return made
 
 
 def test_the_meeting_comes_out_as_the_page_shows_it() -> None:

@@ -67,6 +67,7 @@ def test_every_part_has_its_place() -> None:
         (" \n\t", "empty", (1, 1)),
         ("\ufeff", "empty", (1, 1)),
         ("\n [1]", "an array", (2, 2)),
+        ('[{"type": "function", "function": {"name": "f"}}]', "a list of tools", (1, 1)),
         ('"x"', "a text", (1, 1)),
         ("12", "a number", (1, 1)),
         ("true", "a boolean", (1, 1)),

@@ -16,6 +16,7 @@ from instrc.ir.surface import (
     Name,
     Pipe,
     Program,
+    Uri,
 )
 from instrc.naming import snake
 from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, place_of_const, reading_of
@@ -57,10 +58,16 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
     graphs: list[Graph | None] = []
+    earlier: set[str] = set()
+    values = {each.name.text for each in bindings if not isinstance(each.value, Name | Uri)}
     for export in exports:
         graph, looked_up = _graph(export, root, instructions, mine)
         graphs.append(graph)
         read |= looked_up
+        if explicit and export.name is None:
+            if shared := sorted(earlier & looked_up & values):
+                mine.add(problems.names.SeparatePrograms(at=export.expression.span, shared=shared[0]))
+            earlier |= looked_up
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
