@@ -148,7 +148,7 @@ REBUILT_LEVELS: Final = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 UNROLLED_SCHEMAS: Final = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
-COPIED_SCHEMAS: Final = 400
+COPIED_SCHEMAS: Final = 30
 """Schema objects of definitions that are written out in unions before the copies become definitions themselves."""
 PAYLOAD_DEFINITIONS: Final = 500
 """Definitions of a payload; what else is recursive is written as JSON text."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from instrc.codecs.patterns import matches
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at
+from instrc.jsonvalue import Json, JsonObject, at
 from instrc.limits import CARRIED_LEVELS
+from instrc.schema.members import listing, mapping, required_names
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _IN_PLACE_ONE = ("if", "then", "else", "not")
@@ -43,7 +42,7 @@ class Carrier:
             nodes = list(self._applying(schemas))
             declared = {name for node in nodes for name in _names(node)}
             renamed_here = {self._back[key] for key in value if self._back.get(key) in declared} if self._back else set()
-            result = {}
+            result: JsonObject = {}
             for key, item in value.items():
                 if key in renamed_here:
                     continue  # our name for what is there under the name that was sent
@@ -67,9 +66,10 @@ class Carrier:
             return folded(value, [item for node in self._applying(schemas) for item in _strings(node)])
         return value
 
-    def _applying(self, schemas: list[Json]) -> Iterator[dict[str, Any]]:
+    def _applying(self, schemas: list[Json]) -> Iterator[JsonObject]:
         """Yield the schema objects that speak of the same place as the given ones."""
-        stack, seen = list(reversed(schemas)), set()
+        stack: list[Json] = list(reversed(schemas))
+        seen: set[int] = set()
         while stack:
             node = stack.pop()
             if not isinstance(node, dict) or id(node) in seen:
@@ -82,24 +82,24 @@ class Carrier:
                 with suppress(LookupError, ValueError):
                     stack.append(at(self._root, unquote(ref[1:])))
             for keyword in _IN_PLACE:
-                stack.extend(node.get(keyword) or ())
+                stack.extend(listing(node.get(keyword)))
             stack.extend(node[keyword] for keyword in _IN_PLACE_ONE if keyword in node)
-            stack.extend((node.get("dependentSchemas") or {}).values())
+            stack.extend(mapping(node.get("dependentSchemas")).values())
 
 
-def _names(node: dict[str, Any]) -> Iterator[str]:
-    yield from node.get("properties") or ()
-    yield from (name for name in node.get("required") or () if isinstance(name, str))
-    for name, needs in (node.get("dependentRequired") or {}).items():
+def _names(node: JsonObject) -> Iterator[str]:
+    yield from mapping(node.get("properties"))
+    yield from required_names(node)
+    for name, needs in mapping(node.get("dependentRequired")).items():
         yield name
-        yield from needs
-    yield from node.get("dependentSchemas") or ()
+        yield from (needed for needed in listing(needs) if isinstance(needed, str))
+    yield from mapping(node.get("dependentSchemas"))
 
 
-def _below(nodes: list[dict[str, Any]], name: str) -> Iterator[Json]:
+def _below(nodes: list[JsonObject], name: str) -> Iterator[Json]:
     for node in nodes:
-        properties = node.get("properties") or {}
-        patterns = [schema for pattern, schema in (node.get("patternProperties") or {}).items() if matches(pattern, name)]
+        properties = mapping(node.get("properties"))
+        patterns = [schema for pattern, schema in mapping(node.get("patternProperties")).items() if matches(pattern, name)]
         yield from patterns
         if name in properties:
             yield properties[name]
@@ -108,16 +108,16 @@ def _below(nodes: list[dict[str, Any]], name: str) -> Iterator[Json]:
         yield node.get("unevaluatedProperties")
 
 
-def _items(nodes: list[dict[str, Any]], index: int) -> Iterator[Json]:
+def _items(nodes: list[JsonObject], index: int) -> Iterator[Json]:
     for node in nodes:
-        prefix = node.get("prefixItems") or []
+        prefix = listing(node.get("prefixItems"))
         yield prefix[index] if index < len(prefix) else node.get("items")
         yield node.get("contains")
         yield node.get("unevaluatedItems")
 
 
-def _strings(node: dict[str, Any]) -> Iterator[str]:
-    values = [*(node.get("enum") or ()), *([node["const"]] if "const" in node else [])]
+def _strings(node: JsonObject) -> Iterator[str]:
+    values = [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
     yield from (value for value in values if isinstance(value, str))
 
 

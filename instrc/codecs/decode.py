@@ -29,8 +29,7 @@ from instrc.ir.codec import (
     wrapped,
 )
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze, kind_of
+from instrc.jsonvalue import Json, JsonObject, freeze, kind_of
 from instrc.limits import CODECS_FOLLOWED
 
 DEEPEST = 200
@@ -81,8 +80,9 @@ class Decoder:
             case ChoiceCodec():
                 return self._choice(codec, value, level) if isinstance(value, dict) else value
             case BoxCodec():
-                opened = isinstance(value, dict) and codec.key in value
-                return self.decode(codec.codec, value[codec.key], level + 1) if opened else value
+                if not isinstance(value, dict) or codec.key not in value:
+                    return value
+                return self.decode(codec.codec, value[codec.key], level + 1)
             case PlanCodec():
                 return to_typed(self.decode(codec.codec, value, level), codec.raw)
             case NamesCodec():
@@ -110,9 +110,13 @@ class Decoder:
 
     def _pairs(self, codec: PairsCodec, value: list[Json], level: int) -> Json:
         entries = [self.decode(entry_codec(codec, item), item, level + 1) for item in value]
-        if all(isinstance(item, dict) and isinstance(item.get("key"), str) and "value" in item for item in entries):
-            return {item["key"]: item["value"] for item in entries}
-        return value
+        found: JsonObject = {}
+        for item in entries:
+            key = item.get("key") if isinstance(item, dict) else None
+            if not isinstance(item, dict) or not isinstance(key, str) or "value" not in item:
+                return value
+            found[key] = item["value"]
+        return found
 
     def _object(self, codec: ObjectCodec, value: dict[str, Json], level: int) -> Json:
         members, more, tag = codec.members, codec.more, codec.tag

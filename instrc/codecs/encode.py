@@ -29,8 +29,7 @@ from instrc.ir.codec import (
     wrapped,
 )
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal, freeze
+from instrc.jsonvalue import Json, equal, freeze
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -90,7 +89,8 @@ class Interpreter(Decoder):
                 return self.encode(codec.codec, to_uniform(value, codec.raw), level)
             case NamesCodec():
                 names = {ours: sent for sent, ours in codec.keys.items()}
-                return Carrier(self._schema, lambda name: names.get(name, name)).carry(value, [self._schema])
+                carrier = Carrier(self._schema, lambda name: names.get(name, name))
+                return carrier.carry(value, [self._schema])
             case RefCodec():
                 return value  # it leads to itself
             case _:

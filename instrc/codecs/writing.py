@@ -29,7 +29,7 @@ from instrc.ir.codec import (
     UnionCodec,
     ValuesCodec,
 )
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Inner = Callable[[Codec], Json]
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from instrc.codecs.maps import record_of, records_in
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lifting.repair import Repair, repair
 from instrc.lifting.replies.answers import Ownership, readings

@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple
 from instrc.codecs.encode import Interpreter
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal, pointer
+from instrc.jsonvalue import Json, JsonObject, equal, pointer
 from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
 from instrc.limits import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 from instrc.schema.validation import Violation, json_fault
@@ -44,7 +43,8 @@ class Repair(NamedTuple):
 
     def to_json(self) -> Json:
         """Return it as plain JSON."""
-        return {"instance": self.instance, "what": self.what} | ({} if self.key is None else {"key": self.key})
+        told: JsonObject = {"instance": self.instance, "what": self.what}
+        return told if self.key is None else {**told, "key": self.key}
 
 
 class Repaired(NamedTuple):

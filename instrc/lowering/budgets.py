@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.places import Steps, written
 from instrc.problems.targets import BudgetExceeded
+from instrc.schema.members import required_names
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import held, subschemas
 
@@ -35,26 +36,26 @@ def count(schema: Json) -> Counts:
     stack: list[tuple[Json, int, bool]] = [(schema, 0, False)]
     while stack:
         node, level, defined = stack.pop()
-        if node.__class__ is not dict:
+        if not isinstance(node, dict):
             continue
         level += _is_level(node)
         depth = max(level, depth)
         for keyword, value in node.items():
             if keyword not in _COUNTED:
                 continue
-            if keyword == "properties":
+            if keyword == "properties" and isinstance(value, dict):
                 properties += len(value)
                 characters += sum(map(len, value))
                 if not defined:
-                    optional += len(value.keys() - set(node.get("required", ())))
+                    optional += len(value.keys() - set(required_names(node)))
                     unions += sum(map(_is_union, value.values()))
-            elif keyword == "enum":
+            elif keyword == "enum" and isinstance(value, list):
                 enum_values += len(value)
-                characters += sum(len(each) for each in value if each.__class__ is str)
+                characters += sum(len(each) for each in value if isinstance(each, str))
             elif keyword == "const":
                 enum_values += "enum" in node
-                characters += len(value) if value.__class__ is str else 0
-            elif keyword == "$defs":
+                characters += len(value) if isinstance(value, str) else 0
+            elif keyword == "$defs" and isinstance(value, dict):
                 characters += sum(map(len, value))
                 stack.extend((child, 0, True) for child in value.values())
                 continue
@@ -62,7 +63,7 @@ def count(schema: Json) -> Counts:
     return Counts(properties, depth, enum_values, characters, optional, unions)
 
 
-def _is_level(node: Json) -> bool:
+def _is_level(node: JsonObject) -> bool:
     kind = node.get("type")
     return isinstance(kind, str) and kind in {"object", "array"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lowering.notes import joined
 
 
@@ -24,7 +24,8 @@ def described(schema: Json, description: str | None, flat: Json, aimed: Dialect)
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
     if aimed.spelling.inputs:  # the inputs have no place for it
-        return joined(description or own, schema.get("description")) or "", schema
+        inner = schema.get("description")
+        return joined(description or own, inner if isinstance(inner, str) else None) or "", schema
     here = schema.get("description")
     if not isinstance(here, str):
         return description or own, schema

@@ -37,6 +37,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
 from instrc.python_values import json_of
+from instrc.schema.members import mapping
 
 UNROLL = 3
 """How often a recursive reference is written out where the target keeps none."""
@@ -195,9 +196,11 @@ def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: To
     most = aimed.limits.description
     if said is not None and most is not None and len(said) > most:
         said, overflow = cut(said, most)
-        schema = {**schema, "description": joined(overflow, schema.get("description"))}
+        if isinstance(schema, dict):
+            here = schema.get("description")
+            schema = {**schema, "description": joined(overflow, here if isinstance(here, str) else None)}
     record: dict[str, Json] = {"instrc": VERSION, "target": aimed.name, "tool": {"name": tool.name, "sent": sent_name}}
-    record["keys"] = list(schema.get("properties", ())) if isinstance(schema, dict) else []
+    record["keys"] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record |= built.record
     record["schema"] = flat
     sent = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else spelled(schema, aimed.spelling)

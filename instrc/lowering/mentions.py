@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.walk import rebuild
 
 _HINT = re.compile(r"^Use .+\.$", re.MULTILINE)
@@ -42,8 +42,8 @@ class Mentions:
         return rebuild(schema, self._described)
 
     def _described(self, node: Json) -> Json:
-        text = node.get("description")
-        if not isinstance(text, str) or (new := self.in_text(text)) == text:
+        text = node.get("description") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(text, str) or (new := self.in_text(text)) == text:
             return node
         return {**node, "description": new}
 

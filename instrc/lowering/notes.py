@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import DESCRIBED_VALUE
 
 _PHRASES = {

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, at, pointer
+from instrc.jsonvalue import Json, as_object, at, pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
@@ -92,7 +91,8 @@ def _is_count(keyword: str, value: Json) -> bool:
 
 def _unreadable(keyword: str, value: Json) -> list[str]:
     """Return the regular expressions of a keyword that no engine reads."""
-    return [pattern for pattern in ([value] if keyword == "pattern" else value) if unreadable(pattern) is not None]
+    patterns = [value] if keyword == "pattern" else list(as_object(value))
+    return [pattern for pattern in patterns if isinstance(pattern, str) and unreadable(pattern) is not None]
 
 
 def _without_unreadable(schema: Json) -> list[Note]:

@@ -16,7 +16,7 @@ from instrc.codecs.inside import changed, each, parts
 from instrc.codecs.writing import one_to_json, to_json
 from instrc.ir.codec import ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lowering.names import unique
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts
@@ -37,7 +37,8 @@ def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, 
     """
     if not codecs:
         written = to_json(codec)
-        if written is None or (len(dumps(written, indent=False)) < _SMALL and not any(_asked([codec])) and not _repeats(codec)):
+        size = 0 if written is None else len(dumps(written, indent=False))
+        if size < 2 * _WORTH or (size < _SMALL and not any(_asked([codec])) and not _repeats(codec)):
             return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
@@ -81,6 +82,8 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
     pool: dict[object, Json] = {}
 
     def one_of_each(_: Json, schema: Json) -> Json:
+        if not isinstance(schema, dict):
+            return schema
         own = {keyword: None if keyword in HOLDERS else value for keyword, value in schema.items()}
         below = tuple((path, id(child) if isinstance(child, dict) else child) for path, child in subschemas(schema))
         return pool.setdefault((dumps(own, indent=False), below), schema)

@@ -14,8 +14,10 @@ from instrc.lowering.notes import joined
 _TYPES = ("string", "integer", "number", "boolean", "object", "array")
 
 
-def spelled(schema: dict[str, Any], spelling: Spelling) -> Json:
+def spelled(schema: Json, spelling: Spelling) -> Json:
     """Return a schema in the spelling of a target."""
+    if not isinstance(schema, dict):
+        return schema
     if spelling.inputs:
         return _inputs(schema)
     return _respelled(schema, spelling) if spelling.capitals or spelling.nullable else schema

@@ -117,6 +117,12 @@ def test_unions_of_objects_that_lead_to_each_other_stay_small(target: str) -> No
     assert not breaches(result.payload, target)
 
 
+@pytest.mark.parametrize("number", [2, 4, 6])
+def test_copies_in_such_unions_are_written_out_a_few_times_only(number: int) -> None:
+    schema = mutual(number)
+    assert len(dumps(lower(schema, "openai").payload, indent=False)) < 17 * len(dumps(schema, indent=False))
+
+
 def test_an_answer_to_a_shared_union_comes_back() -> None:
     result = lower(mutual(10), "openai")
     value = {"root": {"name": "a", "N3": {"name": "b", "x": {"name": "c", "N7": {"N1": {"name": "d"}}}}}}

@@ -38,6 +38,9 @@ def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: S
 
 def combine(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Fitted:
     """Return one schema for several forms, described by what its node and the notes say of it."""
+    if (plain := unions.plain(context.dialect, forms)) is not None:
+        body, progress = _described(node, plain, None, notes, context.dialect, progress)
+        return Fitted(body, None, progress)
     return together(node, forms, context, progress, notes).fitted
 
 
@@ -50,9 +53,6 @@ class Together(NamedTuple):
 
 def together(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Together:
     """Return one schema for several forms, and what became of them."""
-    if (plain := unions.plain(context.dialect, forms)) is not None:
-        body, progress = _described(node, plain, None, notes, context.dialect, progress)
-        return Together(Fitted(body, None, progress), forms)
     forms, progress = unions.merged(context, forms, progress)
     if not forms:
         return Together(Fitted(None, None, progress), forms)
