@@ -52,6 +52,10 @@ INSTANCES_AT_A_PLACE: Final = 12
 """Values tried at one place inside a larger one."""
 INSTANCE_DEPTH: Final = 6
 """Levels of an instance."""
+BRANCHES_OF_A_PLACE: Final = 20
+"""Schemas about one place whose branches are looked into, and branches of each."""
+LARGEST_INSTANCE: Final = 100
+"""Properties or items of an instance that is made for its size."""
 
 # normalising what others wrote
 

@@ -11,9 +11,17 @@ from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, freeze
-from instrc.limits import INSTANCE_DEPTH, INSTANCES, INSTANCES_AT_A_PLACE, NAMED_DEPTH
+from instrc.limits import (
+    BRANCHES_OF_A_PLACE,
+    INSTANCE_DEPTH,
+    INSTANCES,
+    INSTANCES_AT_A_PLACE,
+    LARGEST_INSTANCE,
+    NAMED_DEPTH,
+)
 from instrc.schema.expressions import search
 from instrc.schema.laws import is_number, types_of
+from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 
 _OF_TYPE: dict[str, list[Json]] = {
@@ -101,6 +109,8 @@ def _values(node: dict[str, Json]) -> list[Json]:
             found += [bound, bound + 1, bound - 1]
             if abs(bound) < _WHOLE_FROM:
                 found.append(bound + 0.5)
+    if is_number(node.get("multipleOf")) and node["multipleOf"] < _WHOLE_FROM:
+        found += [node["multipleOf"] * times for times in (0.5, 1.5, 30.5)]
     for keyword in ("minLength", "maxLength"):
         length = node.get(keyword)
         if is_number(length) and 0 <= length <= 1000:
@@ -117,12 +127,15 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
     if target is not None:
         node = {**(target if target.__class__ is dict else {}), **{key: value for key, value in node.items() if key != "$ref"}}
     names = types_of(node.get("type")) or tuple(_OF_TYPE)
+    around = _in_place(node, *holders)
     yield from _values(node)
-    around = [node, *(holder for holder in holders if holder.__class__ is dict)]
-    if "object" in names and depth < INSTANCE_DEPTH:
-        yield from _objects(node, around, root, extra, depth)
-    if "array" in names and depth < INSTANCE_DEPTH:
-        yield from _arrays(node, around, root, extra, depth)
+    for holder in around[1:]:
+        yield from _values(holder)
+    yield from [_OF_TYPE[name][0] for name in names if name not in {"array", "object"}]
+    if depth < INSTANCE_DEPTH:
+        objects = _objects(node, around, root, extra, depth) if "object" in names else iter(())
+        arrays = _arrays(node, around, root, extra, depth) if "array" in names else iter(())
+        yield from _in_turn(objects, arrays)
     for name in names:
         yield from _OF_TYPE[name]
     for keyword in ("anyOf", "oneOf", "allOf"):
@@ -132,12 +145,35 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
     yield from extra
 
 
+def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
+    """Yield from two iterators by turns, then what is left of the longer one."""
+    while True:
+        try:
+            yield next(one)
+        except StopIteration:
+            yield from other
+            return
+        one, other = other, one
+
+
+def _in_place(node: dict[str, Json], *holders: Json) -> list[Json]:
+    """Return schemas about one place, and those in them that are about the same."""
+    found = [node, *(holder for holder in holders if holder.__class__ is dict)]
+    for holder in found[:BRANCHES_OF_A_PLACE]:
+        below = [child for _, child in subschemas(holder, IN_PLACE) if child.__class__ is dict]
+        found += below[:BRANCHES_OF_A_PLACE]
+    return found
+
+
 def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
     properties: dict[str, list[Json]] = {}
     names = _names(*around) if depth < NAMED_DEPTH else []
     required: dict[str, None] = {}
+    further: list[Json] = []
     for holder in around:
+        further += [holder[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in holder]
+        further += list(holder["patternProperties"].values()) if holder.get("patternProperties").__class__ is dict else []
         if holder.get("properties").__class__ is dict:
             for name, schema in holder["properties"].items():
                 properties.setdefault(name, []).append(schema)
@@ -147,10 +183,12 @@ def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[
     for name in dict.fromkeys([*required, *properties, *names, "another", ""]):
         own = node["properties"].get(name) if node.get("properties").__class__ is dict else None
         lead = own if own is not None else node.get("additionalProperties", True)
-        others = properties.get(name, [])
+        others = [*properties.get(name, []), *further]
         choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
     least = {name: choices[name][0] for name in required if choices[name]}
     yield least
+    for count in _sizes(around, "minProperties", "maxProperties"):
+        yield {**least, **{f"p{number}": None for number in range(count - len(least))}}
     for name, values in choices.items():
         for value in values:
             yield {**least, name: value}
@@ -162,12 +200,15 @@ def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[
 def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield arrays: none, one and a few items of each kind."""
     yield []
-    others = [holder["items"] for holder in around if "items" in holder]
+    others = [holder[word] for word in ("items", "contains", "unevaluatedItems") for holder in around if word in holder]
+    others += [schema for holder in around if holder.get("prefixItems").__class__ is list for schema in holder["prefixItems"]]
     prefix = node["prefixItems"] if node.get("prefixItems").__class__ is list else []
     firsts = [next(iter(_of(schema, (), root, extra, depth + 1)), None) for schema in prefix[:50]]
     items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
     least = node.get("minItems")
     count = int(least) if is_number(least) and 0 <= least <= 100 else 0
+    for count in _sizes(around, "minItems", "maxItems"):
+        yield [*firsts, *items, *range(count)][:count]
     for item in items:
         yield [*firsts, item]
         if count:
@@ -175,6 +216,13 @@ def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[J
         yield [item, item]
     yield items
     yield firsts
+
+
+def _sizes(around: list[Json], *keywords: str) -> Iterator[int]:
+    """Yield sizes just within and beyond those that schemas ask for."""
+    sizes = {holder[keyword] for holder in around for keyword in keywords if is_number(holder.get(keyword))}
+    for size in sorted(sizes)[:4]:
+        yield from (each for each in (int(size) + 1, int(size)) if 0 < size <= LARGEST_INSTANCE)
 
 
 def _target(node: dict[str, Json], root: Json) -> Json:

@@ -46,6 +46,13 @@ NARROWER: list[tuple[Any, Any]] = [
     ),
     ({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"maximum": 1, "items": {"$ref": "#/$defs/a"}}}}, {"items": {"maximum": 2}}),
     (False, {"const": {"a": 1}}),
+    ({"additionalProperties": {"dependentRequired": {"b": ["a"]}}}, {"exclusiveMaximum": 3}),
+    ({"patternProperties": {"b$": {"const": "a"}, "^a": False}, "multipleOf": 0.1}, {"not": {"maximum": 2}}),
+    ({"items": {"pattern": "b$"}}, {"additionalProperties": False, "contains": {}}),
+    ({"prefixItems": [{"dependentRequired": {"a": ["ab"]}}]}, {"format": "date"}),
+    ({"properties": {"ab": {"maxProperties": 2}}}, {"properties": {"ab": {"multipleOf": 0.1}}}),
+    ({"dependentSchemas": {"a": {"required": ["q"]}}}, {"type": "object"}),
+    ({"items": {"maxItems": 3}}, {"type": "array"}),
     ({"type": "object", "required": ["x"]}, {"allOf": [{"pattern": "a"}, {"pattern": "b"}], "type": ["string", "object"]}),
 ]
 
