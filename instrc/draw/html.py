@@ -17,6 +17,9 @@ from instrc.jsonvalue import Json
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
+_MOST_NAMES = 3
+"""Exports that the heading names."""
+
 
 def html(pictures: Sequence[Picture]) -> str:
     """Return a page with one picture for each export."""
@@ -24,7 +27,7 @@ def html(pictures: Sequence[Picture]) -> str:
 
 
 def _page(pictures: Sequence[Picture]) -> Iterator[str]:
-    title = escape(", ".join(picture.title or picture.name for picture in pictures) or "nothing")
+    title = escape(_title(pictures))
     here = files("instrc.draw")
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -59,6 +62,13 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
     yield "</section>\n"
     yield f'<script type="application/json" id="data">{_embedded(_data(pictures))}</script>\n'
     yield f"<script>{(here / 'page.js').read_text(encoding='utf-8')}</script>\n</body>\n</html>\n"
+
+
+def _title(pictures: Sequence[Picture]) -> str:
+    """Return the names of the exports; of many, the first ones and how many more there are."""
+    names = [picture.title or picture.name for picture in pictures]
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "") or "nothing"
 
 
 def _list(picture: Picture, prefix: str) -> Iterator[str]:

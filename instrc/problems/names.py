@@ -219,7 +219,7 @@ class RecursiveBinding(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    To repeat a step until it is good, put it into `Loop_Mixin`.
+    To repeat a step until it is good, write `repeat { … } until PATH max 5`.
     """
 
     name: ClassVar[str] = "recursive-binding"
@@ -238,7 +238,7 @@ class RecursiveBinding(Problem):
         alone = self.at is not None and self.at.source.text[: self.at.start].rstrip().endswith("=")
         if alone and len(self.words) == 1:  # `const Draft = Draft`
             return "choose another name for it, or name the instruction by its `aug:` reference"
-        return "to repeat a step until it is good, put it into `Loop_Mixin`"
+        return "to repeat a step until it is good, write `repeat { … } until PATH max 5`"
 
     @property
     def labels(self) -> tuple[Label, ...]:

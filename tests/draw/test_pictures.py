@@ -137,3 +137,9 @@ def test_blocks_as_text(write: Any, snapshot: SnapshotAssertion) -> None:
 
 def test_the_style_of_a_page_has_no_placeholder_left() -> None:
     assert not re.search(r"\b(DARK|LIGHT)\b", svg(picture(blocks())))
+
+
+def test_the_heading_of_a_page_with_many_exports_is_short() -> None:
+    one = picture(straight(2))
+    assert "<h1>it, it, it</h1>" in html([one] * 3)
+    assert "<h1>it, it, it and 47 more</h1>" in html([one] * 50)
