@@ -102,6 +102,18 @@ def test_all_rows_are_played_in_a_terminal(terminal: Terminal, tmp_path: Path) -
     assert missing == []
 
 
+def test_ctrl_c_ends_the_session_at_once_whatever_line_was_begun(terminal: Terminal, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    words = [sys.executable, str(AGENT / "agent.py"), "--log", str(log), "--level", "debug"]
+    terminal.begin("left", f"trap : INT; {shlex.join(words)}")  # the shell around gets the signal too
+    terminal.wait(1)
+    terminal.tmux("send-keys", "-t", terminal.window, "-l", "Сколько дней")
+    terminal.tmux("send-keys", "-t", terminal.window, "C-c")
+    shown = terminal.wait(2)
+    assert "До свидания!\n[exit 130]" in shown
+    assert log.read_text("utf-8").splitlines()[-1].endswith("[main] AgentEnd")
+
+
 def seen(row: dict[str, object], screens: str, logs: str) -> bool:
     """Tell whether what a row prints and logs was there."""
     lines = row["log"] if isinstance(row["log"], list) else [row["log"]] if row["log"] else []

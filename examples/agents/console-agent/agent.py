@@ -9,7 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -250,6 +252,18 @@ def typed() -> str:
         return "/exit"
 
 
+def leave_when_interrupted(console: Console) -> None:
+    """Let Ctrl-C end the session at once, as the command to leave does: nobody waits for the line that was begun."""
+
+    def leave(_number: int, _frame: object) -> None:
+        print(file=console.out)
+        console.tell({"row": "1 exit command"})
+        logging.shutdown()
+        os._exit(130)
+
+    signal.signal(signal.SIGINT, leave)
+
+
 def logger(file: str | None, level: str) -> logging.Logger:
     """Return the log of the developer: a file, else standard error."""
     made = logging.getLogger(f"console-agent-{id(file)}")
@@ -274,6 +288,7 @@ def main() -> int:
     parser.add_argument("--fail", nargs=2, default=("none", "none"), metavar=("RAG", "HAIKU"), help="what fails, for rehearsals")
     given = parser.parse_args()
     console = Console(Settings.read(given.settings), out=sys.stdout, log=logger(given.log, given.level), verbatim=given.verbatim)
+    leave_when_interrupted(console)
     model = given.model or Keywords()
     if given.rag and given.haiku:
         return session(console, typed, model, given.rag, given.haiku)
