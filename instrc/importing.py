@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from instrc import arguments
 from instrc.files import STDIN, name_of, read_bytes
@@ -22,6 +22,9 @@ from instrc.problems.size import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
 from instrc.source import Source
+
+if TYPE_CHECKING:
+    from instrc.vibes.registry import Registry
 
 MAX_BYTES = 64 * 1024 * 1024
 _ATTEMPTS = 20
@@ -190,7 +193,7 @@ def _checked(imported: Imported) -> Imported:
     return replace(imported, vibes=tuple(sound), problems=report.once())
 
 
-def _fault(vibe: ImportedVibe, registry: Any) -> Problem | None:
+def _fault(vibe: ImportedVibe, registry: Registry) -> Problem | None:
     """Return what the check says of a vibe, or what keeps it from being composed."""
     from instrc.compiler import compile_vibe
     from instrc.ir.options import Options

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from instrc import problems
 from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source

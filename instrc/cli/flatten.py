@@ -11,7 +11,7 @@ from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import Workspace

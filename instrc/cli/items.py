@@ -15,7 +15,7 @@ from instrc.cli.progress import counted
 from instrc.cli.running import shown
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.render import plain
 from instrc.regular import is_handed_over, is_regular, refuse_odd

@@ -12,7 +12,7 @@ from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source

@@ -12,7 +12,7 @@ from instrc.cli.options import Locked, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import OptionOverrides, Workspace

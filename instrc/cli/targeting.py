@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.cli.documents import Emit, Export, printed
 from instrc.files import name_of
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import plain

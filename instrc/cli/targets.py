@@ -9,7 +9,7 @@ import typer
 
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 if TYPE_CHECKING:
     from instrc.ir.dialect import Dialect, Limits
@@ -71,6 +71,6 @@ def _facts(dialect: Dialect) -> Json:
         "enforced": dialect.enforced,
         "order": dialect.order,
         "every_property_required": dialect.every_required,
-        "limits": _limits(dialect.limits),
+        "limits": dict(_limits(dialect.limits)),
         "facts": [fact._asdict() for fact in dialect.facts],
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,8 +14,10 @@ from instrc.cli.show import FINE, Format, refuse
 from instrc.cli.terminal import write
 from instrc.files import reason
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
+
+if TYPE_CHECKING:
+    from instrc.runtime.effects import Event
 
 
 class Shape(StrEnum):
@@ -62,7 +65,7 @@ def command(
     raise typer.Exit(FINE)
 
 
-def _text(events: list[Json]) -> str:
+def _text(events: Iterable[Event]) -> str:
     from instrc.runtime.timeline import spans_of
 
     lines: list[str] = []

@@ -14,7 +14,7 @@ from instrc.cli.targeting import Fitted, one_by_one
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source, Span

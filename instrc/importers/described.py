@@ -6,7 +6,7 @@ from typing import Any
 
 from instrc import problems
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.python_types import schema_of as described
 
@@ -24,10 +24,12 @@ def schema_of(value: Any, option: str) -> Json:
             return found
     elif value is not None and not isinstance(value, int | float | list | tuple | bytes):
         try:
-            return described(value)
+            schema: Json = described(value)
         except CompileError:
             raise
         except Exception:  # noqa: BLE001, S110  -- the code is not ours, nor is what it raises: said below
             pass
+        else:
+            return schema
     wanted = "a JSON Schema, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
     raise CompileError([problems.rim.InvalidOption(option=option, given=repr(value)[:60], wanted=wanted)])

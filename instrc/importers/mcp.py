@@ -8,8 +8,7 @@ from dataclasses import replace
 from instrc.importers.functions import Form, functions, settled
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import Json, at, pointer
 
 MAP = "dev.instrc/map"
 """Where a tool that was made by lowering a vibe carries the vibe's own schema, below `_meta`."""
@@ -30,9 +29,9 @@ def _restored(value: Json, tool: Tool, given: Given) -> Tool:
     if record.__class__ is not dict:
         return tool
     names, schema = record.get("tool"), record.get("schema")
-    if names.__class__ is not dict or names.get("name").__class__ is not str or schema.__class__ is not dict:
+    if not isinstance(names, dict) or not isinstance(name := names.get("name"), str) or not isinstance(schema, dict):
         return tool
     if tool.name != names.get("sent"):
         return tool  # renamed since: the map is not about this tool any more
     path = (*tool.at, "_meta", MAP, "schema")
-    return replace(tool, name=names["name"], schema=settled(schema, path, given, FORM.rules), schema_at=path)
+    return replace(tool, name=name, schema=settled(schema, path, given, FORM.rules), schema_at=path)

@@ -9,7 +9,7 @@ from instrc.importers.given import Given
 from instrc.importers.operation import Operation
 from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.importing import NotATool
 from instrc.schema.notes import shown
 from instrc.schema.walk import Path

@@ -8,7 +8,7 @@ from typing import Any
 from instrc.importers.functions import settled, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
@@ -65,13 +65,12 @@ def tools(given: Given) -> Iterator[Tool]:
             given.problems.append(NotATool(at=given.locate(path), reason=f"{shown(entry)} is no schema"))
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
-        title = entry.get("title") if entry.get("title").__class__ is str else None
-        name = entry.get(_NAME, title)
+        title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))
         yield Tool(
-            name=name,
+            name=name if _NAME in entry else title,
             at=path,
             schema=settled(rest, path, given, RULES),
             schema_at=path,
-            title=title if title != name else None,
+            title=title if _NAME in entry and title != name else None,
             description=text_of(entry.get("description"), (*path, "description"), given),
         )

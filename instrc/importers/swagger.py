@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.importers.operation import Operation, best
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.walk import Path
 
 _FORM = "application/x-www-form-urlencoded"
@@ -55,7 +55,8 @@ class SwaggerOperation(Operation):
         for parameter, path in self._bodies[1:]:
             self.given.left_out(path, parameter["name"], "an operation has one body")
         for parameter, path in self._bodies[:1]:
-            described = parameter.get("description") if parameter.get("description").__class__ is str else None
+            said = parameter.get("description")
+            described = said if isinstance(said, str) else None
             kind = best(dict.fromkeys(self._consumed() or ["application/json"]))
             self.put_in(parameter.get("schema"), (*path, "schema"), kind, described, required=parameter.get("required") is True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import TOOL_NAME, TOOL_NAME_BYTES
 from instrc.naming import words
 from instrc.problems.suggest import plain

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from lsprotocol import types
 
 from instrc.ir.surface import Call, Name
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import COMPLETION_DISTANCE
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, members
