@@ -9,6 +9,7 @@ from typing import Any
 
 from instrc.flattening.split import split
 from instrc.ir.process import Process
+from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.equipping import how_of
 from instrc.launching.handlers import registered
@@ -18,6 +19,8 @@ from instrc.mcp.offers import AnyCall, Offers, RefusedError
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Engine, Report
+from instrc.runtime.questions import chosen
+from instrc.schema.validation import is_valid
 
 GRACE = 2.0
 """Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
@@ -105,9 +108,21 @@ class Service(Offers):
         before = self._under_way.get(run)
         if before is not None and not before.done():
             await asyncio.wait({before}, timeout=GRACE)
-        task = self._carry(run, self.engine.answer(run, given["step"], given["data"]))
+        data = await self._read(run, given["step"], given["data"])
+        task = self._carry(run, self.engine.answer(run, given["step"], data))
         await asyncio.wait({task}, timeout=GRACE)
         return {"run": run, "status": task.result().status if task.done() else "running"}
+
+    async def _read(self, run: str, step: str, data: Json) -> Json:
+        """Return an answer as JSON: clients that know no type for it send its text."""
+        report = await self._report(run) if isinstance(data, str) else None
+        if report is None or (schema := chosen(list(report.questions), step, run).schema) is None or is_valid(data, schema):
+            return data
+        try:
+            read = loads(data)
+        except ValueError:
+            return data
+        return read if is_valid(read, schema) else data
 
     async def cancel(self, given: dict[str, Json]) -> Json:
         """End a run."""

@@ -82,7 +82,8 @@ async def whole(client: Client) -> dict[str, Any]:
     await settled(client, begun["run"], "waiting")
     questions = (await client.call_tool("open_questions", {"run": begun["run"]})).structured_content["questions"]
     refused = await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Maybe"}})
-    await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Approve"}})
+    text = '{"decision": "Approve"}'  # the inspector's command line sends text where a schema names no type
+    await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": text})
     done = await settled(client, begun["run"], "done")
     again = await client.call_tool("answer", {"run": begun["run"], "step": questions[0]["id"], "data": {"decision": "Approve"}})
     unknown = await client.call_tool("run_status", {"run": "nothing"})
