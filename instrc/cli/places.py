@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instrc.flattening.flatten import flatten
-from instrc.ir.graph import Fusion, Step
+from instrc.ir.fusion import Fusion
+from instrc.ir.graph import Step
 from instrc.jsonvalue import pointer, tokens
 from instrc.problems.problem import CompileError
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from instrc.emit.paths import Paths, suffixed
 from instrc.ir import flow
-from instrc.ir.graph import Do, Each, Region, Repeat, Try, When
+from instrc.ir.blocks import Do, Each, Region, Repeat, Try, When
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.process import CHUNK, CONTEXT
 from instrc.ir.reads import Constant

@@ -8,7 +8,7 @@ from instrc.emit.process import make_process
 from instrc.emit.render import Part, Renderer
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.graph import Argument, Unit
+from instrc.ir.fusion import Argument, Unit
 from instrc.ir.plan import Plan
 from instrc.ir.process import DIALECT, NOTHING, Process
 from instrc.ir.reads import written_value

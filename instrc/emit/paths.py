@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from instrc.ir.blocks import Repeat, Test
 from instrc.ir.flow import Condition
-from instrc.ir.graph import Argument, Local, ObjectReading, Path, Reading, Repeat, Test
+from instrc.ir.fusion import Argument
+from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.plan import Plan
 from instrc.ir.reads import Constant, Listed, Named, Read, Segment, Value
 from instrc.naming import is_plain

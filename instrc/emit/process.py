@@ -6,7 +6,7 @@ from instrc.emit.blocks import Blocks, context_name, definition_name
 from instrc.emit.paths import suffixed
 from instrc.emit.render import Renderer
 from instrc.ir import flow
-from instrc.ir.graph import ObjectReading, Path, Reading
+from instrc.ir.paths import ObjectReading, Path, Reading
 from instrc.ir.plan import Chunk, Plan, walk
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant

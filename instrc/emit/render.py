@@ -15,7 +15,9 @@ from instrc.flattening.nullable import nullable
 from instrc.ir import flow
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
 from instrc.ir.flow import NO_ENGINE, Engine
-from instrc.ir.graph import NO_TIMING, Executor, Group, Path, Placed, Planned, Step, StepObject, Tool, Unit
+from instrc.ir.fusion import Group, Planned, StepObject, Tool, Unit
+from instrc.ir.graph import NO_TIMING, Executor, Placed, Step
+from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Listed, Named, Read, written_value
 from instrc.jsonvalue import AnyJson as Json

@@ -12,7 +12,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from instrc.ir.graph import Executor, FlatGraph, Graph, Region, Repeat, Unit, Word, regions_of
+from instrc.ir.blocks import Region, Repeat, Word, regions_of
+from instrc.ir.fusion import Unit
+from instrc.ir.graph import Executor, FlatGraph, Graph
 from instrc.jsonvalue import Json
 
 Shape: TypeAlias = Literal["tool", "call", "process"]

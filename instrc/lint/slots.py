@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from instrc.ir.graph import Application, Content, Fusion, Graph, Group, Instruction, StepObject, Unit, regions_of
+from instrc.ir.blocks import Content, regions_of
+from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit
+from instrc.ir.graph import Graph
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import Problem
 

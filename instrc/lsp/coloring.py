@@ -6,7 +6,7 @@ import re
 
 from lsprotocol import types
 
-from instrc.ir.graph import SUFFIXES, suffix_of
+from instrc.ir.fusion import SUFFIXES, suffix_of
 from instrc.lsp.knowledge import EXECUTORS
 from instrc.lsp.session import Document, Session
 from instrc.syntax.tables import CONTEXTUAL

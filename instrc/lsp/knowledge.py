@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.ir.graph import Instruction
+from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import NAME_STEPS

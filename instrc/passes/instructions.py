@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
-from instrc.ir.graph import Instruction
+from instrc.ir.fusion import Instruction
 from instrc.ir.options import LIMIT
 from instrc.ir.process import Process
 from instrc.jsonvalue import AnyJson as Json
@@ -21,7 +21,7 @@ from instrc.source import Span
 from instrc.syntax.places import place_in
 from instrc.vibes.registry import ProgramFile, Registry
 
-PLACEHOLDER = {"type": "object", "additionalProperties": True}
+PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
 Launch: TypeAlias = Callable[[ProgramFile, str | None, Registry], Json | None]

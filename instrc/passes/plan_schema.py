@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from instrc.ir.graph import Instruction, Tool
+from instrc.ir.fusion import Instruction, Tool
 from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, equal
+from instrc.jsonvalue import as_object, as_texts, equal
 from instrc.schema.walk import rebuild
 
 OUTCOMES: Json = {
@@ -85,11 +85,11 @@ def _task(tool: Tool) -> Json:
 def _open_to_others(tool: Tool) -> Json:
     """Return the arguments that are the model's; each may be the output of another task instead."""
     bound = {argument.label for argument in tool.bound}
-    properties = tool.arguments.get("properties", {})
+    properties = as_object(tool.arguments.get("properties", {}))
     if not properties:
         return tool.arguments
     mine = {name: schema for name, schema in properties.items() if name not in bound}
-    required = [name for name in tool.arguments.get("required", ()) if name in mine]
+    required = [name for name in as_texts(tool.arguments.get("required", [])) if name in mine]
     made = {keyword: value for keyword, value in tool.arguments.items() if keyword not in {"properties", "required", "$defs"}}
     made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
     return {**made, **({"required": required} if required else {})}

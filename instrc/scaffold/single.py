@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from instrc.ir.graph import SUFFIXES
+from instrc.ir.fusion import SUFFIXES
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.naming import snake, words

@@ -80,7 +80,7 @@ def test_a_contradiction_of_an_annotation_shows_the_vibe_and_the_program(folder:
     [problem] = problems('Derived @ { properties: { x: { type: "integer" } } }', folder)
     assert problem.name == "contradiction"
     assert isinstance(problem, instrc.problems.schemas.Contradiction)
-    assert (problem.left.uri, problem.right.uri) == ("aug:Derived", "program.aug")
+    assert (problem.left.uri, problem.right.uri) == ("aug:Base", "program.aug")
 
 
 @pytest.mark.parametrize(

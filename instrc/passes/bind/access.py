@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Local, Path, Reached
+from instrc.ir.graph import Reached
+from instrc.ir.paths import Local, Path
 from instrc.ir.surface import Access, Name, Segment
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation

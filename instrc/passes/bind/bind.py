@@ -6,7 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.ir.graph import Context, Graph, regions_of
+from instrc.ir.blocks import regions_of
+from instrc.ir.graph import Context, Graph
 from instrc.ir.surface import (
     Annotated,
     Anonymous,

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc import problems
-from instrc.ir import graph
-from instrc.ir.graph import Group, Local, Path, Region, Test, Unit, reading_paths, regions_of
+from instrc.ir import blocks
+from instrc.ir.blocks import Region, Test, regions_of
+from instrc.ir.fusion import Group, Unit
+from instrc.ir.paths import Local, Path, reading_paths
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
 
 
-def reads_of_block(ev: Evaluation, content: graph.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
+def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
     """Return what a block reads from outside of it, each path once."""
     inside = {number for region in own for number in ev.steps.regions[region]}
     found = list(direct)
     for region in regions_of(content):
         found += _region_reads(ev, region)
-    if isinstance(content, graph.Repeat):
+    if isinstance(content, blocks.Repeat):
         found += [test.path for test in content.until]
         if content.handed:
             found += [path for _, reading in content.names for path in reading_paths(reading)]

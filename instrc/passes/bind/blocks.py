@@ -6,14 +6,10 @@ from collections.abc import Hashable
 from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir import graph, surface
-from instrc.ir.graph import (
-    Given,
-    Path,
-    Step,
-    Test,
-    word_of,
-)
+from instrc.ir import blocks, surface
+from instrc.ir.blocks import Test, word_of
+from instrc.ir.graph import Step
+from instrc.ir.paths import Given, Path
 from instrc.ir.surface import Access, Literal, Name
 from instrc.passes.bind.block_reads import hands_over, reads_of_block, refuse_hidden
 from instrc.passes.bind.bodies import read_body
@@ -32,7 +28,7 @@ MOST_ROUNDS = 3
 MOST = 1_000_000
 """The largest bound that may be written."""
 
-_Made: TypeAlias = "tuple[graph.Block, tuple[Hashable, ...], tuple[Path, ...]]"
+_Made: TypeAlias = "tuple[blocks.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 """A block, what tells it from others, and what it reads itself: its conditions and its list."""
 
 
@@ -86,22 +82,22 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
 
 
 def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> Task[_Made | None]:
-    branches: list[graph.Branch] = []
+    branches: list[blocks.Branch] = []
     reads: list[Path] = []
     for each in written.branches:
         tests = yield condition(ev, each.condition, context)
         body = (yield read_body(ev, each.body, context, {})).region
         if tests is not None and body is not None:
-            branches.append(graph.Branch(tests, body))
+            branches.append(blocks.Branch(tests, body))
             reads += [test.path for test in tests]
     if written.otherwise is not None:
         body = (yield read_body(ev, written.otherwise, context, {})).region
         if body is not None:
-            branches.append(graph.Branch((), body))
+            branches.append(blocks.Branch((), body))
     if len(branches) < len(written.branches) + (written.otherwise is not None):
         return None
     signs = tuple((_tests(ev, each.condition), ev.steps.identity(each.body)) for each in branches)
-    return graph.When(tuple(branches)), signs, tuple(reads)
+    return blocks.When(tuple(branches)), signs, tuple(reads)
 
 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
@@ -113,7 +109,7 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
     most = max(most, source) if isinstance(source, int) else most
     signs = (written.name.text, _source(ev, source), most, ev.steps.identity(body))
     return (
-        graph.Each(written.name.text, source, most, body, written.source.span),
+        blocks.Each(written.name.text, source, most, body, written.source.span),
         signs,
         (source,) if isinstance(source, Path) else (),
     )
@@ -151,7 +147,7 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     item = None if written.name is None else written.name.text
     at = written.span if written.source is None else written.source.span
     handed = hands_over(ev, body, otherwise)
-    content = graph.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
+    content = blocks.Repeat(item, source, most, keep or None, body, until, otherwise, kept, handed, at)
     return content, signs, () if source is None else (source,)
 
 
@@ -161,12 +157,12 @@ def _try(ev: Evaluation, written: surface.Try, context: EvaluationContext) -> Ta
     if body is None or otherwise is None:
         return None
     refuse_hidden(ev, otherwise, ("error",))
-    return graph.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
+    return blocks.Try(body, otherwise), (ev.steps.identity(body), ev.steps.identity(otherwise)), ()
 
 
 def _do(ev: Evaluation, written: surface.Do, context: EvaluationContext) -> Task[_Made | None]:
     body = (yield read_body(ev, written.body, context, {})).region
-    return None if body is None else (graph.Do(body), (ev.steps.identity(body),), ())
+    return None if body is None else (blocks.Do(body), (ev.steps.identity(body),), ())
 
 
 def _tests(ev: Evaluation, tests: tuple[Test, ...]) -> tuple[Hashable, ...]:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from instrc import problems
 from instrc.ir import surface
-from instrc.ir.graph import Given, Local, ObjectReading, Path, Reading, Region, Test
+from instrc.ir.blocks import Region, Test
+from instrc.ir.paths import Given, Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Anonymous, Binding, Body, Expression, Literal
 from instrc.passes.bind.conditions import condition

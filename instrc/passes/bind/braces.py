@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Path, StepObject, Unit
+from instrc.ir.fusion import StepObject, Unit
+from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Name, Object
 from instrc.jsonvalue import Json

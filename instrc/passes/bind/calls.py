@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Argument, Fusion, Instruction, Path
+from instrc.ir.fusion import Argument, Fusion, Instruction
+from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Field, Name, Object

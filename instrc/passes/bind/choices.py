@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir.graph import Among, Fusion, Instruction, Path, Planned, Slot, Tool
+from instrc.ir.fusion import Among, Fusion, Instruction, Planned, Slot, Tool
+from instrc.ir.paths import Path
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Path, Test
+from instrc.ir.blocks import Test
+from instrc.ir.paths import Path
 from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import AnyJson as Json

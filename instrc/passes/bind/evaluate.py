@@ -7,7 +7,8 @@ A task that has met a mistake reports it and returns `None`; whoever needs the v
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Instruction, Path
+from instrc.ir.fusion import Instruction
+from instrc.ir.paths import Path
 from instrc.ir.surface import (
     Access,
     Annotated,

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from instrc import problems
-from instrc.ir.graph import NO_TIMING, Instruction, Path, Reached
+from instrc.ir.fusion import Instruction
+from instrc.ir.graph import NO_TIMING, Reached
+from instrc.ir.paths import Path
 from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.context import EvaluationContext

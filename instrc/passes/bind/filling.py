@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Filling, Group, Instruction, Slot, StepObject
+from instrc.ir.fusion import Filling, Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Expression, Field, Object
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext

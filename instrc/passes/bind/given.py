@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from instrc import problems
-from instrc.ir.graph import Argument, Path, Slot
+from instrc.ir.fusion import Argument, Slot
+from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads

@@ -11,7 +11,10 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from instrc.ir.graph import Content, Fusion, Group, Path, Step, StepObject, Unit
+from instrc.ir.blocks import Content
+from instrc.ir.fusion import Fusion, Group, StepObject, Unit
+from instrc.ir.graph import Step
+from instrc.ir.paths import Path
 
 
 class Readable(Protocol):

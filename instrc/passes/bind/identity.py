@@ -9,23 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from instrc.ir import surface
-from instrc.ir.graph import (
-    Among,
-    Application,
-    Argument,
-    Filling,
-    Fusion,
-    Group,
-    Instruction,
-    Local,
-    ObjectReading,
-    Path,
-    Planned,
-    Reading,
-    Slot,
-    StepObject,
-    Unit,
-)
+from instrc.ir.fusion import Among, Application, Argument, Filling, Fusion, Group, Instruction, Planned, Slot, StepObject, Unit
+from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.ir.surface import (
     Access,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Argument, Fusion, Instruction, Path, Slot
+from instrc.ir.fusion import Argument, Fusion, Instruction, Slot
+from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Expression, Field, Name, Object, Uri

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Instruction, suffix_of
+from instrc.ir.fusion import Instruction, suffix_of
 from instrc.ir.surface import Access, Expression, Name, Uri
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation

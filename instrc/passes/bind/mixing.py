@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import Application, Instruction, Slot
+from instrc.ir.fusion import Application, Instruction, Slot
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Annotated, Expression, Field, Name, Object
 from instrc.ir.surface import Argument as Written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from instrc import problems
-from instrc.ir.graph import Instruction
+from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
 from instrc.passes.bind.scopes import Definition, ProgramNames

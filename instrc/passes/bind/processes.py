@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from instrc import problems
-from instrc.ir.graph import (
-    Context,
-    Executor,
-)
+from instrc.ir.graph import Context, Executor
 from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, When
 from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import AnyJson as Json

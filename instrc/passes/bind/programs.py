@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from instrc import problems
-from instrc.ir.graph import Path, suffix_of
+from instrc.ir.fusion import suffix_of
+from instrc.ir.paths import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
 from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json

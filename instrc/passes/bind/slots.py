@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from instrc import problems
-from instrc.ir.graph import Instruction, Slot
+from instrc.ir.fusion import Instruction, Slot
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation

@@ -6,7 +6,10 @@ from collections.abc import Hashable, Iterable
 
 from msgspec.structs import replace
 
-from instrc.ir.graph import Application, Argument, Executor, Filling, Fusion, Group, Local, Path, Region, Slot, Step, Unit
+from instrc.ir.blocks import Region
+from instrc.ir.fusion import Application, Argument, Filling, Fusion, Group, Slot, Unit
+from instrc.ir.graph import Executor, Step
+from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Frame, Taken, held, numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from instrc.ir.graph import Instruction
+from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name
 from instrc.limits import SUGGESTED_NAMES
 from instrc.naming import pascal

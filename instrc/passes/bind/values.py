@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
-from instrc.ir.graph import Context, Path
+from instrc.ir.graph import Context
+from instrc.ir.paths import Path
 from instrc.jsonvalue import AnyJson as Json
 
 

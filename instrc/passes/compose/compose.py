@@ -12,20 +12,9 @@ from msgspec import structs
 from instrc import problems
 from instrc.flattening.beside import write_beside
 from instrc.flattening.slots import splice
-from instrc.ir.graph import (
-    Application,
-    Content,
-    FlatGraph,
-    Fusion,
-    Graph,
-    Group,
-    Instruction,
-    Placed,
-    Slot,
-    StepObject,
-    Unit,
-    regions_of,
-)
+from instrc.ir.blocks import Content, regions_of
+from instrc.ir.fusion import Application, Fusion, Group, Instruction, Slot, StepObject, Unit
+from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.loops import bound_loops

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.ir.graph import Fusion, Graph, Path, Step
+from instrc.ir.fusion import Fusion
+from instrc.ir.graph import Graph, Step
+from instrc.ir.paths import Path
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
-from instrc.ir.graph import Instruction
+from instrc.ir.fusion import Instruction
 from instrc.jsonvalue import Json
 from instrc.passes.instructions import PART
 from instrc.problems.problem import CompileError, Problem

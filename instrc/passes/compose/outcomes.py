@@ -6,23 +6,10 @@ from collections.abc import Mapping
 
 from instrc.flattening.members import ANYTHING, Found, either, elements, member
 from instrc.flattening.nullable import nullable
-from instrc.ir.graph import (
-    Block,
-    Do,
-    Each,
-    Graph,
-    Local,
-    ObjectReading,
-    Path,
-    Reading,
-    Region,
-    Repeat,
-    Step,
-    StepObject,
-    Try,
-    When,
-    regions_of,
-)
+from instrc.ir.blocks import Block, Do, Each, Region, Repeat, Try, When, regions_of
+from instrc.ir.fusion import StepObject
+from instrc.ir.graph import Graph, Step
+from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import OUTCOME_SCHEMAS

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from instrc.ir.graph import (
-    Among,
-    Content,
-    Each,
-    Fusion,
-    Graph,
-    Local,
-    ObjectReading,
-    Path,
-    Planned,
-    Reading,
-    Repeat,
-    Slot,
-    Step,
-    Tool,
-    regions_of,
-)
+from instrc.ir.blocks import Content, Each, Repeat, regions_of
+from instrc.ir.fusion import Among, Fusion, Planned, Slot, Tool
+from instrc.ir.graph import Graph, Step
+from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
 from instrc.limits import PLANNED_PLACES
 

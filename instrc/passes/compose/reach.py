@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.graph import Among, Each, FlatGraph, Graph, Local, Path, Reached, Region, Repeat, Test, tests_of
+from instrc.ir.blocks import Each, Region, Repeat, Test, tests_of
+from instrc.ir.fusion import Among
+from instrc.ir.graph import FlatGraph, Graph, Reached
+from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.bind.holding import numbers

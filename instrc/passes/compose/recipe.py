@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TypeAlias
 
-from instrc.ir.graph import Application, Content, Fusion, Instruction, Slot, StepObject
+from instrc.ir.blocks import Content
+from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject
 from instrc.ir.reads import Constant
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.ir.graph import FlatGraph, Graph, Path, Repeat, Step, reading_paths, regions_of, tests_of
+from instrc.ir.blocks import Repeat, regions_of, tests_of
+from instrc.ir.graph import FlatGraph, Graph, Step
+from instrc.ir.paths import Path, reading_paths
 from instrc.jsonvalue import AnyJson as Json
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from instrc.ir.graph import Each, Graph, Path, Repeat, Step, reading_paths, regions_of
+from instrc.ir.blocks import Each, Repeat, regions_of
+from instrc.ir.graph import Graph, Step
+from instrc.ir.paths import Path, reading_paths
 from instrc.ir.plan import Chunk, regions_in
 from instrc.naming import camel, snake
 from instrc.passes.bind.holding import numbers

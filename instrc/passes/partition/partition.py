@@ -11,7 +11,9 @@ from typing import Literal
 import msgspec
 
 from instrc import problems
-from instrc.ir.graph import Executor, FlatGraph, Graph, Group, Repeat, Step, Unit, regions_of, word_of
+from instrc.ir.blocks import Repeat, regions_of, word_of
+from instrc.ir.fusion import Group, Unit
+from instrc.ir.graph import Executor, FlatGraph, Graph, Step
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import numbers
