@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, cast
 
@@ -26,7 +27,17 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
         unsound = problems_of(schema, place)
         yield from unsound
         if not unsound:
-            yield from suspicious_words(schema, lambda pointer, key, place=place: place(pointer, key=key), allowed)  # type: ignore[misc]
+            found = suspicious_words(schema, lambda pointer, key, place=place: place(pointer, key=key), allowed)  # type: ignore[misc]
+            yield from (_at_the_top(problem, schema, at) for problem in found)
+
+
+def _at_the_top(problem: Problem, schema: Json, at: Span) -> Problem:
+    """Return a problem that knows whether its keyword stands at the top of an annotation."""
+    from instrc.problems.suspicious import UnknownKeyword
+
+    if isinstance(problem, UnknownKeyword) and isinstance(schema, dict) and problem.word in schema:
+        return replace(problem, annotating=problem.at == place_in(at, f"/{problem.word}", key=True))
+    return problem
 
 
 def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:

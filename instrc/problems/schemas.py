@@ -41,6 +41,10 @@ class InvalidSchema(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.reason.endswith("is not an array"):
+            return "write a list in square brackets, `[…]`"
+        if self.reason.endswith("is not an object or a boolean"):
+            return 'write a schema in braces: `{ "type": "string" }`, or `{ "const": … }` for one value'
         return did_you_mean(self.nearest)
 
     @property

@@ -10,6 +10,7 @@ from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
+_OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
 _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
 """How other systems name the time that a step has."""
 
@@ -34,6 +35,8 @@ class UnknownKeyword(Problem):
 
     word: str
     nearest: tuple[str, ...] = ()
+    annotating: bool = False
+    """Whether it stands at the top of an annotation, where a property may have been wanted."""
 
     @property
     def message(self) -> str:
@@ -45,6 +48,12 @@ class UnknownKeyword(Problem):
         """One short sentence: the way out."""
         if self.word in _DEADLINES:
             return 'a step of a person or a server gets its deadline with `within`: `@ { within: "P2D" }`'
+        if self.word in _OF_RUNS:
+            return "models, retries and their like are chosen where a program is run, not in the program: remove it"
+        if self.annotating and not self.nearest:
+            return (
+                f"to say more of a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"
+            )
         return did_you_mean(self.nearest) or "remove it, begin it with `x-`, or list it: `[tool.instrc] keywords = […]`"
 
     @property

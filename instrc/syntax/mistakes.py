@@ -329,6 +329,11 @@ def _sign(view: View) -> Found:
             return brackets.ExtraComma(at=at, where="group"), Repair((view.one("VBAR"),) if following else (), 1)
         case "VBAR" if after_nothing:
             return statements.MissingStage(at=at, side="before"), Repair(drop=1)
+        case "EQUAL" | "COLON" if not view.open and before == "NAME" and view.before(2) == "INPUT":
+            written = '@ { default: "…" }' if token.kind == "EQUAL" else '@ { type: "string" }'
+            sign = view.text(token)
+            expected = f"`@`: an input says its default and type by a schema, as in `{written}`"
+            return notation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
         case "COLON":
             return _colon(view)
         case "EQUAL" if view.open:

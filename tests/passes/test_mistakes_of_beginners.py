@@ -65,6 +65,14 @@ MISTAKES = [
     ("input a«,» b; Draft(a, b)", "extra-comma", "input a; input b"),
     ("let d«:» Letter = Draft(prompt); Write(d)", "wrong-equals", "remove `: Letter`"),
     ("tool Letter «{» Draft(prompt) }", "missing-equals", "Letter = …"),
+    ('input lang «=» "en"; Draft(lang)', "unexpected-text", "default"),
+    ("input lang«:» string; Draft(lang)", "unexpected-text", 'type: "string"'),
+    # keywords that are none
+    ('Draft @ { required: «"tone"» }', "invalid-schema", "square brackets"),
+    ('Draft @ { properties: { tone: «"warm"» } }', "invalid-schema", '{ "const": … }'),
+    ('Draft @ { «tone»: "warm" }', "unknown-keyword", "A(tone: …)"),
+    ('Draft @ { «"mood"»: { type: "string" } }', "unknown-keyword", "properties: { mood"),
+    ('Draft @ { «model»: "gpt-5" }', "unknown-keyword", "where a program is run"),
     # braces
     ('«Draft» { tone: "warm" }', "braces-after-name", "Draft({ … })"),
     ("«Draft»{prompt}", "braces-after-name", "Draft({ … })"),
