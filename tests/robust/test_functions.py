@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import chdir
 from typing import Any
 
 import pytest
@@ -14,6 +16,13 @@ import instrc
 
 FUNCTIONS = public()
 OPTIONS = settings(suppress_health_check=[*HealthCheck], deadline=None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _in_an_empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let functions that look around find nothing: this project is large."""
+    with chdir(tmp_path_factory.mktemp("empty")):
+        yield
 
 
 def test_every_function_is_given_something_that_it_takes() -> None:
