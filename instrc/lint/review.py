@@ -10,8 +10,9 @@ from instrc.lint.foreign import foreign
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.schema.shapes import LATEST
 from instrc.schema.walk import Path, walk
-from instrc.schema.wellformed import LATEST, problems_of
+from instrc.schema.wellformed import problems_of
 from instrc.vibes.registry import Registry
 from instrc.vibes.roots import ENDING
 from instrc.vibes.uri import evergreen_of

@@ -17,11 +17,12 @@ from instrc.schema.expressions import unreadable
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.parameters import parameters
+from instrc.schema.shapes import SOUND
 from instrc.schema.soundness import made_sound
 from instrc.schema.upgrade import upgrade
 from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ONE
 from instrc.schema.walk import Path, walk
-from instrc.schema.wellformed import SOUND, problems_of
+from instrc.schema.wellformed import problems_of
 
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""

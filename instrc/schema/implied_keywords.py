@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc.jsonvalue import Json, as_array, equal
 from instrc.limits import POSITIONS
@@ -245,7 +245,7 @@ def _if(question: Question, left: Schema, keyword: str, right: Schema, depth: in
 
 
 def _reference(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
-    target: Any = question.target(right[keyword])
+    target = question.target(right[keyword])
     return target is not None and question.implies(left, target, depth + 1, kinds)
 
 

@@ -8,7 +8,6 @@ The check of patterns goes further than the meta-schemas do: a regular expressio
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,17 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from instrc.jsontext import digits
 from instrc.jsonvalue import Json, as_array, as_object, pointer
 from instrc.limits import TOLD_PROBLEMS
-from instrc.schema.laws import TYPES, is_number
+from instrc.schema.laws import TYPES
 from instrc.schema.patterns import broken, patterns_in
-from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, Shape
+from instrc.schema.shapes import SOUND
+from instrc.schema.vocabulary import MANY, NAMED
 from instrc.schema.walk import Path, is_schema, walk
 from instrc.source import Span
 
 if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
-
-LATEST = "https://json-schema.org/draft/2020-12/schema"
-_ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 
 
 class Doubt(NamedTuple):
@@ -83,82 +80,6 @@ def doubtful(schema: Json) -> Iterator[Doubt]:
                 yield Doubt(path, keyword, None, value)
 
 
-def _strings(value: Json) -> bool:
-    return value.__class__ is list and all(item.__class__ is str for item in value) and len(set(value)) == len(value)
-
-
-def _types(value: Json) -> bool:
-    if value.__class__ is list:
-        return bool(value) and _strings(value) and TYPES.issuperset(value)
-    return value.__class__ is str and value in TYPES
-
-
-def _some_schemas(value: Json) -> bool:
-    return value.__class__ is list and bool(value) and all(map(is_schema, value))
-
-
-def _named_schemas(value: Json) -> bool:
-    return value.__class__ is dict and all(map(is_schema, value.values()))
-
-
-def _patterns(value: Json) -> bool:
-    return _named_schemas(value) and not any(map(broken, as_object(value)))
-
-
-def _dependencies(value: Json) -> bool:
-    return value.__class__ is dict and all(is_schema(item) or _strings(item) for item in value.values())
-
-
-def _string(value: Json) -> bool:
-    return value.__class__ is str
-
-
-def _boolean(value: Json) -> bool:
-    return value.__class__ is bool
-
-
-def _count(value: Json) -> bool:
-    return value.__class__ is int and value >= 0
-
-
-def _list(value: Json) -> bool:
-    return value.__class__ is list
-
-
-def _anchor(value: Json) -> bool:
-    return value.__class__ is str and _ANCHOR.fullmatch(value) is not None
-
-
-_BY_SHAPE: dict[Shape, Callable[[Json], bool]] = {
-    "schema": is_schema,
-    "schemas": _some_schemas,
-    "schema or schemas": is_schema,
-    "named": _named_schemas,
-    "named or names": _dependencies,
-    "values": _list,
-    "text": _string,
-    "pattern": lambda value: value.__class__ is str and not broken(value),
-    "number": is_number,
-    "step": lambda value: is_number(value) and value > 0,
-    "count": _count,
-    "flag": _boolean,
-    "flags": lambda value: value.__class__ is dict and all(map(_boolean, value.values())),
-    "types": _types,
-    "names": _strings,
-    "names by name": lambda value: value.__class__ is dict and all(map(_strings, value.values())),
-}
-_OF_TODAY = {name: row for name, row in KEYWORDS.items() if name not in {"example", "additionalItems"}}
-"""2020-12 still knows `definitions` and `dependencies`, and refuses what it once called recursive."""
-SOUND: dict[str, Callable[[Json], bool]] = {
-    **{name: _BY_SHAPE[row.shape] for name, row in _OF_TODAY.items() if row.shape != "value"},
-    "$id": lambda value: value.__class__ is str and "#" not in value,
-    "$schema": lambda value: value.__class__ is str and value.rstrip("#") == LATEST,
-    "$anchor": _anchor,
-    "$dynamicAnchor": _anchor,
-    "$recursiveRef": lambda _: False,
-    "$recursiveAnchor": lambda _: False,
-    "patternProperties": _patterns,
-}
 _MAPS = NAMED - {"dependencies"}
 _LISTS = MANY - {"items"}
 

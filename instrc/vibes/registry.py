@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from instrc import resources
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Source, Span
+from instrc.vibes.documents import Documents
 from instrc.vibes.lock import Lock, digest_of, place_of
 from instrc.vibes.memory import MemoryRoot
 from instrc.vibes.refusals import forbidden, invalid_vibe, short, unknown_version, unresolved
 from instrc.vibes.roots import PROGRAM_ENDING, Entry, LeadsOutsideError, Root, newest, read_name
-from instrc.vibes.uri import SCHEME, AugUri, Version, evergreen_of, parse, version_of
+from instrc.vibes.uri import AugUri, Version, evergreen_of, parse, version_of
 from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Registry:
         """Gives the registry that a file in a root sees."""
         self._unsaved = {} if unsaved is None else unsaved
         """Texts that an editor holds, by real path: they stand for the files."""
-        self.documents: Mapping[str, Json] = Documents(self)
+        self.documents: Mapping[str, Json] = Documents(self.load, self.uris)
         """Bare schemas by reference without fragment, in any spelling; the same object for the same vibe."""
         self._by_uri: dict[str, Vibe] = {}
         self._by_file: dict[str, Vibe] = {}
@@ -299,42 +300,6 @@ class Registry:
 
     def _holds(self, real: str) -> bool:
         return any(root.holds(real) for root in self.roots)
-
-
-class Documents(Mapping[str, Json]):
-    """Bare schemas by reference.
-
-    An `aug:` reference that leads to none raises the `CompileError` that says why, not a bare `KeyError`:
-    what is wrong with it (a version, a link, the file) would be lost on the way through other mappings.
-    """
-
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-
-    def __getitem__(self, uri: str) -> Json:
-        if uri[: len(SCHEME)].lower() != SCHEME:
-            raise KeyError(uri)
-        return self._registry.load(uri).schema
-
-    def __contains__(self, uri: object) -> bool:
-        return isinstance(uri, str) and self._find(uri) is not None
-
-    def get(self, uri: str, default: Json = None) -> Json:
-        """Return a schema, or the default if the reference leads to none."""
-        vibe = self._find(uri)
-        return default if vibe is None else vibe.schema
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(self._registry.uris()))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def _find(self, uri: str) -> Vibe | None:
-        try:
-            return self._registry.load(uri)
-        except CompileError:
-            return None
 
 
 def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
