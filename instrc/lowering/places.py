@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc.jsonvalue import Json, pointer
 from instrc.schema.walk import Path, subschemas
 
-Steps: TypeAlias = tuple[Any, Path] | None
+Steps: TypeAlias = "tuple[Steps, Path] | None"
 """A path as a chain from its last steps to its first, because few paths are ever written out."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.codecs.carry import Carrier
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_texts
 from instrc.lowering.names import KeyNames
 from instrc.schema.walk import rebuild
 
@@ -14,7 +14,9 @@ def renamed(schema: Json, keys: KeyNames) -> Json:
 
     def with_values(node: Json) -> Json:
         """Rename the keys in the values that a schema lists, while its properties still have the names they are declared by."""
-        new = dict(node)
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = dict(node)
         for keyword, value in node.items():
             if keyword in {"const", "default", "example"}:
                 new[keyword] = carrier.carry(value, [node])
@@ -23,14 +25,18 @@ def renamed(schema: Json, keys: KeyNames) -> Json:
         return new
 
     def with_names(node: Json) -> Json:
-        new = {keyword: value for keyword, value in node.items() if keyword != "propertyNames"}  # it would look at other names
+        if not isinstance(node, dict):
+            return node
+        new: JsonObject = {keyword: node[keyword] for keyword in node if keyword != "propertyNames"}  # it looks at names
         for keyword, value in new.items():
             if keyword in {"properties", "dependentSchemas"} and isinstance(value, dict):
                 new[keyword] = {keys.sent(name): child for name, child in value.items()}
             elif keyword == "required" and isinstance(value, list):
-                new[keyword] = [keys.sent(name) for name in value]
+                new[keyword] = [keys.sent(name) for name in as_texts(value)]
             elif keyword == "dependentRequired" and isinstance(value, dict):
-                new[keyword] = {keys.sent(name): [keys.sent(needed) for needed in needs] for name, needs in value.items()}
+                new[keyword] = {
+                    keys.sent(name): [keys.sent(needed) for needed in as_texts(needs)] for name, needs in value.items()
+                }
         return new
 
     return rebuild(rebuild(schema, with_values), with_names)

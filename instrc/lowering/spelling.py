@@ -5,13 +5,15 @@ The walker writes JSON Schema only; some targets say the same with other words: 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from instrc.ir.dialect import Spelling
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.lowering.notes import joined
+from instrc.schema.members import listing, mapping, required_names
 
-_TYPES = ("string", "integer", "number", "boolean", "object", "array")
+_SCHEMAS = frozenset({"properties", "$defs"})
+_SCHEMA = frozenset({"items", "additionalProperties"})
 
 
 def spelled(schema: Json, spelling: Spelling) -> Json:
@@ -26,111 +28,124 @@ def spelled(schema: Json, spelling: Spelling) -> Json:
 def standard(schema: Json, spelling: Spelling) -> Json:
     """Return the JSON Schema that a schema in the spelling of a target stands for."""
     if spelling.inputs:
-        return _from_inputs(schema)
+        return _from_inputs(mapping(schema))
     return _read(schema) if spelling.capitals or spelling.nullable else schema
 
 
 def _respelled(schema: Json, spelling: Spelling) -> Json:
     """Write types in capitals and null as `nullable`, or one of the two."""
-    result: dict[str, Any] = {}
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
     for keyword, value in schema.items():
-        match keyword:
-            case "type":
-                result |= _types(value, spelling)
-            case "enum" if spelling.nullable:
-                result["enum"] = [item for item in value if item is not None]
-            case "properties" | "$defs":
-                result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
-            case "items" | "additionalProperties" if isinstance(value, dict):
-                result[keyword] = _respelled(value, spelling)
-            case "anyOf":
-                others = [child for child in value if not _is_null(child, spelling)]
-                head = result if len(others) == len(value) else {**result, "nullable": True}
-                result = _union(head, [_respelled(child, spelling) for child in others])
-            case _:
-                result[keyword] = value
+        if keyword == "type":
+            result |= _types(_names(value), spelling)
+        elif keyword == "enum" and spelling.nullable and isinstance(value, list):
+            result["enum"] = [item for item in value if item is not None]
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _respelled(child, spelling) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _respelled(value, spelling)
+        elif keyword == "anyOf" and isinstance(value, list):
+            others = [child for child in value if not _is_null(child, spelling)]
+            head: JsonObject = result if len(others) == len(value) else {**result, "nullable": True}
+            result = _union(head, [_respelled(child, spelling) for child in others])
+        else:
+            result[keyword] = value
     return result
 
 
-def _types(value: Json, spelling: Spelling) -> dict[str, Any]:
-    types = [value] if isinstance(value, str) else list(value)
-    written: dict[str, Any] = {}
+def _names(types: Json) -> list[str]:
+    """Return the names of one type or several."""
+    return [name for name in ([types] if isinstance(types, str) else listing(types)) if isinstance(name, str)]
+
+
+def _types(types: list[str], spelling: Spelling) -> JsonObject:
+    written: JsonObject = {}
     if spelling.nullable and "null" in types:
         written["nullable"] = True
-        types.remove("null")
-    names = [name.upper() if spelling.capitals else name for name in types]
-    return {**written, "type": names[0] if len(names) == 1 else names}
+        types = [name for name in types if name != "null"]
+    return {**written, "type": _one_or_all(name.upper() if spelling.capitals else name for name in types)}
+
+
+def _one_or_all(names: Iterable[str]) -> Json:
+    found: JsonArray = [*names]
+    return found[0] if len(found) == 1 else found
 
 
 def _is_null(schema: Json, spelling: Spelling) -> bool:
-    return spelling.nullable and bool(schema == {"type": "null"})
+    return spelling.nullable and schema == {"type": "null"}
 
 
-def _union(head: dict[str, Any], branches: list[Json]) -> dict[str, Any]:
+def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
     """Return a union with what stands before it; one of a single branch is that branch."""
     if len(branches) > 1:
         return {**head, "anyOf": branches}
-    text = joined(head.get("description"), branches[0].get("description"))
-    return {**head, **branches[0], **({"description": text} if text else {})}
+    branch = mapping(branches[0])
+    text = joined(_text(head), _text(branch))
+    described: JsonObject = {"description": text} if text else {}
+    return {**head, **branch, **described}
+
+
+def _text(schema: JsonObject) -> str | None:
+    text = schema.get("description")
+    return text if isinstance(text, str) else None
 
 
 def _read(schema: Json) -> Json:
-    result: dict[str, Any] = {}
+    if not isinstance(schema, dict):
+        return schema
+    result: JsonObject = {}
     nullable = schema.get("nullable") is True
     for keyword, value in schema.items():
-        match keyword:
-            case "type":
-                types = [name.lower() for name in ([value] if isinstance(value, str) else value)]
-                types += ["null"] if nullable else []
-                result["type"] = types[0] if len(types) == 1 else types
-            case "enum":
-                result["enum"] = [*value, None] if nullable else value
-            case "properties" | "$defs":
-                result[keyword] = {name: _read(child) for name, child in value.items()}
-            case "items" | "additionalProperties" if isinstance(value, dict):
-                result[keyword] = _read(value)
-            case "anyOf":
-                result["anyOf"] = [*(_read(child) for child in value), *([{"type": "null"}] if nullable else [])]
-            case "nullable":
-                pass
-            case _:
-                result[keyword] = value
+        if keyword == "type":
+            result["type"] = _one_or_all([*(name.lower() for name in _names(value)), *(["null"] if nullable else [])])
+        elif keyword == "enum" and isinstance(value, list):
+            result["enum"] = [*value, None] if nullable else value
+        elif keyword in _SCHEMAS and isinstance(value, dict):
+            result[keyword] = {name: _read(child) for name, child in value.items()}
+        elif keyword in _SCHEMA and isinstance(value, dict):
+            result[keyword] = _read(value)
+        elif keyword == "anyOf" and isinstance(value, list):
+            null: JsonArray = [{"type": "null"}] if nullable else []
+            result["anyOf"] = [*(_read(child) for child in value), *null]
+        elif keyword != "nullable":
+            result[keyword] = value
     return result
 
 
-def _inputs(schema: dict[str, Any]) -> Json:
+def _inputs(schema: JsonObject) -> Json:
     """Write the properties of the root as inputs: each with a type and a description, optional ones `nullable`."""
-    required = set(schema.get("required", ()))
-    inputs: dict[str, Json] = {}
-    for name, child in schema.get("properties", {}).items():
-        typed = {"type": _types_of(child)} if "type" not in child else {}
-        described = {"description": name.replace("_", " ").strip() or name} if not child.get("description") else {}
-        inputs[name] = {**typed, **described, **child, **({} if name in required else {"nullable": True})}
+    required = set(required_names(schema))
+    inputs: JsonObject = {}
+    for name, child in mapping(schema.get("properties")).items():
+        own = mapping(child)
+        whole: JsonObject = {} if "type" in own else {"type": _types_of(own)}
+        if not own.get("description"):
+            whole["description"] = name.replace("_", " ").strip() or name
+        whole |= own
+        if name not in required:
+            whole["nullable"] = True
+        inputs[name] = whole
     return inputs
 
 
-def _types_of(schema: Json) -> Json:
+def _types_of(schema: JsonObject) -> Json:
     """Return the types of a schema that names none itself."""
-    if "anyOf" in schema:
-        kinds: dict[str, None] = {}
-        for branch in schema["anyOf"]:
-            found = branch.get("type", _types_of(branch))
-            kinds.update(dict.fromkeys([found] if isinstance(found, str) else found))
-        if "any" in kinds:
-            return "any"
-        return next(iter(kinds)) if len(kinds) == 1 else list(kinds)
-    return "any"
+    if "anyOf" not in schema:
+        return "any"
+    kinds: dict[str, None] = {}
+    for branch in map(mapping, listing(schema["anyOf"])):
+        kinds.update(dict.fromkeys(_names(branch["type"] if "type" in branch else _types_of(branch))))
+    return "any" if "any" in kinds else _one_or_all(kinds)
 
 
-def _from_inputs(inputs: Json) -> Json:
-    properties: dict[str, Json] = {}
+def _from_inputs(inputs: JsonObject) -> Json:
+    properties: JsonObject = {}
     for name, child in inputs.items():
-        rest = {keyword: value for keyword, value in child.items() if keyword != "nullable"}
-        types = rest.get("type")
-        if types == "any":
+        rest: JsonObject = {keyword: value for keyword, value in mapping(child).items() if keyword != "nullable"}
+        if rest.get("type") == "any":
             del rest["type"]
-        if child.get("nullable") is True:
-            rest = {"anyOf": [rest, {"type": "null"}]}
-        properties[name] = rest
-    required = [name for name, child in inputs.items() if child.get("nullable") is not True]
+        properties[name] = {"anyOf": [rest, {"type": "null"}]} if mapping(child).get("nullable") is True else rest
+    required: JsonArray = [name for name, child in inputs.items() if mapping(child).get("nullable") is not True]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
