@@ -14,7 +14,7 @@ class InvalidAnswer(Problem):
 
     Targets do not enforce every keyword, and some enforce none; what they let through is found when the answer is lifted.
 
-    Three slips that models are known for are repaired, and `mended` in the output names their places:
+    Three mistakes that models often make are repaired, and `mended` in the output names their places:
     `null` for a property that may be left out and may not be null; JSON written into a text where no text may stand;
     a listed word in another case.
     Only what was invalid is repaired, and only if it is less wrong afterwards; everything else is this problem.

@@ -206,7 +206,7 @@ class StrayWord(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.word == "times":
-            return "leave it away: the number alone is the bound"
+            return "leave it out: the number alone is the bound"
         if self.word in {"until", "while"}:
             return "write `repeat { … } until PATH` for a block that is done again"
         if self.block == "each":

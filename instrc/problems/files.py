@@ -88,7 +88,7 @@ class InvalidVibe(Problem):
     ["type", "object"]
     ```
 
-    Mend the file at the place shown.
+    Correct the file at the place shown.
     """
 
     name: ClassVar[str] = "invalid-vibe"

@@ -38,7 +38,7 @@ class BadBound(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write such a number; what shall not run at all is left out"
+        return "write such a number; leave out what is not to run at all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,7 @@ class InvalidJson(Problem):
     $ instrc flatten letter.json
     ```
 
-    Mend the text at the place that is shown; JSON allows no comments and no comma after the last member.
+    Correct the text at the place that is shown; JSON allows no comments and no comma after the last member.
     """
 
     name: ClassVar[str] = "invalid-json"

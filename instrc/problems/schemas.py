@@ -19,7 +19,7 @@ class InvalidSchema(Problem):
     { "type": "object", "properties": { "body": { "type": "text" } } }
     ```
 
-    Mend the keyword, here `"type": "string"`.
+    Correct the keyword, here `"type": "string"`.
     The dialect is JSON Schema 2020-12; schemas that name an older draft in `$schema` are checked by that draft,
     and `nullable` of OpenAPI is understood.
     """

@@ -154,7 +154,7 @@ class InvalidSolution(Problem):
     }
     ```
 
-    Mend the solution, or the schema.
+    Correct the solution, or the schema.
     """
 
     name: ClassVar[str] = "invalid-solution"
