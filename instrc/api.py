@@ -93,7 +93,7 @@ def artefacts(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    compiled = _workspace(roots, shared, vibes, locked=locked).compile(_named(program), wishes, found)
+    compiled = _workspace(roots, shared, vibes, locked=locked).compile(_as_source_or_path(program), wishes, found)
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()
@@ -108,9 +108,9 @@ def _refuse(naming: object, batch: object) -> None:
     found = Report()
     if not isinstance(batch, int) or isinstance(batch, bool) or not 1 <= batch <= _MOST_ITEMS:
         wanted = f"a whole number from 1 to {_MOST_ITEMS:,}"
-        found.add(problems.rim.InvalidOption(option="batch", given=arguments.shown(batch), wanted=wanted))
+        found.add(problems.rim.InvalidOption(option="batch", given=arguments.excerpt(batch), wanted=wanted))
     if naming is not None and not (isinstance(naming, str) and naming in {"step", "camel"}):
-        found.add(problems.rim.InvalidOption(option="naming", given=arguments.shown(naming), wanted='`"step"` or `"camel"`'))
+        found.add(problems.rim.InvalidOption(option="naming", given=arguments.excerpt(naming), wanted='`"step"` or `"camel"`'))
     found.stop_if_failed()
 
 
@@ -134,7 +134,7 @@ def types(
     compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked)
     from instrc.classes.programs import module_of  # the generator is an extra
 
-    named = _named(program)
+    named = _as_source_or_path(program)
     file = named.name if isinstance(named, Source) else os.path.basename(named)  # noqa: PTH119  -- the path as it was given
     return module_of(compiled, file)
 
@@ -178,7 +178,7 @@ def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
         return None
     if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
         wanted = "a mapping from names to schemas"
-        raise CompileError([problems.rim.InvalidOption(option="vibes", given=arguments.shown(vibes), wanted=wanted)])
+        raise CompileError([problems.rim.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
     from instrc.importers.described import schema_of  # types are described by an optional library
 
     found: dict[str, Json] = {}
@@ -193,7 +193,7 @@ def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
     return found
 
 
-def _named(program: Program) -> str | Source:
+def _as_source_or_path(program: Program) -> str | Source:
     if isinstance(program, Source):
         return program
     if isinstance(program, str) and ("\n" in program or not program.endswith(_PATH_ENDINGS)):

@@ -48,17 +48,17 @@ def mapping(name: str, value: object) -> Mapping[Any, Any]:
     return value if isinstance(value, Mapping) else _refuse(name, "a mapping", value)
 
 
-def whole(name: str, value: object) -> int:
+def whole_number(name: str, value: object) -> int:
     """Return a whole number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else _refuse(name, "a whole number", value)
 
 
 def whole_or_none(name: str, value: object) -> int | None:
     """Return a whole number or nothing."""
-    return None if value is None else whole(name, value)
+    return None if value is None else whole_number(name, value)
 
 
-def one_of(name: str, value: object, known: tuple[str, ...]) -> Any:
+def known_word(name: str, value: object, known: tuple[str, ...]) -> Any:
     """Return a word that is known."""
     if not isinstance(value, str) or value not in known:
         _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
@@ -70,7 +70,7 @@ def instance(name: str, value: object, kind: type | tuple[type, ...], what: str)
     return value if isinstance(value, kind) else _refuse(name, what, value)
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """Return the beginning of a value for a sentence, whatever kind of value it is."""
     try:
         return repr(value)[:60]
@@ -85,5 +85,5 @@ def _several(name: str, wanted: str, value: object) -> Iterable[object]:
 
 
 def _refuse(name: str, wanted: str, value: object) -> NoReturn:
-    message = f"`{name}` takes {wanted}, not {shown(value)}"
+    message = f"`{name}` takes {wanted}, not {excerpt(value)}"
     raise TypeError(message)

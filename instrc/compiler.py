@@ -89,13 +89,13 @@ def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process,
     """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
     plan = artefact.plan
     if plan is None:
-        return Process.from_json(artefact.documents.get("process") or _alone(artefact)), {}
+        return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}
     places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
     written = artefact.documents.get("process")
     return process_of_plan(plan, hint=hint) if written is None else Process.from_json(written), places
 
 
-def _alone(artefact: Artefact) -> Json:
+def _as_process(artefact: Artefact) -> Json:
     """Return the tool of a vibe file as a process of one chunk with one step."""
     tool = artefact.documents["tool"]
     definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}

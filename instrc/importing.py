@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from instrc import arguments
 from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
-from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known, read_tools
+from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsontext import dumps
 from instrc.problems.imported import ReadOtherwise, UnusableTool
@@ -43,10 +43,10 @@ def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Impor
     `results` says what becomes of what a tool gives back: `leave` it out, an `output` property, or an `activity` of its own.
     Nothing is raised for bad input: the problems say what is wrong, and where.
     """
-    arguments.one_of("results", results, get_args(Results))
+    arguments.known_word("results", results, get_args(Results))
     report = Report()
     try:
-        given = _given(known(kind), source, report)
+        given = _read_source(known_kind(kind), source, report)
     except CompileError as error:
         report.take(error)
         given = None
@@ -56,7 +56,7 @@ def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Impor
     return _checked(imported)
 
 
-def _given(kind: str, source: Any, report: Report) -> Given | None:
+def _read_source(kind: str, source: Any, report: Report) -> Given | None:
     if isinstance(source, Source):
         return _of_text(source)  # it may have no folder: what it refers to is for the caller to bring
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
@@ -92,12 +92,12 @@ class Folder:
         """Return what a file holds, by its name as seen from the folder; a `CompileError` says why it cannot be read."""
         found = self._known.get(name)
         if found is None:
-            found = self._known[name] = self._found(name)
+            found = self._known[name] = self._read_file(name)
         if isinstance(found, CompileError):
             raise found
         return found
 
-    def _found(self, name: str) -> Given | CompileError:
+    def _read_file(self, name: str) -> Given | CompileError:
         path = self._folder / name
         try:
             inside = path.resolve().is_relative_to(self._folder.resolve())  # a link may lead out of it

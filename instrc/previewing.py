@@ -50,7 +50,7 @@ def calls_of(artefact: Artefact, given: str) -> tuple[Call, ...]:
             sent, schema = reached.get(context.name, (None, None))
             shown = schema if sent is not None else bare(context, context.steps, process.definitions, alone=False)
             steps = tuple(step.key for step in context.steps)
-            found.append(Call(context.name, steps, sent, shown, {step.key: _kept(step) for step in context.steps}))
+            found.append(Call(context.name, steps, sent, shown, {step.key: _engine_keywords(step) for step in context.steps}))
     return tuple(found)
 
 
@@ -70,7 +70,7 @@ def _inputs(process: Process) -> dict[str, Json]:
     return {name: instance_of(schema) for name, schema in (process.inputs or {}).items() if name != "prompt"}
 
 
-def _kept(step: Step) -> dict[str, Json]:
+def _engine_keywords(step: Step) -> dict[str, Json]:
     written = write_step(step)
     schema = written if isinstance(written, dict) else {}
     return {word: schema[word] for word in ("references", "arguments", "activity", "within", "delay") if word in schema}
@@ -89,10 +89,10 @@ def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | 
         if command["kind"] == "model":
             found.setdefault(command["chunk"], (message(command), command["schema"]))
         if command["kind"] != "fire":
-            apply(plan, state, command["id"], _made(command))
+            apply(plan, state, command["id"], _made_up_result(command))
         waiting.extend(issue(plan, state))
     return found
 
 
-def _made(command: Command) -> Result:
+def _made_up_result(command: Command) -> Result:
     return {"ok": None} if command["kind"] in {"timer", "fire"} else {"ok": instance_of(command["schema"])}  # type: ignore[typeddict-item]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from instrc import arguments
 from instrc.jsonvalue import Json
 from instrc.launching.equipping import Own, equipped, how_of
-from instrc.launching.handlers import registered
+from instrc.launching.handlers import all_activities
 from instrc.launching.hosting import Here, close_stores, host_of
 from instrc.launching.launcher import Launcher, inputs_of
 from instrc.launching.preparing import Prepared, prepare
@@ -17,7 +17,7 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check, Sink
-from instrc.runtime.handle import Run, waited
+from instrc.runtime.handle import Run, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.kept import KeptRun
 from instrc.runtime.models.catalogue import model_of
@@ -66,7 +66,7 @@ def run(
     `requests` and `tokens` are the budget of the run.  `rehearse` makes all results of activities from their schemas.
     `watch` is given every event as it happens.  `CompileError` carries all problems of the program, its inputs and settings.
     """
-    return waited(
+    return run_to_end(
         run_async(
             program,
             input,
@@ -111,8 +111,8 @@ async def run_async(
     _require(model, export, id, requests, tokens, watch)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
     prepared = prepare(_program(program), export=export, roots=places, shared=further)
-    own = _own(model, activities, checks)
-    known = registered(prepared, own.activities or Activities(), rehearse=rehearse)
+    own = _own_equipment(model, activities, checks)
+    known = all_activities(prepared, own.activities or Activities(), rehearse=rehearse)
     words = model if isinstance(model, str) else None
     how = how_of(prepared, model=words, rehearse=rehearse, own=own)
     made = Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse).launch(input, id)
@@ -171,7 +171,7 @@ def find_run(
     work = find_run_async(
         id, engine=engine, store=store, model=model, activities=activities, checks=checks, people=people, watch=watch
     )
-    return waited(work)
+    return run_to_end(work)
 
 
 async def find_run_async(
@@ -189,13 +189,13 @@ async def find_run_async(
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
     _require(model, None, id, None, None, watch)
     report = await host.show(arguments.text("id", id))
-    own = _own(model, activities, checks)
+    own = _own_equipment(model, activities, checks)
     if report.outcome is None and (own.words or people is not None or watch is not None):
         host.take(id, Here(own, people, watch))
     return KeptRun(host, report)
 
 
-def _own(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
+def _own_equipment(model: Model | str | None, activities: Handlers, checks: Mapping[str, Check] | None) -> Own:
     given = activities if isinstance(activities, Activities) else Activities(activities)
     return Own(None if isinstance(model, str) else model, given or None, {} if checks is None else _checks(checks))
 

@@ -109,7 +109,7 @@ def judge(case: Case, artefacts: Sequence[Artefact]) -> list[Difference]:
         _refuse("it expects nothing: write a block such as `json output`, and let `--update` fill it in")
     answer, answers = case.block("answer"), case.block("answers")
     if answer is not None:
-        actual = _answered(answer, found[0])
+        actual = _outcome_of_answer(answer, found[0])
     elif answers is not None:
         actual = _run(_json(answers), case.block("input"), found[0])
     else:
@@ -142,7 +142,7 @@ def _json(block: Block) -> Json:
         _refuse(f"the block `{block.word}` is not JSON: {error}")
 
 
-def _answered(block: Block, artefact: Artefact) -> dict[str, Json]:
+def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
     """Return what becomes of an answer."""
     tool, value = artefact.documents["tool"], _json(block)
     target = next((word for word in block.rest if "=" not in word), None)
@@ -217,11 +217,11 @@ class _Script:
                 if isinstance(value, dict) and value.keys() == {"fail"}:
                     said = value["fail"]
                     return {"error": said if isinstance(said, dict) else {"message": str(said)}}
-                return {"ok": _whole(value, name, command)}
+                return {"ok": _whole_answer(value, name, command)}
         _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in dict.fromkeys(names))}")
 
 
-def _whole(value: Json, name: str, command: Command) -> Json:
+def _whole_answer(value: Json, name: str, command: Command) -> Json:
     """Return the answer of a chunk of the model that was given for its only step."""
     if command["kind"] != "model" or len(command["steps"]) != 1 or name in {command["id"], command["chunk"]}:
         return value

@@ -100,13 +100,13 @@ class Workspace:
         A mistake in it is reported; then there are none.
         """
         name = program.name if isinstance(program, Source) else name_of(program)
-        with _own(report, name) as found:
+        with _own_report(report, name) as found:
             return self._compile(program, wishes, found)
         return ()
 
     def check(self, path: str, report: Report) -> None:
         """Report what is wrong with a program or a vibe."""
-        with _own(report, path) as found:
+        with _own_report(report, path) as found:
             if _is_vibe(path):
                 self._review(path, found)
             else:
@@ -169,7 +169,7 @@ class Workspace:
 
 
 @contextmanager
-def _own(report: Report, file: str) -> Iterator[Report]:
+def _own_report(report: Report, file: str) -> Iterator[Report]:
     """Give a file a report of its own, so that mistakes in one do not stop the next; a mistake of ours gets the file's name."""
     found = Report()
     try:

@@ -42,7 +42,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         from datamodel_code_generator.parser import LiteralType
     except ImportError:
         raise CompileError([MissingExtra(feature="`instrc types`", extra="types", package="datamodel-code-generator")]) from None
-    definitions = {name: _named(said(schema), name) for name, schema in parts.items()}
+    definitions = {name: _with_title(expressible(schema), name) for name, schema in parts.items()}
     text = generate(
         dumps({"$defs": definitions}),
         input_file_type=InputFileType.JsonSchema,
@@ -71,7 +71,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
     return text
 
 
-def said(schema: Json) -> Json:
+def expressible(schema: Json) -> Json:
     """Return what classes can say of a schema."""
 
     def change(node: Json) -> Json:
@@ -105,7 +105,7 @@ def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     return found
 
 
-def _named(schema: Json, name: str) -> Json:
+def _with_title(schema: Json, name: str) -> Json:
     """Return a schema under the title of its class: the generator names by it."""
     return {**schema, "title": name} if isinstance(schema, dict) else schema
 

@@ -58,12 +58,12 @@ class Parts:
         if not isinstance(step.get("properties"), dict):
             return step
         kinds = step.get("type")
-        reference = {"$ref": f"#/$defs/{self._shared(name, {**step, 'type': 'object'}, suffix)}"}
+        reference = {"$ref": f"#/$defs/{self._class_of_step(name, {**step, 'type': 'object'}, suffix)}"}
         if isinstance(kinds, list) and "null" in kinds:
             return {"anyOf": [reference, {"type": "null"}]}
         return reference
 
-    def _shared(self, name: str, step: Json, suffix: str) -> str:
+    def _class_of_step(self, name: str, step: Json, suffix: str) -> str:
         """Return the class of a step: that of an equal one of the same name, or a new one."""
         for known in (name, name + suffix):
             if self.found.get(known) == step:

@@ -13,12 +13,12 @@ from instrc.cli.running import (
     ProblemShape,
     RunId,
     Store,
-    carried_out,
     deliver,
     engine,
+    exit_with,
     files_of,
     refuse_output,
-    told,
+    run_to_end,
     value_of,
 )
 from instrc.cli.show import Format
@@ -39,7 +39,7 @@ def command(
     refuse_output(output, files_of(data))
     try:
         with Watcher(quiet=quiet) as sink:
-            report = carried_out(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))
+            report = run_to_end(engine(store, engine_name, run=run, watch=sink).answer(run, step, value_of(data, data=True)))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report, quiet=quiet, output=output))

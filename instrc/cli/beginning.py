@@ -15,7 +15,7 @@ from instrc.problems.report import Report
 from instrc.source import Source
 
 
-def laid_out(files: Mapping[Path, str]) -> dict[Path, str]:
+def formatted_files(files: Mapping[Path, str]) -> dict[Path, str]:
     """Return files with programs and vibes in the layout of `instrc fmt`."""
     from instrc.format.source import format_source  # for the few commands that write such files
 
@@ -35,7 +35,7 @@ def write_new(files: Mapping[Path, str], shape: Format, *, replacing: Collection
     ]
     if not found:
         try:
-            write_files(laid_out(files))
+            write_files(formatted_files(files))
         except OSError as error:
             place = str(error.filename or next(iter(files)))
             found.append(problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))

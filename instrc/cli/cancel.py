@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, deliver, engine, told
+from instrc.cli.running import EngineName, ProblemShape, RunId, Store, deliver, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
 
@@ -12,7 +12,7 @@ from instrc.problems.problem import CompileError
 def command(run: RunId, store: Store = None, engine_name: EngineName = None, shape: ProblemShape = Format.TEXT) -> None:
     """End a run; what it has done stays done."""
     try:
-        report = carried_out(engine(store, engine_name, run=run).cancel(run))
+        report = run_to_end(engine(store, engine_name, run=run).cancel(run))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report))

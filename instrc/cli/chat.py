@@ -11,7 +11,7 @@ import typer
 from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, tell_of_made_up_answers, told
+from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.cli.typed_lines import typed_lines
@@ -55,9 +55,9 @@ def command(
         tell_of_made_up_answers(model, read_settings(Path(files[0]).parent), rehearse=rehearse)
         chosen = session_model(model, Path(files[0]))
         place = (store or Path(STORE)) / "sessions" / f"{Path(session_id).name}.json"
-        carried_out(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
+        run_to_end(_talk(Session(session_id, chosen, tuple(found), _read(place)), place))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
 
 
 async def _talk(session: Session, file: Path) -> None:

@@ -64,10 +64,10 @@ def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
     several = parameter.multiple or parameter.nargs == -1
     if value is None:
         return () if several else None
-    return [_one(kind, item) for item in value] if several else _one(kind, value)
+    return [_coerce_item(kind, item) for item in value] if several else _coerce_item(kind, value)
 
 
-def _one(kind: type, item: Any) -> Any:
+def _coerce_item(kind: type, item: Any) -> Any:
     if isinstance(item, kind):
         return item
     if not isinstance(item, str) or kind in {bool, int}:  # typer knows the bounds of numbers

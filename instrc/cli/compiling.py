@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from instrc import problems
-from instrc.cli.documents import Emit, Export, Output, exports, printed, written
-from instrc.cli.progress import watched
+from instrc.cli.documents import Emit, Export, Output, document_to_print, documents_to_write, exports
+from instrc.cli.progress import with_progress
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.files import reason
 from instrc.jsonvalue import Json
@@ -51,9 +51,9 @@ def compile_files(
     compiled, output = list(exports(_compile(workspace, files, wishes, report), unwanted)), Output(sources=tuple(files))
     for export in compiled:
         if folder is not None:
-            output.files |= {folder / name: document for name, document in written(export, emit, report).items()}
+            output.files |= {folder / name: document for name, document in documents_to_write(export, emit, report).items()}
         elif not target:
-            output.documents.append(printed(export, emit, report))
+            output.documents.append(document_to_print(export, emit, report))
     if target and compiled:
         _lower(output, compiled, target, emit, report, folder, way_back, recursion, workspace, strict=strict)
     found = report.once()
@@ -141,7 +141,7 @@ def _compile(
     compiled: list[tuple[str, Artefact]] = []
     if workspace is not None:
         try:
-            for file in watched(files, "Compiling"):
+            for file in with_progress(files, "Compiling"):
                 compiled += [(file, artefact) for artefact in workspace.compile(file, wishes, report)]
         except CompileError as error:
             report.take(error)

@@ -128,7 +128,7 @@ def _compared(was: _Given, now: _Given) -> tuple[dict[str, Json], bool]:
 
         cut = compare_processes(was.process, now.process)
         certain = certain and cut.start.verdict == cut.serve.verdict == "yes"
-        document["process"] = _cut(cut)
+        document["process"] = _cut_changes(cut)
     return document, certain
 
 
@@ -163,7 +163,7 @@ def _document(found: Comparison) -> dict[str, Json]:
     return document
 
 
-def _cut(found: CutComparison) -> dict[str, Json]:
+def _cut_changes(found: CutComparison) -> dict[str, Json]:
     """Return what has changed in the cut of a process as JSON."""
     claims = {"old_starts_accepted": found.start, "old_services_suffice": found.serve}
     return {

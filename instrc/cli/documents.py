@@ -66,10 +66,10 @@ def exports(compiled: Iterable[tuple[str, Artefact]], unwanted: frozenset[str] |
             count += 1
             stem = f"{artefact.name}_{count}"
         taken.add(file_name(stem).casefold())
-        yield Export(file, stem, artefact if unwanted is None else _without(artefact, unwanted))
+        yield Export(file, stem, artefact if unwanted is None else _strip_all(artefact, unwanted))
 
 
-def _without(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
+def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     """Strip each document; a direct call is no schema, only its tool is."""
     from instrc.flattening.strip import strip
 
@@ -80,7 +80,7 @@ def _without(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     return replace(artefact, documents=stripped)
 
 
-def printed(export: Export, emit: Emit | None, report: Report) -> Json:
+def document_to_print(export: Export, emit: Emit | None, report: Report) -> Json:
     """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
     documents = export.artefact.documents
     if emit is Emit.ALL:
@@ -98,11 +98,11 @@ def printed(export: Export, emit: Emit | None, report: Report) -> Json:
     return None
 
 
-def written(export: Export, emit: Emit | None, report: Report) -> dict[str, Json]:
+def documents_to_write(export: Export, emit: Emit | None, report: Report) -> dict[str, Json]:
     """Return the documents to write by the names of their files: all there are, or the one asked for."""
     if emit is None or emit is Emit.ALL:
         return {f"{export.file_name}.{kind}.json": document for kind, document in export.artefact.documents.items()}
-    return {f"{export.file_name}.{emit}.json": printed(export, emit, report)}
+    return {f"{export.file_name}.{emit}.json": document_to_print(export, emit, report)}
 
 
 @dataclass(slots=True)

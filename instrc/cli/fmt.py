@@ -10,7 +10,7 @@ import typer
 from instrc import problems
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.outputs import write_files
-from instrc.cli.progress import watched
+from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes, reason
@@ -39,7 +39,7 @@ def command(
     one_stdin(*paths)
     report = Report()
     changed: dict[Path, str] = {}
-    for path in watched(find(paths, report), "Formatting"):
+    for path in with_progress(find(paths, report), "Formatting"):
         source = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
             continue

@@ -54,7 +54,7 @@ def command(
         workspace = Workspace(root or (), shared or (), locked=locked)
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
-            text = _written([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
+            text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
     except CompileError as error:
         report.take(error)
     found = report.once()
@@ -86,7 +86,7 @@ def _picture(artefact: Artefact) -> Picture:
     return picture_of(process, artefact.name, places)
 
 
-def _written(pictures: list[Picture], kind: Kind) -> str:
+def _render(pictures: list[Picture], kind: Kind) -> str:
     if kind is Kind.HTML:
         from instrc.draw.html import html  # each format by itself: only one is asked for
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.beginning import laid_out
+from instrc.cli.beginning import formatted_files
 from instrc.cli.options import ProblemFormat, Strict
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.cli.terminal import write
@@ -57,7 +57,9 @@ def command(
     """
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)
-    files = {} if folder is None else laid_out({folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes})
+    files = (
+        {} if folder is None else formatted_files({folder / vibe.path: f"{dumps(vibe.document)}\n" for vibe in imported.vibes})
+    )
     if folder is not None:
         problems += _in_the_way(folder, files, force=force)
     code = verdict(problems, strict=strict)

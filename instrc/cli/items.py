@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING
 
 import typer
 
-from instrc.cli.progress import counted
-from instrc.cli.running import shown
+from instrc.cli.progress import item_counter
+from instrc.cli.running import report_as_json
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -35,12 +35,12 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
             return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": f"this is not JSON: {error}"}}
         except CompileError as error:
             return {"item": number, "status": "failed", "error": {"kind": "invalid", "message": plain(error.problems).strip()}}
-        made = shown(report)
+        made = report_as_json(report)
         del made["name"]
         return {"item": number, **made}
 
     failed = 0
-    with counted("Running") as done, _written(output) as say:
+    with item_counter("Running") as done, _line_writer(output) as say:
         async for result in streamed(_lines(path), work, window=window):
             say(f"{dumps(result, indent=False)}\n")
             failed += result["status"] == "failed"
@@ -49,7 +49,7 @@ async def stream(path: str, begin: Callable[[int, Json], Launch], engine: Engine
 
 
 @contextmanager
-def _written(output: Path | None) -> Iterator[Callable[[str], object]]:
+def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     """Give what lines are written with: to the standard output, or to a file."""
     if output is None:
         yield write

@@ -56,8 +56,8 @@ def command(
 
 def _document(lifted: Lifted) -> Json:
     """Return all that is known about an answer, each call divided into output, thoughts and metrics."""
-    return {**lifted.to_json(), "calls": [_divided(call) for call in lifted.calls]}
+    return {**lifted.to_json(), "calls": [_call_with_parts(call) for call in lifted.calls]}
 
 
-def _divided(call: Call) -> Json:
+def _call_with_parts(call: Call) -> Json:
     return {**call.to_json(), "output": call.output, "thoughts": call.thoughts, "metrics": call.metrics}

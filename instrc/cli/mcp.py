@@ -8,7 +8,16 @@ import typer
 
 from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, show_warnings, tell_of_made_up_answers, told
+from instrc.cli.running import (
+    EngineName,
+    ProblemShape,
+    Store,
+    engine,
+    exit_with,
+    run_to_end,
+    show_warnings,
+    tell_of_made_up_answers,
+)
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell
 from instrc.ir.process import Process
@@ -46,9 +55,9 @@ def command(
             tell_of_made_up_answers(model, programs[0].settings, rehearse=rehearse)
         service = service_of(programs, engine(store, engine_name), model=model, rehearse=rehearse)
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     if http is None:
-        carried_out(serve_stdio(service))
+        run_to_end(serve_stdio(service))
     else:
         tell(f"serving {', '.join(service.offers)} at http://{host}:{http}/mcp\n")
-        carried_out(serve_http(service, host, http))
+        run_to_end(serve_http(service, host, http))

@@ -74,9 +74,9 @@ def check(
         bench = _bench(known.value, report) if is_bench(known.value) else None
         if bench is not None and _are_records(given.value):
             for path, record in _each(given.value):
-                _told(_imported(record, bench, repair=False)[1], given, path, report)
+                _report_problems(_imported(record, bench, repair=False)[1], given, path, report)
         else:
-            _told(check_plan(given.value, known.value if bench is None else tools_map(bench)), given, (), report)
+            _report_problems(check_plan(given.value, known.value if bench is None else tools_map(bench)), given, (), report)
     problems = report.once()
     show(problems, shape, product=True)
     raise typer.Exit(verdict(problems))
@@ -102,7 +102,7 @@ def import_(
         lines: list[str] = []
         for path, record in _each(given.value):
             plan, problems = _imported(record, bench, repair=repair)
-            _told(problems, given, path, report)
+            _report_problems(problems, given, path, report)
             id_ = record.get("id") if record.__class__ is dict else None
             lines.append(dumps({"id": id_, "plan": plan}, indent=False) if several else dumps(plan))
         text = "".join(f"{line}\n" for line in lines)
@@ -129,7 +129,7 @@ def export(
             try:
                 record = as_object(export_plan(plan, bench))
             except CompileError as error:
-                _told([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
+                _report_problems([problem for problem in error.problems if isinstance(problem, PlanProblem)], given, path, report)
                 continue
             lines.append(dumps({"id": id_, **record} if id_ is not None else record, indent=not several))
     _deliver("".join(f"{line}\n" for line in lines), output, (plans, tools), report, shape)
@@ -249,7 +249,7 @@ def _plans(value: Json) -> tuple[bool, list[tuple[tuple[str | int, ...], Json, J
     return False, [((), None, value)]
 
 
-def _told(
+def _report_problems(
     problems: tuple[PlanProblem, ...] | list[PlanProblem], given: Given, path: tuple[str | int, ...], report: Report
 ) -> None:
     for problem in problems:

@@ -13,7 +13,7 @@ PATIENCE = 1.0
 """Seconds without a sign of life."""
 
 
-def watched(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:
+def with_progress(paths: Sequence[str], doing: str, patience: float = PATIENCE) -> Iterator[str]:
     """Yield each path; a bar appears on a terminal when the patience is over and goes when all is done."""
     quiet = len(paths) < 2 or not is_terminal(sys.stderr)
     start = monotonic()
@@ -36,7 +36,7 @@ def _with_bar(paths: Sequence[str], done: int, doing: str) -> Iterator[str]:
 
 
 @contextmanager
-def counted(doing: str) -> Iterator[Callable[[], None]]:
+def item_counter(doing: str) -> Iterator[Callable[[], None]]:
     """Give what is to be called for each of unknown many things; a counter shows on a terminal."""
     if not is_terminal(sys.stderr):
         yield lambda: None

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, deliver, engine, told
+from instrc.cli.running import EngineName, ProblemShape, RunId, Store, deliver, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.problems.problem import CompileError
 
@@ -22,7 +22,7 @@ def command(
     """Go on with a run that was interrupted, or whose timers have ended meanwhile."""
     try:
         with Watcher(quiet=quiet) as sink:
-            report = carried_out(engine(store, engine_name, run=run, watch=sink).resume(run))
+            report = run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report))

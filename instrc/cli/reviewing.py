@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from instrc import problems
 from instrc.checking.many import check_files
-from instrc.cli.progress import watched
+from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell
 from instrc.files import reason
@@ -46,7 +46,7 @@ def review_files(
                 shared or (),
                 locked=locked,
                 cached=cached and not fix,
-                watch=lambda paths: watched(paths, "Checking"),
+                watch=lambda paths: with_progress(paths, "Checking"),
             )
         except CompileError as error:
             report.take(error)

@@ -14,14 +14,14 @@ from instrc.cli.running import (
     Output,
     ProblemShape,
     Store,
-    carried_out,
     deliver,
     engine,
+    exit_with,
     files_of,
     refuse_output,
+    run_to_end,
     show_warnings,
     tell_of_made_up_answers,
-    told,
     value_of,
 )
 from instrc.cli.show import FINE, PROBLEMS, Format
@@ -97,14 +97,14 @@ def command(
         launcher = _launcher(prepared, model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
-            launch = partial(_numbered, launcher, run_id or new_id(prepared.name))
-            failed = carried_out(stream(items, launch, open_, window=batch * concurrency, output=output))
+            launch = partial(_launch_item, launcher, run_id or new_id(prepared.name))
+            failed = run_to_end(stream(items, launch, open_, window=batch * concurrency, output=output))
             raise typer.Exit(PROBLEMS if failed else FINE)
         begun = launcher.launch(prompt, run_id)
         with (watcher := Watcher(as_json=as_json, quiet=quiet)) as sink:
-            report = carried_out(engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun))
+            report = run_to_end(engine(store, engine_name, people=_asked(watcher) if ask else None, watch=sink).start(begun))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
 
 
@@ -113,16 +113,16 @@ def _launcher(
 ) -> Launcher:
     """Return what begins runs of a program, with its models and activities."""
     from instrc.launching.equipping import how_of
-    from instrc.launching.handlers import registered
+    from instrc.launching.handlers import all_activities
     from instrc.launching.launcher import Launcher
     from instrc.runtime.activities import Activities
 
     how = how_of(prepared, model=model, rehearse=rehearse, batch=batch)
-    known = registered(prepared, Activities(), rehearse=rehearse)
+    known = all_activities(prepared, Activities(), rehearse=rehearse)
     return Launcher(prepared, activities=known, requests=requests, tokens=tokens, how=how, rehearse=rehearse)
 
 
-def _numbered(launcher: Launcher, name: str, number: int, given: Json) -> Launch:
+def _launch_item(launcher: Launcher, name: str, number: int, given: Json) -> Launch:
     """Return one of several runs, whose id is that of all with its number."""
     return launcher.launch(given, f"{name}.{number}")
 

@@ -63,7 +63,7 @@ _engines: list[Engine] = []
 """Engines of this command; those that hold a store give it free when the command ends."""
 
 
-def carried_out(work: Coroutine[Any, Any, _T]) -> _T:
+def run_to_end(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, and give free what its engine holds."""
     try:
         return asyncio.run(work)
@@ -74,7 +74,7 @@ def carried_out(work: Coroutine[Any, Any, _T]) -> _T:
                 close()
 
 
-def told(error: CompileError, shape: Format) -> typer.Exit:
+def exit_with(error: CompileError, shape: Format) -> typer.Exit:
     """Show problems; return what ends the command."""
     show(error.problems, shape)
     return typer.Exit(verdict(error.problems))
@@ -112,7 +112,7 @@ def _content(path: str) -> bytes:
     return data
 
 
-def shown(report: Report, *, record: bool = False) -> Json:
+def report_as_json(report: Report, *, record: bool = False) -> Json:
     """Return how a run stands as JSON."""
     made: dict[str, Json] = {"run": report.run, "name": report.name, "status": report.status}
     if report.outcome is not None:
@@ -166,7 +166,7 @@ def refuse_output(output: Path | None, sources: Iterable[object]) -> None:
 
 def deliver(report: Report, *, as_json: bool = False, quiet: bool = False, output: Path | None = None) -> int:
     """Print or write how a run stands, and what to do next if it waits; return the exit code."""
-    text = f"{dumps(shown(report), indent=not as_json)}\n"
+    text = f"{dumps(report_as_json(report), indent=not as_json)}\n"
     if output is None:
         write(text)
     else:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, shown, told
+from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell, write
 from instrc.jsontext import dumps
@@ -22,17 +22,17 @@ def command(
 ) -> None:
     """List the runs that are kept, the latest first."""
     try:
-        reports = carried_out(engine(store, engine_name).runs())
+        reports = run_to_end(engine(store, engine_name).runs())
         if engine_name is None:  # items that wait are kept beside the runs of the usual engine
             known = {report.run for report in reports}
-            reports += [report for report in carried_out(engine(store, "memory").runs()) if report.run not in known]
+            reports += [report for report in run_to_end(engine(store, "memory").runs()) if report.run not in known]
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
     if not reports and not as_json:
         tell("there are no runs\n")
     for report in reports:
         if as_json:
-            write(f"{dumps({**shown(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
+            write(f"{dumps({**report_as_json(report), 'began': report.began, 'ended': report.ended}, indent=False)}\n")
             continue
         began = datetime.fromtimestamp(report.began or 0, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
         waits = ", ".join(question.id for question in report.questions)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.running import EngineName, ProblemShape, RunId, Store, carried_out, engine, shown, told
+from instrc.cli.running import EngineName, ProblemShape, RunId, Store, engine, exit_with, report_as_json, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps
@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Show how a run stands: its outcome, or what it waits for."""
     try:
-        report = carried_out(engine(store, engine_name, run=run).show(run))
+        report = run_to_end(engine(store, engine_name, run=run).show(run))
     except CompileError as error:
-        raise told(error, shape) from None
-    write(f"{dumps(shown(report, record=record))}\n")
+        raise exit_with(error, shape) from None
+    write(f"{dumps(report_as_json(report, record=record))}\n")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from instrc.cli.documents import Emit, Export, printed
+from instrc.cli.documents import Emit, Export, document_to_print
 from instrc.files import name_of
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError, Problem
@@ -58,8 +58,8 @@ def one_by_one(
 
     for export in exports:
         for tool in _tools([export], emit, report):
-            for target in _known(targets, report):
-                with _placed(report, export.file, export, registry) as found:
+            for target in _existing_targets(targets, report):
+                with _placing_problems(report, export.file, export, registry) as found:
                     result = lower(
                         tool.schema,
                         target,
@@ -80,8 +80,8 @@ def together(
     from instrc.lowering.toolset import lower_all  # needed with --target only
 
     tools = list(_tools(exports, emit, report))
-    for known in _known([target], report):
-        with _placed(report, exports[0].file) as found:
+    for known in _existing_targets([target], report):
+        with _placing_problems(report, exports[0].file) as found:
             result = lower_all(tools, known, strict=strict, report=found)
             return result.payload, result.map
     return [], None
@@ -94,7 +94,7 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
         if emit is None and export.artefact.kind == "process":
             yield from _chunks(export)
             continue
-        schema = printed(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
+        schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
         if schema is not None:
             own = schema.get("description") if isinstance(schema, dict) else None
             yield Tool(_name_of(export, schema), schema, own or export.artefact.title)
@@ -125,13 +125,13 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, plain(name)))
 
 
-def _known(targets: Sequence[str], report: Report) -> list[Dialect]:
+def _existing_targets(targets: Sequence[str], report: Report) -> list[Dialect]:
     """Return the targets that exist, once each."""
     from instrc.dialects.catalogue import dialect
 
     known = []
     for target in dict.fromkeys(targets):
-        with _placed(report, None) as found:
+        with _placing_problems(report, None) as found:
             known.append(dialect(target))
         if found.failed:
             return []
@@ -139,7 +139,7 @@ def _known(targets: Sequence[str], report: Report) -> list[Dialect]:
 
 
 @contextmanager
-def _placed(
+def _placing_problems(
     report: Report, file: str | None, export: Export | None = None, registry: Callable[[str], Registry] | None = None
 ) -> Iterator[Report]:
     """Note problems with the place they belong to: where a loss was written if that is known, else the file."""

@@ -70,7 +70,7 @@ def command(
             edits += differences
             if differences and not update:
                 failed += 1
-                write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_shown, differences))}")
+                write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
             else:
                 passed += 1
         if edits and update:
@@ -124,7 +124,7 @@ def _program(file: Path) -> Path:
     return vibe if is_regular(str(vibe)) and not is_regular(str(program)) else program
 
 
-def _shown(difference: Difference) -> str:
+def _difference_as_text(difference: Difference) -> str:
     lines = unified_diff(
         difference.block.text.splitlines(),
         difference.actual.splitlines(),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.cli.running import EngineName, RunId, Store, carried_out, engine, told
+from instrc.cli.running import EngineName, RunId, Store, engine, exit_with, run_to_end
 from instrc.cli.show import FINE, Format, refuse
 from instrc.cli.terminal import write
 from instrc.files import reason
@@ -40,9 +40,9 @@ def command(
     """Show what has happened in a run: what was sent, what came back, thoughts, metrics, retries."""
     try:
         kept = engine(store, engine_name, run=run)
-        report = carried_out(kept.show(run))
+        report = run_to_end(kept.show(run))
     except CompileError as error:
-        raise told(error, Format.TEXT) from None
+        raise exit_with(error, Format.TEXT) from None
     events = kept.trace(run)
     if shape is Shape.JSON:
         text = "".join(f"{dumps(event, indent=False)}\n" for event in events)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from instrc.cli.live import Watcher
-from instrc.cli.running import EngineName, ProblemShape, Store, carried_out, engine, told
+from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end
 from instrc.cli.show import Format
 from instrc.cli.terminal import tell
 from instrc.problems.problem import CompileError
@@ -34,9 +34,9 @@ def command(
             if not isinstance(carrier, engines.Serving):
                 message = "the engine `memory` has no workers: a run on it is carried by the command that starts it"
                 raise typer.BadParameter(message, param_hint="--engine")
-            carried_out(_served(carrier, quiet=quiet))
+            run_to_end(_served(carrier, quiet=quiet))
     except CompileError as error:
-        raise told(error, shape) from None
+        raise exit_with(error, shape) from None
 
 
 async def _served(carrier: Serving, *, quiet: bool) -> None:

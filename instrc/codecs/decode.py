@@ -57,7 +57,7 @@ class Decoder:
 
     def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what a value of the payload stands for; what does not look like one is left as it is."""
-        codec = self._seen_through(codec, value)
+        codec = self._dereference(codec, value)
         if codec is None or value is None or level > DEEPEST:
             return value
         if self._texts and isinstance(value, str) and _is_container(codec):
@@ -93,7 +93,7 @@ class Decoder:
             case _:
                 assert_never(codec)
 
-    def _seen_through(self, codec: Codec, value: Json) -> Codec:
+    def _dereference(self, codec: Codec, value: Json) -> Codec:
         """Return what a reference to a codec stands for: nothing for a null that is sent as itself."""
         for _ in range(CODECS_FOLLOWED):
             if not isinstance(codec, RefCodec):

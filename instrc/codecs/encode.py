@@ -63,7 +63,7 @@ class Interpreter(Decoder):
 
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
-        codec = self._seen_through(codec, value)
+        codec = self._dereference(codec, value)
         if codec is None or level > DEEPEST or (value is None and isinstance(codec, TextCodec) and codec.null):
             return value
         match codec:
@@ -132,7 +132,7 @@ class Interpreter(Decoder):
     def _of_union(self, codec: UnionCodec, value: Json, level: int) -> Iterator[Json]:
         """Yield what a value is written as, for each alternative by which it comes back."""
         for each in codec.of:
-            for sent in self._tried(each.codec, each.when, value, level):
+            for sent in self._encode_alternative(each.codec, each.when, value, level):
                 if equal(self.decode(codec, sent, level), value):
                     yield sent
 
@@ -142,11 +142,11 @@ class Interpreter(Decoder):
                 if value is None:
                     yield {"choice": label}
                 continue
-            for sent in self._tried(each.codec, each.when, value, level):
+            for sent in self._encode_alternative(each.codec, each.when, value, level):
                 if equal(self.decode(each.codec, sent, level), value):
                     yield {"choice": label, each.key: sent}
 
-    def _tried(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
+    def _encode_alternative(self, codec: Codec, when: Json, value: Json, level: int) -> Iterator[Json]:
         """Yield what a value is written as by one alternative, if that has words for it and accepts them."""
         try:
             sent = self.encode(codec, value, level + 1)

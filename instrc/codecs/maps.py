@@ -77,7 +77,7 @@ def _dumped(model: Any) -> object:
 def _records(map: dict[str, Any]) -> dict[str, Any]:  # noqa: A002  -- as above
     if map["instrc"] != VERSION or isinstance(map["instrc"], bool):
         _refuse(f"it is of version {str(map['instrc'])[:20]!r}, and this program reads {VERSION}")
-    records = map["tools"] if "tools" in map else {_sent(map): map}
+    records = map["tools"] if "tools" in map else {_sent_name(map): map}
     if not isinstance(records, dict) or not all(isinstance(record, dict) and "schema" in record for record in records.values()):
         _refuse("it holds no schema to check answers by")
     for name, record in records.items():
@@ -92,7 +92,7 @@ def _refuse(reason: str) -> NoReturn:
     raise CompileError([UnreadableMap(reason=reason)])
 
 
-def _sent(record: dict[str, Any]) -> str:
+def _sent_name(record: dict[str, Any]) -> str:
     tool = record.get("tool")
     return str(tool.get("sent", "")) if isinstance(tool, dict) else ""
 

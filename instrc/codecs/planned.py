@@ -21,7 +21,7 @@ def to_typed(plan: Json, raw: Raw) -> Json:
     """Return a plan with the arguments of each task as an object; what is no uniform task is left as it is."""
     if not isinstance(plan, list):
         return plan
-    return [_with_arguments(task, list, _typed, raw) for task in plan]
+    return [_with_arguments(task, list, _arguments_as_object, raw) for task in plan]
 
 
 def to_uniform(plan: Json, raw: Raw) -> Json:
@@ -40,7 +40,7 @@ def _with_arguments(task: Json, kind: type, change: Any, raw: Raw) -> Json:
     return task if made is None else {**task, "arguments": made}
 
 
-def _typed(entries: list[Json], texts: Sequence[str]) -> dict[str, Json] | None:
+def _arguments_as_object(entries: list[Json], texts: Sequence[str]) -> dict[str, Json] | None:
     """Return the arguments as an object; `None` where they are not well written, which is found when the plan is validated."""
     found: dict[str, Json] = {}
     for entry in entries:

@@ -97,19 +97,19 @@ def codecs_of(record: dict[str, Any]) -> Codecs:
             stack.append((codec, inside))
             stack.extend((inner, None) for inner in inside)
         else:
-            done[id(codec)] = _built(codec, done)
-    return Codecs(_known(root, done), {name: _known(codec, done) for name, codec in named.items()})
+            done[id(codec)] = _build_codec(codec, done)
+    return Codecs(_finished_codec(root, done), {name: _finished_codec(codec, done) for name, codec in named.items()})
 
 
-def _known(codec: Json, done: dict[int, Codec]) -> Codec:
+def _finished_codec(codec: Json, done: dict[int, Codec]) -> Codec:
     return None if codec is None else done[id(codec)]
 
 
-def _built(codec: Json, done: dict[int, Codec]) -> Codec:
+def _build_codec(codec: Json, done: dict[int, Codec]) -> Codec:
     """Return one codec for its JSON, which has been looked at; those inside are built already."""
 
     def at(holder: Json, name: str) -> Codec:
-        return _known(holder.get(name), done)
+        return _finished_codec(holder.get(name), done)
 
     by = tuple(ByPattern(entry["pattern"], at(entry, "codec")) for entry in codec.get("by") or ())
     match codec["as"]:
@@ -127,7 +127,7 @@ def _built(codec: Json, done: dict[int, Codec]) -> Codec:
                 _tag(tag),
             )
         case "array":
-            return ArrayCodec(tuple(_known(item, done) for item in codec.get("prefix") or ()), at(codec, "items"))
+            return ArrayCodec(tuple(_finished_codec(item, done) for item in codec.get("prefix") or ()), at(codec, "items"))
         case "pairs":
             return PairsCodec(at(codec, "item"), by)
         case "tuple":

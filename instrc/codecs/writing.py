@@ -48,7 +48,7 @@ def one_to_json(codec: SomeCodec, inner: Inner) -> dict[str, Json]:
             before = {"prefix": [inner(each) for each in prefix]} if prefix else {}
             return {"as": "array", **before, **({} if items is None else {"items": inner(items)})}
         case PairsCodec(item, by):
-            return {"as": "pairs", "item": inner(item), **({"by": _by(by, inner)} if by else {})}
+            return {"as": "pairs", "item": inner(item), **({"by": _pattern_entries(by, inner)} if by else {})}
         case TupleCodec(keys, item, more):
             return {"as": "tuple", "keys": list(keys), "item": inner(item), **({} if more is None else {"more": more})}
         case TextCodec(kinds, null):
@@ -82,7 +82,7 @@ def _object(codec: ObjectCodec, inner: Inner) -> dict[str, Json]:
     if codec.other is not None or codec.by:
         written["other"] = inner(codec.other)
     if codec.by:
-        written["by"] = _by(codec.by, inner)
+        written["by"] = _pattern_entries(codec.by, inner)
     if codec.declared is not None:
         written["declared"] = list(codec.declared)
     if codec.more is not None:
@@ -104,7 +104,7 @@ def _member(member: Member, inner: Inner) -> dict[str, Json]:
     return written if member.codec is None else {**written, "codec": inner(member.codec)}
 
 
-def _by(entries: tuple[ByPattern, ...], inner: Inner) -> list[Json]:
+def _pattern_entries(entries: tuple[ByPattern, ...], inner: Inner) -> list[Json]:
     return [{"pattern": entry.pattern, "codec": inner(entry.codec)} for entry in entries]
 
 

@@ -50,14 +50,14 @@ def facts(block: Block, pairs: Pairs | None = None) -> dict[str, str]:
             for number, branch in enumerate(branches, 1):
                 facts[f"condition of branch {number}"] = _condition(branch.condition, pairs)
         case Each(item=item, source=source, most=most):
-            facts |= {"element": item, "list": written(source, pairs), "max": str(most)}
+            facts |= {"element": item, "list": value_as_text(source, pairs), "max": str(most)}
         case Repeat(item=item, source=source, most=most):
-            facts |= {"element": item or "", "list": written(source, pairs), "max": str(most)}
+            facts |= {"element": item or "", "list": value_as_text(source, pairs), "max": str(most)}
             facts |= {"until": _condition(block.until, pairs) if block.until else "", "keep": str(block.keep or "")}
         case _:
             pass
     for number, body in enumerate(bodies_of(block), 1):
-        facts[f"value of branch {number}"] = written(body.value, pairs)
+        facts[f"value of branch {number}"] = value_as_text(body.value, pairs)
     return facts
 
 
@@ -76,7 +76,7 @@ def _path(read: Read, pairs: Pairs | None) -> str:
     return (pairs.path(read) if pairs else read.text) + ("?" if read.optional else "")
 
 
-def written(value: Value | None, pairs: Pairs | None = None) -> str:
+def value_as_text(value: Value | None, pairs: Pairs | None = None) -> str:
     """Return a value as text, in the order of names in objects."""
     match value:
         case None:
@@ -86,13 +86,13 @@ def written(value: Value | None, pairs: Pairs | None = None) -> str:
         case Constant(value=constant):
             return dumps(constant, indent=False)
         case Listed(items=items):
-            return f"[{', '.join(written(item, pairs) for item in items)}]"
+            return f"[{', '.join(value_as_text(item, pairs) for item in items)}]"
         case Named(members=members):
-            inner = ", ".join(f"{name}: {written(members[name], pairs)}" for name in sorted(members))
+            inner = ", ".join(f"{name}: {value_as_text(members[name], pairs)}" for name in sorted(members))
             return f"{{ {inner} }}" if inner else "{}"
 
 
-def said(text: str) -> str:
+def text_or_none(text: str) -> str:
     """Return a text; `none` for an empty one."""
     return text or "none"
 
@@ -105,7 +105,7 @@ def place(outline: Outline, placed: PlacedStep | PlacedBlock) -> str:
     return f"branch {placed.branch + 1} of {block.name}" if len(bodies_of(block)) > 1 else block.name
 
 
-def held(outline: Outline, block: int) -> str:
+def direct_steps(outline: Outline, block: int) -> str:
     """Return the keys of the steps that stand directly in a block."""
     return ", ".join(placed.step.key for placed in outline.steps if placed.parent == block)
 

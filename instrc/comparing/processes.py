@@ -9,7 +9,19 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from instrc.comparing.facts import bare, facts, free_names, held, needs, place, plans, said, tools_of, words, written
+from instrc.comparing.facts import (
+    bare,
+    direct_steps,
+    facts,
+    free_names,
+    needs,
+    place,
+    plans,
+    text_or_none,
+    tools_of,
+    value_as_text,
+    words,
+)
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
 from instrc.comparing.schemas import Verdict, accepts, compare
 from instrc.ir.flow import Block, Step
@@ -129,9 +141,9 @@ class _Comparing:
         before, after = {self.pairs.path(read) for read in was.step.references}, {read.text for read in now.step.references}
         yield from (CutChange(key, "reads no longer", path) for path in sorted(before - after))
         yield from (CutChange(key, "reads", path) for path in sorted(after - before))
-        filled, fills = self.value(was.step.arguments), written(now.step.arguments)
+        filled, fills = self.value(was.step.arguments), value_as_text(now.step.arguments)
         if filled != fills and (before == after or now.executor != "model"):
-            yield CutChange(key, "arguments", f"{said(filled)} → {said(fills)}")
+            yield CutChange(key, "arguments", f"{text_or_none(filled)} → {text_or_none(fills)}")
         if now.executor != "model" and (before, filled) != (after, fills):
             self.unproven = self.unproven or f"`{key}` gets other arguments"
 
@@ -161,7 +173,7 @@ class _Comparing:
 
     def value(self, value: Value | None) -> str:
         """Return a value of the old process as the new one writes it."""
-        return written(value, self.pairs)
+        return value_as_text(value, self.pairs)
 
     # --- contexts -----------------------------------------------------------------------------------------------------------
 
@@ -192,11 +204,11 @@ class _Comparing:
     def blocks(self) -> Iterator[CutChange]:
         for index, placed in enumerate(self.pairs.old.blocks):
             if index not in self.kept:
-                yield CutChange(placed.block.name, "block removed", held(self.pairs.old, index))
+                yield CutChange(placed.block.name, "block removed", direct_steps(self.pairs.old, index))
         for index, placed in enumerate(self.pairs.new.blocks):
             was = self.pairs.blocks.get(index)
             if was is None:
-                yield CutChange(placed.block.name, "block added", held(self.pairs.new, index))
+                yield CutChange(placed.block.name, "block added", direct_steps(self.pairs.new, index))
                 continue
             other = self.pairs.old.blocks[was]
             if self.moved(other.parent, other.branch, placed.parent, placed.branch):
@@ -205,8 +217,8 @@ class _Comparing:
                 )
             yield from self.block(other.block, placed.block)
         before, after = self.processes[0].body.value, self.processes[1].body.value
-        if self.value(before) != written(after):
-            yield CutChange("process", "gives", f"{said(self.value(before))} → {said(written(after))}")
+        if self.value(before) != value_as_text(after):
+            yield CutChange("process", "gives", f"{text_or_none(self.value(before))} → {text_or_none(value_as_text(after))}")
 
     def block(self, old: Block, new: Block) -> Iterator[CutChange]:
         before, after = facts(old, self.pairs), facts(new)

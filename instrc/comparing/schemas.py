@@ -100,10 +100,10 @@ def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterato
         old_items, new_items = _items(old), _items(new)
         if old_items is not None and new_items is not None:
             yield from _changes(old_items, new_items, (*path, "*"), depth + 1)
-    bare_old, bare_new = _own(old), _own(new)
+    bare_old, bare_new = _own_keywords(old), _own_keywords(new)
     if not equal(bare_old, bare_new):
         yield Change(here, _direction(bare_old, bare_new), _keywords(bare_old, bare_new))
-    if _said(old) != _said(new):
+    if _title_and_description(old) != _title_and_description(new):
         yield Change(here, "described")
 
 
@@ -124,7 +124,7 @@ def _keywords(old: Json, new: Json) -> str:
     return ", ".join(names)
 
 
-def _own(schema: Json) -> Json:
+def _own_keywords(schema: Json) -> Json:
     """Return what a schema says by itself: without its properties, its items if they are compared, and its words."""
     if not isinstance(schema, dict):
         return schema
@@ -137,7 +137,7 @@ def _items(schema: Json) -> Json:
     return items if isinstance(items, dict) else None
 
 
-def _said(schema: Json) -> tuple[Json, Json]:
+def _title_and_description(schema: Json) -> tuple[Json, Json]:
     return (schema.get("title"), schema.get("description")) if isinstance(schema, dict) else (None, None)
 
 

@@ -55,7 +55,12 @@ class Row(NamedTuple):
 def rows(known: Iterable[Dialect] | None = None) -> list[Row]:
     """Return the table, one row a target: of all that come with the package if none are given."""
     return [
-        Row(dialect.name, ", ".join(_kept(dialect)), ", ".join(_rewritten(dialect)), ", ".join(_reported(dialect)))
+        Row(
+            dialect.name,
+            ", ".join(_kept_keywords(dialect)),
+            ", ".join(_rewritten_keywords(dialect)),
+            ", ".join(_reported_keywords(dialect)),
+        )
         for dialect in known or targets().values()
     ]
 
@@ -71,7 +76,7 @@ def _names(keywords: list[str]) -> list[str]:
     return list(dict.fromkeys(_SHORT.get(keyword, keyword) for keyword in keywords))
 
 
-def _kept(dialect: Dialect) -> list[str]:
+def _kept_keywords(dialect: Dialect) -> list[str]:
     if dialect.structure == "kept":
         return ["everything"]
     kept = ["types", "enum"]
@@ -88,7 +93,7 @@ def _kept(dialect: Dialect) -> list[str]:
     return kept + _names([keyword for keyword in _CONSTRAINTS if keyword in dialect.keywords])
 
 
-def _rewritten(dialect: Dialect) -> list[str]:
+def _rewritten_keywords(dialect: Dialect) -> list[str]:
     changes = []
     if dialect.key is not None:
         changes.append(
@@ -124,7 +129,7 @@ def _rewritten(dialect: Dialect) -> list[str]:
     return changes
 
 
-def _reported(dialect: Dialect) -> list[str]:
+def _reported_keywords(dialect: Dialect) -> list[str]:
     if dialect.structure == "kept":
         return []
     return _names([keyword for keyword in _CONSTRAINTS if keyword not in dialect.keywords])

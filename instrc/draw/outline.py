@@ -28,7 +28,7 @@ def _members(schema: Json, depth: int) -> Iterator[str]:
     names = required if isinstance(required, list) else []
     for name, part in properties.items() if isinstance(properties, dict) else ():
         mark = "" if name in names else "?"
-        yield f"{'  ' * depth}{printable(name)}{mark}: {_said(part)}"
+        yield f"{'  ' * depth}{printable(name)}{mark}: {_describe_schema(part)}"
         yield from _below(part, depth + 1)
     for word in ("anyOf", "oneOf", "allOf"):
         branches = schema.get(word)
@@ -45,7 +45,7 @@ def _below(part: Json, depth: int) -> Iterator[str]:
     yield from _members(items, depth)
 
 
-def _said(part: Json) -> str:
+def _describe_schema(part: Json) -> str:
     if not isinstance(part, dict):
         return "anything" if part else "nothing"
     words = [_kind(part)]

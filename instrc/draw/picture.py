@@ -61,7 +61,7 @@ class _Painter:
                     said = (
                         "otherwise"
                         if branch.condition is None
-                        else ("if " if not index else "else if ") + _said(branch.condition)
+                        else ("if " if not index else "else if ") + _condition_as_text(branch.condition)
                     )
                     reads = tuple(self.lines(_reads_of_condition(branch.condition)))
                     sections.append(Section(said, reads, self.body(branch.body, {})))
@@ -72,7 +72,7 @@ class _Painter:
                 return self.block(here, name, "each", title, reads, [self.section(None, body, here, (item,))], key, context)
             case Repeat(name, body, until, item, source, most, keep, _hands, _otherwise, key):
                 title = "repeat" + (f" {item} in {_text(source)}" if item else "")
-                title += f" until {_said(until)}" if until else ""
+                title += f" until {_condition_as_text(until)}" if until else ""
                 title += f" · at most {most:,} rounds" if most is not None else ""
                 title += f" · keep {keep}" if keep else ""
                 reads = tuple(self.lines(reads_of(source)))
@@ -159,7 +159,7 @@ def _reads_of_condition(condition: Condition | None) -> list[Read]:
     return [] if condition is None else [read for read, _ in condition.tests]
 
 
-def _said(condition: Condition) -> str:
+def _condition_as_text(condition: Condition) -> str:
     """Say a condition as the language writes it."""
     return " or ".join(f"{read.text}{_test(schema)}" for read, schema in condition.tests)
 

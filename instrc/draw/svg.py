@@ -7,7 +7,7 @@ from html import escape as _escape
 from importlib.resources import files
 
 from instrc.draw.layout import LINE, PAD, WIDTH, Arrow, Layout, PlacedBox, PlacedNode, Text, layout
-from instrc.draw.words import fitted, printable, wide
+from instrc.draw.words import printable, shorten_to_width, wide
 from instrc.ir.picture import LANES, Picture
 
 _LETTER = 7.25
@@ -62,13 +62,13 @@ def _figure(value: Layout, *, styled: bool, prefix: str) -> Iterator[str]:
     yield f'<rect width="{width}" height="{height}" fill="var(--paper)"/>'
     top = 16.0
     if value.picture.title:
-        yield _text("title", 16, 30, fitted(value.picture.title, value.width - 32, 9), value.picture.title)
+        yield _text("title", 16, 30, shorten_to_width(value.picture.title, value.width - 32, 9), value.picture.title)
         top += LINE + PAD
     inputs = "inputs: " + ", ".join(value.picture.inputs)
     for lane, x in value.lanes:
         yield _rectangle("band", x - 4, top, WIDTH + 8, value.height - top - 8, 8)
         yield _text(f"lane {lane}", x + 4, top + 18, LANES[lane])
-    yield _text("small", value.lanes[0][1] + 70, top + 18, fitted(inputs, WIDTH - 76, _SMALL), inputs)
+    yield _text("small", value.lanes[0][1] + 70, top + 18, shorten_to_width(inputs, WIDTH - 76, _SMALL), inputs)
     for box in value.boxes:
         yield from _frames(box)
     for arrow in value.arrows:
@@ -101,7 +101,7 @@ def _contents(placed: PlacedBox, prefix: str) -> Iterator[str]:
         if box.entry:
             yield _rectangle("badge", area.x + PAD, area.y + 6, 62, 16, 8)
             yield _text("badge-text", area.x + PAD + 7, area.y + 18, "▶ entry")
-        yield _text("small", area.x + PAD + shift, area.y + 18, fitted(called, WIDTH - 2 * PAD - shift, _SMALL), called)
+        yield _text("small", area.x + PAD + shift, area.y + 18, shorten_to_width(called, WIDTH - 2 * PAD - shift, _SMALL), called)
         yield "</g>"
     else:
         yield from _label("key", area.x + PAD, area.y + 18, box.title, area.width - 3 * PAD, _LETTER)
@@ -124,9 +124,15 @@ def _step(placed: PlacedNode, prefix: str) -> str:
     parts = [
         f'<g class="step {node.lane}" id="{prefix}{node.id}" data-id="{prefix}{node.id}"{_button(said)}>',
         f'<rect class="frame" {_area(placed)} rx="6"/>',
-        _text("key", area.x + PAD, area.y + 17, fitted(node.key, area.width - 2 * PAD, _LETTER), node.key),
+        _text("key", area.x + PAD, area.y + 17, shorten_to_width(node.key, area.width - 2 * PAD, _LETTER), node.key),
         *(
-            _text("small", area.x + PAD, area.y + LINE * (index + 1) + 17, fitted(note, area.width - 2 * PAD, _SMALL), note)
+            _text(
+                "small",
+                area.x + PAD,
+                area.y + LINE * (index + 1) + 17,
+                shorten_to_width(note, area.width - 2 * PAD, _SMALL),
+                note,
+            )
             for index, note in enumerate(node.notes)
         ),
         *_reads(placed.reads, area.width - 2 * PAD, back=False),
@@ -141,12 +147,12 @@ def _reads(reads: tuple[Text, ...], width: float, *, back: bool) -> Iterator[str
         if back:
             yield from _label("small", text.x, text.y + 12, said, width, _SMALL)
         else:
-            yield _text("small", text.x, text.y + 12, fitted(said, width, _SMALL), text.line.text)
+            yield _text("small", text.x, text.y + 12, shorten_to_width(said, width, _SMALL), text.line.text)
 
 
 def _label(kind: str, x: float, y: float, said: str, width: float, letter: float) -> Iterator[str]:
     """Draw words on a ground of their own, because lines may run below them."""
-    shown = fitted(said, width, letter)
+    shown = shorten_to_width(said, width, letter)
     yield _rectangle("back", x - 3, y - 12, wide(shown) * letter + 6, 16, 3)
     yield _text(kind, x, y, shown, said)
 

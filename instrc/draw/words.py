@@ -19,7 +19,7 @@ def wide(text: str) -> int:
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def fitted(text: str, width: float, letter: float) -> str:
+def shorten_to_width(text: str, width: float, letter: float) -> str:
     """Return a text cut in its middle to a width in pixels."""
     room = max(int(width / letter), 4)
     text = " ".join(text.split())

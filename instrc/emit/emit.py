@@ -32,8 +32,8 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     tool = _entry(plan, render, title, bare=bare, stripped="engine")
     documents["tool"] = tool
     if shape == "process":
-        documents["result"] = _whole(plan, renderer("result"), title, {"all"})
-        documents["flat"] = _whole(plan, renderer("flat"), title, {"engine"})
+        documents["result"] = _all_steps(plan, renderer("result"), title, {"all"})
+        documents["flat"] = _all_steps(plan, renderer("flat"), title, {"engine"})
         documents["process"] = make_process(plan, renderer("process"), title).to_json()
     elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
         documents["result"] = _entry(plan, renderer("result"), title, bare=bare, stripped="all")
@@ -93,7 +93,7 @@ def document(schema: Json, title: str | None, definitions: Definitions, *, keep_
     return document
 
 
-def _whole(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> Json:
+def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> Json:
     """Return all steps as one object, without chunks."""
     seen: set[int] = set()
     units: list[Unit] = []

@@ -52,14 +52,14 @@ class Paths:
             case Local(block, _, "item", name):
                 return (self.plan.elements.get(block, name), *path.tail)
             case Local(block, _, "previous", name) if path.tail:
-                return (name, *self._kept(block, path.tail, item))
+                return (name, *self._path_to_previous(block, path.tail, item))
             case Local(_, _, _, name):
                 return (name, *path.tail)
             case number:
                 tail = path.tail or (("output",) if self.steps[number].output else ())
                 return (suffixed(self.plan.keys[number], item), *tail)
 
-    def _kept(self, block: int, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
+    def _path_to_previous(self, block: int, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
         """Return the way to what a name of a block had in the round before."""
         reading: Reading | None = dict(self._rounds[block].names).get(tail[0])
         rest = tail[1:]
@@ -68,7 +68,7 @@ class Paths:
         if not isinstance(reading, Path):
             return tail
         if isinstance(reading.origin, Local) and reading.origin.kind == "previous" and reading.origin.block == block:
-            return self._kept(block, reading.tail, item) if reading.tail and reading.tail != tail else tail
+            return self._path_to_previous(block, reading.tail, item) if reading.tail and reading.tail != tail else tail
         if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):
             rest = rest[1:]
         return (*self.segments(reading, item), *rest)
@@ -127,7 +127,7 @@ class Paths:
     def hands(self, block: Repeat, item: int | None = None) -> tuple[str, ...]:
         """Return the keys that `previous` and `rounds` show: of the steps and blocks that names of the body lead to."""
         found: dict[int, None] = {}
-        inside = {number for number in self.plan.keys if number in self._own(block)}
+        inside = {number for number in self.plan.keys if number in self._steps_of_body(block)}
         waiting: list[Reading] = [reading for _, reading in reversed(block.names)]
         while waiting:
             match waiting.pop():
@@ -140,7 +140,7 @@ class Paths:
         ordered = sorted(found, key=lambda each: self._order.get(each, 0))
         return tuple(suffixed(self.plan.keys[number], item) for number in ordered)
 
-    def _own(self, block: Repeat) -> set[int]:
+    def _steps_of_body(self, block: Repeat) -> set[int]:
         """Return the steps of a body, those in the slots of its steps included."""
         graph = self.plan.flat.graph
         found: set[int] = set()

@@ -204,13 +204,13 @@ class Renderer:
         if answer and self.part == "process":
             key = suffixed(self.plan.keys[number], item)
             made = answer_of(self.plan.flat.schemas[number])
-            own = self._own(made, key, refers=number in self.plan.flat.referring)
+            own = self._as_local_part(made, key, refers=number in self.plan.flat.referring)
             read = Read.parse(key)
             return own, Engine((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
-            return self._own(self.plan.flat.schemas[number], self.plan.keys[number]), NO_ENGINE
+            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number]), NO_ENGINE
         placed = self.plan.flat.placed.get(number, ())
-        schema = self._own(
+        schema = self._as_local_part(
             self._fill_blocks(self.plan.flat.schemas[number], placed, item),
             self.plan.keys[number],
             refers=bool(placed) or number in self.plan.flat.referring,
@@ -224,7 +224,7 @@ class Renderer:
         references = self.paths.references(step.reads, item)
         if step.executor == "model" and self.hint is not None and not isinstance(step.content, StepObject):
             # the steps in an object say for themselves what they read
-            hinted = references if self.part in {"process", "tool"} else self._hinted(step.reads, item)
+            hinted = references if self.part in {"process", "tool"} else self._hinted_paths(step.reads, item)
             schema = self._with_hint(schema, hinted)
         if not _OWN_WORDS.isdisjoint(schema):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
@@ -282,7 +282,7 @@ class Renderer:
                 made[tool.name]["bound"] = {name: written_value(each) for name, each in given.items()}
         return made
 
-    def _hinted(self, reads: tuple[Path, ...], item: int | None) -> tuple[Read, ...]:
+    def _hinted_paths(self, reads: tuple[Path, ...], item: int | None) -> tuple[Read, ...]:
         """Return the paths that a hint names: those to what is there in this document."""
         shown = [path for path in reads if not self._is_absent(path)]
         return self.paths.references(shown, item)
@@ -310,7 +310,7 @@ class Renderer:
             return answer_of(schema)
         return schema if self.part == "result" else inputs_of(schema)
 
-    def _own(self, schema: Json, name: str, *, refers: bool = True) -> Json:
+    def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
         if refers and not self.whole:
             schema = self.definitions.hoist(schema, name)
@@ -333,7 +333,7 @@ class Renderer:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
         if not isinstance(schema, dict):
             return schema
-        schema = self._with_hint(schema, self._hinted(reads, None))
+        schema = self._with_hint(schema, self._hinted_paths(reads, None))
         if self.part != "process":
             return schema
         references = self.paths.references(reads, None)

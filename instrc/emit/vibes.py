@@ -46,13 +46,13 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
         own = {**own, "properties": _multiplied(own["properties"], batch)}
         process = Process.from_json(own)
     documents["tool"] = finished(process.entry, "engine")
-    documents["result"] = finished(_steps(process, _kept), "all")
-    documents["flat"] = finished(_steps(process, _planned), "engine")
+    documents["result"] = finished(_steps(process, _unchanged), "all")
+    documents["flat"] = finished(_steps(process, _as_planned), "engine")
     documents["process"] = finished(own)
     return Artefact(name, title, documents)
 
 
-def _kept(_executor: Executor | None, schema: Json) -> Json:
+def _unchanged(_executor: Executor | None, schema: Json) -> Json:
     return schema
 
 
@@ -64,13 +64,13 @@ def _steps(process: Process, change: Callable[[Executor | None, Json], Json]) ->
         if isinstance(context, Chunk):
             for step in context.steps:
                 made = change(context.executor, step.schema)
-                properties[step.key] = _joined(properties[step.key], made) if step.key in properties else made
+                properties[step.key] = _join_step(properties[step.key], made) if step.key in properties else made
         elif not isinstance(context, Else) and context.key is not None:
             properties[context.key] = change(None, given_by(context, known))
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
-def _joined(first: Json, second: Json) -> Json:
+def _join_step(first: Json, second: Json) -> Json:
     """Return one step that stands in two contexts: its inputs, then the output."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return second
@@ -81,7 +81,7 @@ def _joined(first: Json, second: Json) -> Json:
     return joined
 
 
-def _planned(executor: Executor | None, schema: Json) -> Json:
+def _as_planned(executor: Executor | None, schema: Json) -> Json:
     """Return a step as the model plans it: what others give is null for now."""
     properties = _properties(schema)
     if executor is not None and "output" in properties:

@@ -141,15 +141,15 @@ class Gathering:
             name = self.free((ascii_name(title) if title.__class__ is str else "") or "schema")
             self.schemas[name] = None
             moved["#"] = f"#/$defs/{name}"
-            body = as_object(rebuild(body, partial(_moved, moved=moved)))
+            body = as_object(rebuild(body, partial(_redirect, moved=moved)))
             self.schemas[name] = {key: value for key, value in body.items() if key not in {"$schema", "$id"}}
         elif moved:
-            body = as_object(rebuild(body, partial(_moved, moved=moved)))
+            body = as_object(rebuild(body, partial(_redirect, moved=moved)))
         if moved:
             for name in own:
                 new = moved.get(f"#/$defs/{name}", f"#/$defs/{name}").rpartition("/")[2]
                 if new in self.schemas:
-                    self.schemas[new] = rebuild(self.schemas[new], partial(_moved, moved=moved))
+                    self.schemas[new] = rebuild(self.schemas[new], partial(_redirect, moved=moved))
         return body
 
     def free(self, name: str) -> str:
@@ -161,7 +161,7 @@ class Gathering:
         return {**body, "$defs": self.schemas} if self.schemas and body.__class__ is dict else body
 
 
-def _moved(node: Json, moved: dict[str, str]) -> Json:
+def _redirect(node: Json, moved: dict[str, str]) -> Json:
     if node.__class__ is dict and node.get("$ref").__class__ is str and node["$ref"] in moved:
         return {**node, "$ref": moved[node["$ref"]]}
     return node

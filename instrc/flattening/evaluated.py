@@ -59,7 +59,7 @@ def evaluated(
     seen: set[tuple[int, int, bool]] = set()
     while stack:
         node, scope, into, own = stack.pop()
-        if node.__class__ is not dict or _settled(into, properties=properties, items=items):
+        if node.__class__ is not dict or _is_decided(into, properties=properties, items=items):
             continue
         scope = store.below(node, scope)
         key = (id(node), id(scope), into is certain)
@@ -68,7 +68,7 @@ def evaluated(
         seen.add(key)
         view = store.view(node, scope)
         _take(view, into, possible, own=own)
-        if _settled(certain, properties=properties, items=items):
+        if _is_decided(certain, properties=properties, items=items):
             break
         if not conjunct:
             stack.extend((target.node, target.scope, into, False) for target in store.references(view, scope))
@@ -101,7 +101,7 @@ def marks_nothing(schema: Json) -> bool:
     return schema.__class__ is not dict or _MARKING.isdisjoint(schema)
 
 
-def _settled(found: Evaluated, *, properties: bool, items: bool) -> bool:
+def _is_decided(found: Evaluated, *, properties: bool, items: bool) -> bool:
     """Tell whether nothing more can be found that matters."""
     return (found.all_properties or not properties) and (found.all_items or not items)
 

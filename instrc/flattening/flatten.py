@@ -15,7 +15,7 @@ from instrc.jsonvalue import equal
 from instrc.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
-from instrc.schema.dialects import LATEST_URI, known
+from instrc.schema.dialects import LATEST_URI, dialect_of_uri
 from instrc.schema.located import Locate, kind_of
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
@@ -85,8 +85,8 @@ def flatten(
     if documents is not None:
         arguments.mapping("documents", documents)
     arguments.text("base", base)
-    arguments.whole("limit", limit)
-    arguments.whole("distribute", distribute)
+    arguments.whole_number("limit", limit)
+    arguments.whole_number("distribute", distribute)
     if schema.__class__ is not dict:
         if schema.__class__ is bool:
             return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema
@@ -118,7 +118,7 @@ def flatten(
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: int) -> Json:
     """Return the result of one pass; `count` is the number of schemas that were given at first."""
     result = flattener.run([(schema, scope)])
-    modern = not scope.resource.dialect.old and ("$schema" not in schema or known(schema["$schema"]) is not None)
+    modern = not scope.resource.dialect.old and ("$schema" not in schema or dialect_of_uri(schema["$schema"]) is not None)
     result = _with_head(schema, result, flattener, modern=modern)
     limit = flattener.options.limit
     if result.__class__ is not dict or not (

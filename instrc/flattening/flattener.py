@@ -21,7 +21,7 @@ from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
 from instrc.flattening.mixing import Applied, application, mixing
 from instrc.flattening.run import Options, too_large
-from instrc.flattening.single import alone
+from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import REFERENCES_AT_ONCE
@@ -165,7 +165,7 @@ class Flattener(Tracing):
         if self.frames > self.options.limit:
             raise too_large(self.options.limit)
         if len(expansion.conjuncts) == 1 and not expansion.units:
-            frame = alone(self, expansion.conjuncts[0])
+            frame = frame_of_one(self, expansion.conjuncts[0])
         else:
             merged = merge(self, terms, expansion)
             if merged is None:

@@ -46,7 +46,7 @@ def properties(merger: Placing) -> None:
     if said.unevaluated:
         said.open_extra = None  # it would have them see everything
     merger.todo.shares = True  # one schema for further properties may then stand at many names
-    main, apart = _joined(said, merger.run.options.limit)
+    main, apart = _join_groups(said, merger.run.options.limit)
     merger.todo.may_close = bool(apart) and not main.closed
     for item in said.lost:
         report_lost(merger.run, merger.conjuncts, item)
@@ -108,7 +108,7 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
         )
     else:
         said.unevaluated.append((value, scope))
-        names = unevaluated.never_seen(conjuncts, certain, possible)
+        names = unevaluated.never_evaluated(conjuncts, certain, possible)
         said.groups.append(objects.Group({name: [(value, scope)] for name in names}))
         if value is False:
             said.lost += [
@@ -119,7 +119,7 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
             ]
 
 
-def _joined(said: _Said, limit: int) -> tuple[objects.Group, list[objects.Group]]:
+def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.Group]]:
     """Join groups to one as far as that goes; return it, and those that stay beside it.
 
     Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.

@@ -45,13 +45,13 @@ def member(schema: Json, name: str) -> Found:
             lists += "array" in types
             continue
         others += 1
-        here = _own(node, name)
+        here = _own_member(node, name)
         if here is True or here == {}:
             return Found(ANYTHING)
         if here is None:
             known.update(dict.fromkeys(node.get("properties", {})))
         else:
-            found.append(_whole(here, schema))
+            found.append(_with_definitions(here, schema))
             optional = optional or name not in node.get("required", ())
     if found:
         return Found(either(found), optional=optional or bool(others - len(found)))
@@ -72,7 +72,7 @@ def elements(schema: Json) -> Json | None:
         if types is None and "properties" in node:
             continue
         listed = [*node.get("prefixItems", ()), node.get("items", ANYTHING)]
-        found.append(either([_whole(each, schema) for each in listed if each is not False]))
+        found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
     return either(found) if found else None
 
 
@@ -104,7 +104,7 @@ def _alternatives(schema: Json) -> Iterator[Json | None]:
         elif isinstance(reference, str) and reference.startswith("#/$defs/"):
             waiting.append(definitions.get(reference.removeprefix("#/$defs/"), True))
         elif "allOf" in node or reference is not None:
-            merged = _merged(node, definitions)
+            merged = _merge_all_of(node, definitions)
             if merged is None:
                 yield None
             else:
@@ -118,7 +118,7 @@ def _alternatives(schema: Json) -> Iterator[Json | None]:
     yield None
 
 
-def _merged(node: dict[str, Json], definitions: Json) -> Json | None:
+def _merge_all_of(node: dict[str, Json], definitions: Json) -> Json | None:
     """Return a schema with the properties of its `allOf` beside its own; `None` if it refers elsewhere."""
     if "$ref" in node:
         return None
@@ -146,7 +146,7 @@ def _beside(rest: dict[str, Json], branch: Json, definitions: Json) -> Json:
     return {**rest, **branch, **({"properties": properties} if properties else {})}
 
 
-def _own(node: dict[str, Json], name: str) -> Json | None:
+def _own_member(node: dict[str, Json], name: str) -> Json | None:
     """Return what one object schema says about a member; `None` if it has none."""
     properties = node.get("properties")
     if isinstance(properties, dict) and name in properties:
@@ -167,7 +167,7 @@ def _types(node: dict[str, Json]) -> set[str] | None:
     return None if types is None else {types} if isinstance(types, str) else set(types)
 
 
-def _whole(node: Json, root: Json) -> Json:
+def _with_definitions(node: Json, root: Json) -> Json:
     """Return a part of a schema by itself, with the definitions that it may refer to."""
     if not isinstance(node, dict) or not isinstance(root, dict) or not refers(node) or "$defs" in node:
         return node

@@ -73,7 +73,7 @@ class _Parts:
     derived: tuple[Derived, ...]
 
 
-def _divided(node: dict[str, Json]) -> _Parts:
+def _divide(node: dict[str, Json]) -> _Parts:
     references: list[tuple[str, Json]] = []
     branches: list[Json] = []
     words: dict[str, Json] = {}
@@ -104,7 +104,7 @@ def _divided(node: dict[str, Json]) -> _Parts:
 
 def application(run: Run, node: dict[str, Json], scope: Scope, bodies: Bodies, intersect: Intersect) -> tuple[Frame, GoOn]:
     """Return the frame that does a schema which applies mixins, and the schemas that were made for it."""
-    parts = _divided(node)
+    parts = _divide(node)
     results: list[Json] = [None] * (len(parts.references) + 1)
     frame = Frame(results)
     frame.pending.append((results, 0, [(parts.rest, scope)]))

@@ -69,7 +69,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
         for keyword in node:
             here = pointer((*path, keyword))
             if keyword in by_keyword:
-                found[here] = _written(by_keyword[keyword], places, recorded)
+                found[here] = _written_origins(by_keyword[keyword], places, recorded)
             elif own is not None:
                 found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
             elif not path and keyword in root and keyword != "$defs":
@@ -80,7 +80,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
     return found
 
 
-def _written(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
+def _written_origins(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Origin], recorded: Recorded) -> tuple[Origin, ...]:
     """Return where the keywords of conjuncts were written, looking through results that were folded again."""
     found: dict[Origin, None] = {}
     stack = conjuncts[::-1]

@@ -174,10 +174,10 @@ class ResidualAllOf:
                 self.further += [group["else"]] if "else" in group else []
             elif not unseen or any(group.get(word, True) not in TRIVIAL for word in ("then", "else")):
                 key = self.key_of(condition)
-                kept[key] = self._both(kept[key], group) if key in kept else group
+                kept[key] = self._intersect_conditions(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
 
-    def _both(self, one: Group, other: Group) -> Group:
+    def _intersect_conditions(self, one: Group, other: Group) -> Group:
         """Return a condition with what two of the same `if` decide."""
         both = {"if": one["if"]}
         for word in ("then", "else"):

@@ -15,7 +15,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import as_object
 from instrc.limits import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import Path, held, subschemas, with_parts
+from instrc.schema.walk import Path, schemas_under, subschemas, with_parts
 
 
 def sizes(schema: Json) -> dict[int, int]:
@@ -32,7 +32,7 @@ def sizes(schema: Json) -> dict[int, int]:
         for keyword, value in node.items():
             if keyword not in HOLDERS:
                 continue
-            for child in held(keyword, value):
+            for child in schemas_under(keyword, value):
                 if child.__class__ is not dict or holds_none(child):
                     count += 1
                 elif (known := found.get(id(child))) is not None:
@@ -145,7 +145,7 @@ def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict
 
 def _parts(keyword: str, value: Json) -> object:
     """Return a key for what a keyword holds: schemas by identity, since they are united already, and data as text."""
-    below = tuple(held(keyword, value)) if keyword in HOLDERS else ()
+    below = tuple(schemas_under(keyword, value)) if keyword in HOLDERS else ()
     if not below:
         return value if value.__class__ is str else dumps(value, indent=False)
     return tuple(id(child) if child.__class__ is dict else dumps(child, indent=False) for child in below)

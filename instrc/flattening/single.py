@@ -8,7 +8,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 
-def alone(run: Tracing, conjunct: Conjunct) -> Frame:
+def frame_of_one(run: Tracing, conjunct: Conjunct) -> Frame:
     """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
     view, scope = conjunct.view, conjunct.scope
     references = scope.resource.dialect.references

@@ -46,7 +46,7 @@ def split(answer: Json, schema: Json = None) -> Split:
             below = []
             for key, item in value.items():
                 if is_meta(key) and (seen is None or any(key in properties for properties in seen.properties)):
-                    (found["thoughts"] if key[0] == "_" else found["metrics"])[_written((here.path, key))] = item
+                    (found["thoughts"] if key[0] == "_" else found["metrics"])[_path_as_text((here.path, key))] = item
                     continue
                 out[key] = item
                 if item.__class__ is dict or item.__class__ is list:
@@ -102,7 +102,7 @@ _Steps: TypeAlias = "tuple[_Steps, str] | None"
 """The steps of a path, the last one first: paths are written where there is something to tell, as most have nothing."""
 
 
-def _written(steps: _Steps) -> str:
+def _path_as_text(steps: _Steps) -> str:
     """Return a path as text."""
     words: list[str] = []
     while steps is not None:

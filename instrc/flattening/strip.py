@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from instrc import problems
-from instrc.arguments import shown, texts
+from instrc.arguments import excerpt, texts
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild
@@ -31,13 +31,15 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     if unknown:
         known = ", ".join(f"`{kind}`" for kind in sorted(KINDS))
         raise CompileError(
-            [problems.rim.InvalidOption(option="which", given=shown(unknown[0]), wanted=f"one or several of {known}")]
+            [problems.rim.InvalidOption(option="which", given=excerpt(unknown[0]), wanted=f"one or several of {known}")]
         )
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
     return (
-        rebuild(schema, partial(_without, goes=partial(is_meta, signs=signs), keywords=keywords)) if signs or keywords else schema
+        rebuild(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
+        if signs or keywords
+        else schema
     )
 
 
@@ -46,7 +48,7 @@ def is_meta(name: str, signs: str = "_$") -> bool:
     return name[:1] in signs if name else False
 
 
-def _without(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[str]) -> Json:
+def _strip_node(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[str]) -> Json:
     """Return one schema without what goes; the same object if there is nothing of it."""
     if node.__class__ is not dict:
         return node

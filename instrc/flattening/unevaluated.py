@@ -72,7 +72,7 @@ def _closes(view: dict[str, Json], certain: Evaluated, possible: Evaluated, valu
         unsure = possible.names.keys() - certain.names.keys()
         if any(matches(regex, name) is not False for regex in patterns for name in unsure):
             return False
-    return all(seen(certain, possible, name) is not None for name in listed)
+    return all(is_evaluated(certain, possible, name) is not None for name in listed)
 
 
 def items_void(store: SchemaStore, views: Iterable[dict[str, Json]], certain: Evaluated, value: Json) -> bool:
@@ -91,7 +91,7 @@ def items_void(store: SchemaStore, views: Iterable[dict[str, Json]], certain: Ev
     return False
 
 
-def seen(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
+def is_evaluated(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
     """Tell whether `unevaluatedProperties` always takes a property for evaluated, or never; `None` if that depends."""
     found = [matches(regex, name) for regex in certain.patterns]
     if certain.all_properties or name in certain.names or True in found:
@@ -101,10 +101,10 @@ def seen(certain: Evaluated, possible: Evaluated, name: str) -> bool | None:
     return False if all(matches(regex, name) is False for regex in possible.patterns) else None
 
 
-def never_seen(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluated) -> list[str]:
+def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Evaluated) -> list[str]:
     """Return the properties that conjuncts list and `unevaluatedProperties` of one of them never sees."""
     names = dict.fromkeys(name for conjunct in conjuncts for name in _names(conjunct.view) or ())
-    return [name for name in names if seen(certain, possible, name) is False]
+    return [name for name in names if is_evaluated(certain, possible, name) is False]
 
 
 def _keeps_properties(
@@ -116,7 +116,9 @@ def _keeps_properties(
     if sure.all_properties and (beside is None or not _idle(beside, "additionalProperties", PROPERTIES)):
         return False
     listed = (_names(beside) if beside is not None else None) or ()
-    return all(name in certain.names or (name in listed and seen(certain, possible, name) is not None) for name in sure.names)
+    return all(
+        name in certain.names or (name in listed and is_evaluated(certain, possible, name) is not None) for name in sure.names
+    )
 
 
 def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None) -> bool:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from instrc.flattening.definitions import ascii_name
 from instrc.importers.discriminators import spell_out
 from instrc.importers.given import File, Given
-from instrc.importers.mend import DISCRIMINATOR, mended
+from instrc.importers.mend import DISCRIMINATOR, repaired
 from instrc.importers.references import settle_references
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, tokens
@@ -46,10 +46,10 @@ class Components:
 
     def schema(self, raw: Json, path: Path) -> Json:
         """Return a mended schema; what it refers to becomes a definition."""
-        schema = mended(raw, path, self.given, self._rules)
+        schema = repaired(raw, path, self.given, self._rules)
         while self._waiting:
             name, definition, place = self._waiting.pop(0)
-            self.definitions[name] = mended(definition, place, self.given, self._rules)
+            self.definitions[name] = repaired(definition, place, self.given, self._rules)
         return schema
 
     def spelt_out(self, schema: Json, path: Path) -> Json:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from instrc.importers.given import Given
-from instrc.importers.mend import mended
+from instrc.importers.mend import repaired
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
@@ -20,9 +20,9 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import known
+from instrc.schema.dialects import dialect_of_uri
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 from instrc.schema.parameters import parameters, properties_of
 from instrc.schema.upgrade import upgrade
 from instrc.schema.walk import Path
@@ -85,7 +85,7 @@ def functions(given: Given, form: Form) -> Iterator[Tool]:
             else:
                 stack.append((inner, path, level + 1))
         elif value.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {shown(value)}"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"it is {value_in_words(value)}"))
         elif _is_function(value):
             yield _function(value, path, given, form)
         else:
@@ -124,7 +124,7 @@ def _is_function(value: dict[str, Json]) -> bool:
 def _not_one(value: dict[str, Json]) -> str:
     kind = value.get("type")
     if kind.__class__ is str:
-        return f"`{shown(kind)}` is no function"
+        return f"`{value_in_words(kind)}` is no function"
     if any(value.get(key).__class__ is str for key in _NAMES):
         return "it has a name, but neither a description nor a schema"
     return "it has neither a name nor a schema" if value else "it is empty"
@@ -174,7 +174,7 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
         schema_at=schema_at,
         description=text_of(value.get("description"), (*path, "description"), given),
         title=title,
-        result=partial(settled, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
+        result=partial(normalize_schema, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
         extras=extras,
     )
 
@@ -195,13 +195,13 @@ def arguments(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
         return {"type": "object", "properties": {}}
     elif not parameters(raw) and "type" not in raw and ("properties" in raw or "required" in raw):
         raw = {"type": "object", **raw}
-    return settled(raw, path, given, rules)
+    return normalize_schema(raw, path, given, rules)
 
 
-def settled(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
+def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a schema in 2020-12, sound, and with references that lead somewhere."""
     if raw.__class__ is dict and raw.get("$schema").__class__ is str:
-        dialect = known(raw["$schema"])
+        dialect = dialect_of_uri(raw["$schema"])
         if dialect is None:
             given.read_as((*path, "$schema"), raw["$schema"], "JSON Schema 2020-12")
         elif dialect.old:
@@ -209,7 +209,7 @@ def settled(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
                 raw = upgrade(raw)
             except CompileError as error:
                 given.problems.extend(error.problems)
-    schema = mended(raw, path, given, rules)
+    schema = repaired(raw, path, given, rules)
     settle_references(schema, path, given)
     return schema
 

@@ -15,7 +15,7 @@ from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
 from instrc.problems.size import TooLarge
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
@@ -64,11 +64,11 @@ class Given:
 
     def left_out(self, path: Path, what: object, reason: str) -> None:
         """Note that a part has no place in a vibe."""
-        self.problems.append(LeftOut(at=self.locate(path), what=shown(what), reason=reason))
+        self.problems.append(LeftOut(at=self.locate(path), what=value_in_words(what), reason=reason))
 
     def read_as(self, path: Path, what: object, meaning: str) -> None:
         """Note that a part is read as something else than what is written."""
-        self.problems.append(ReadOtherwise(at=self.locate(path), what=shown(what), meaning=meaning))
+        self.problems.append(ReadOtherwise(at=self.locate(path), what=value_in_words(what), meaning=meaning))
 
     def _place(self, key: int, offset: int, text: str, path: Path) -> Span:
         if key not in self._texts:
@@ -142,7 +142,7 @@ def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Give
             for written, part in item.items():
                 name = key_of(written)
                 if name.__class__ is not str or not _encodes(name):
-                    _refuse(f"{shown(name)} is no key")
+                    _refuse(f"{value_in_words(name)} is no key")
                 copy[name] = None
                 stack.append((part, copy, name, level + 1))
         elif kind is list or kind is tuple:
@@ -151,7 +151,7 @@ def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Give
         elif item is None or kind in {bool, int} or (kind is float and item - item == 0) or (kind is str and _encodes(item)):
             copy = item
         else:
-            _refuse(f"{shown(item)} is no value of JSON")
+            _refuse(f"{value_in_words(item)} is no value of JSON")
         holder[key] = copy
         if count + len(stack) > _PARTS:
             _refuse(f"it has over {_PARTS:,} parts, or holds itself")

@@ -40,7 +40,7 @@ class Imported:
     problems: tuple[Problem, ...]
 
 
-def known(kind: str) -> str:
+def known_kind(kind: str) -> str:
     """Return a kind; a `CompileError` if there is none of that name."""
     if not isinstance(kind, str):
         message = f"a kind is a text, not {type(kind).__name__}"
@@ -58,7 +58,7 @@ def given_of(kind: str, values: Any) -> Given:
 
 def read_tools(kind: str, given: Given, results: Results = "leave") -> Imported:
     """Read all tools that were given."""
-    tools: Iterator[Tool] = import_module(f"instrc.importers.{KINDS[known(kind)]}").tools(given)
+    tools: Iterator[Tool] = import_module(f"instrc.importers.{KINDS[known_kind(kind)]}").tools(given)
     made = tuple(vibes(tools, given, "activity" if kind in OF_ACTIVITIES and results == "leave" else results))
     if not made and not any(problem.severity == "error" for problem in given.problems):
         given.problems.append(NoTools(at=given.locate(()), kind=kind))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from instrc.importers.functions import Form, functions, settled
+from instrc.importers.functions import Form, functions, normalize_schema
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json, at, pointer
@@ -34,4 +34,4 @@ def _restored(value: Json, tool: Tool, given: Given) -> Tool:
     if tool.name != names.get("sent"):
         return tool  # renamed since: the map is not about this tool any more
     path = (*tool.at, "_meta", MAP, "schema")
-    return replace(tool, name=name, schema=settled(schema, path, given, FORM.rules), schema_at=path)
+    return replace(tool, name=name, schema=normalize_schema(schema, path, given, FORM.rules), schema_at=path)

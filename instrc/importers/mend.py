@@ -30,7 +30,7 @@ def mend(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     return found.schema
 
 
-def mended(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
+def repaired(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema, without what the meta-schema refuses."""
     found = made_sound(mend(schema, path, given, rules), path)
     tell(found.notes, given)

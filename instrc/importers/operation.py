@@ -16,7 +16,7 @@ from instrc.importers.given import Given
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import AnyJson as Json
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
 
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
@@ -120,7 +120,7 @@ class Operation:
         """Return where a parameter goes; `None` if it does not come in."""
         name, where = parameter["name"], parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
-            self.given.left_out(path, name, f"{shown(where)} is no place for a parameter")
+            self.given.left_out(path, name, f"{value_in_words(where)} is no place for a parameter")
             return None
         return None if where == "header" and name.lower() in _OF_HTTP else str(where)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from instrc.importers.functions import settled, text_of
+from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import Json
@@ -14,7 +14,7 @@ from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.python_types import schema_of
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
 
 RULES = Rules(shorthand=False)
@@ -22,18 +22,18 @@ _NAME = "x-imported-name"
 """Between `given` and `tools`: the name of the type, which its title need not be."""
 
 
-def given(values: Any) -> Given:
+def schemas_of_types(values: Any) -> Given:
     """Return the schemas that types have by pydantic."""
     found: list[Json] = []
     problems: list[Problem] = []
     for value in values:
-        name = getattr(value, "__name__", "") or shown(value)
+        name = getattr(value, "__name__", "") or value_in_words(value)
         try:
             found.append({_NAME: name, **of_value(schema_of(value)).value})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises
-            reason = f"pydantic cannot describe it ({type(error).__name__}: {shown(str(error))})"
+            reason = f"pydantic cannot describe it ({type(error).__name__}: {value_in_words(str(error))})"
             problems.append(UnusableTool(tool=name, reason=reason))
     made = Given(found)
     made.problems += problems
@@ -62,14 +62,14 @@ def tools(given: Given) -> Iterator[Tool]:
     )
     for entry, path in entries:
         if entry.__class__ is not dict:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{shown(entry)} is no schema"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{value_in_words(entry)} is no schema"))
             continue
         rest = {key: part for key, part in entry.items() if key not in {_NAME, "title", "description"}}
         title, name = (said if isinstance(said := entry.get(key), str) else None for key in ("title", _NAME))
         yield Tool(
             name=name if _NAME in entry else title,
             at=path,
-            schema=settled(rest, path, given, RULES),
+            schema=normalize_schema(rest, path, given, RULES),
             schema_at=path,
             title=title if _NAME in entry and title != name else None,
             description=text_of(entry.get("description"), (*path, "description"), given),

@@ -14,7 +14,7 @@ from typing import Any
 from instrc.problems.importing import MissingLibrary, UnloadableObject
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 
 
 def load(reference: str) -> tuple[Any, bool]:
@@ -59,7 +59,7 @@ def _module(place: str, reference: str) -> ModuleType:
 def _words(error: BaseException) -> str:
     """Return what an error says, if it can be asked."""
     try:
-        return shown(str(error))
+        return value_in_words(str(error))
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  -- as above

@@ -105,12 +105,12 @@ def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> 
             continue  # within a document of its own, references are about that
         written = node.get("$ref")
         if written.__class__ is str and (written == "#" or written.startswith("#/")):
-            node["$ref"] = _moved(written[1:], place, names)
+            node["$ref"] = _redirect(written[1:], place, names)
         stack += [child for _, child in subschemas(node)]
     return schema, {names[name]: definition for name, definition in definitions.items()}
 
 
-def _moved(fragment: str, place: str, names: Mapping[str, str]) -> str:
+def _redirect(fragment: str, place: str, names: Mapping[str, str]) -> str:
     head, _, rest = fragment.removeprefix("/$defs/").partition("/") if fragment.startswith("/$defs/") else ("", "", "")
     name = unquote(head).replace("~1", "/").replace("~0", "~")
     if name in names:

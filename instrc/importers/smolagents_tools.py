@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from instrc.importers.functions import settled, text_of
+from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.normalize import Rules
-from instrc.schema.notes import shown
+from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
 
 RULES = Rules(plain_words=True, shorthand=False)
 _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
 
 
-def given(values: Any) -> Given:
+def tools_as_given(values: Any) -> Given:
     """Return what tools say about themselves."""
     found: list[Json] = []
     problems: list[Problem] = []
@@ -62,7 +62,7 @@ def tools(given: Given) -> Iterator[Tool]:
                 NotATool(at=given.locate(path), reason="it is a program; name the tool in it as `file.py:Name`")
             )
         else:
-            given.problems.append(NotATool(at=given.locate(path), reason=f"{shown(entry)} has no inputs"))
+            given.problems.append(NotATool(at=given.locate(path), reason=f"{value_in_words(entry)} has no inputs"))
 
 
 def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
@@ -83,7 +83,7 @@ def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
         schema=_described(schema, at, given),
         schema_at=path,
         description=text_of(entry.get("description"), (*path, "description"), given),
-        result=partial(settled, result, (*path, "output_type"), given, RULES) if result.__class__ is dict else None,
+        result=partial(normalize_schema, result, (*path, "output_type"), given, RULES) if result.__class__ is dict else None,
     )
 
 
@@ -93,5 +93,5 @@ def _required(value: dict[str, Json]) -> bool:
 
 def _described(schema: dict[str, Json], at: Path, given: Given) -> Json:
     """Mend the inputs, each in its own place."""
-    properties = {name: settled(value, (*at, name), given, RULES) for name, value in schema["properties"].items()}
+    properties = {name: normalize_schema(value, (*at, name), given, RULES) for name, value in schema["properties"].items()}
     return {**schema, "properties": properties}

@@ -34,7 +34,7 @@ class Reference(NamedTuple):
     """Keys and, in digits, indexes that lead into its output."""
 
     def __str__(self) -> str:
-        return ".".join((self.task, *(_written(step) for step in self.steps)))
+        return ".".join((self.task, *(_step_as_text(step) for step in self.steps)))
 
     def to_json(self) -> Json:
         """Return it as it stands among the arguments."""
@@ -108,5 +108,5 @@ def argument_text(value: Json, *, raw: bool) -> str:
     return dumps(value, indent=False)
 
 
-def _written(step: str) -> str:
+def _step_as_text(step: str) -> str:
     return step if _PLAIN.fullmatch(step) else dumps(step)

@@ -10,7 +10,7 @@ from typing import Any
 
 from instrc import problems
 from instrc.launching.equipping import equip
-from instrc.launching.launcher import listed
+from instrc.launching.launcher import names_as_text
 from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Sink
 from instrc.runtime.engine import Engine, Equip
@@ -39,7 +39,7 @@ def engine_of(
 ) -> Engine:
     """Return the engine of a name, with its store."""
     if name not in ENGINES:
-        reason = f"engines are {listed(ENGINES)}"
+        reason = f"engines are {names_as_text(ENGINES)}"
         raise CompileError([problems.launches.UnusableSetting(what="engine", word=name, reason=reason)])
     if store is not None:
         _require_folder(store)

@@ -20,7 +20,7 @@ from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
 from instrc.runtime.models.model import Model
 from instrc.runtime.models.sampling import Sample
-from instrc.runtime.telemetry import Telemetry, joined, listened, logged
+from instrc.runtime.telemetry import Telemetry, join_sinks, listened, logged
 from instrc.vibes.settings import Settings, read_settings
 
 TELEMETRY = "INSTRC_TELEMETRY"
@@ -70,7 +70,7 @@ def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own |
     if own.activities:
         activities = activities.with_those_of(own.activities)
     words = how.get("model")
-    shared = _shared(words, folder, how.get("batch") or 1) if own.model is None and isinstance(words, str) else None
+    shared = _shared_model(words, folder, how.get("batch") or 1) if own.model is None and isinstance(words, str) else None
     return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
 
 
@@ -96,7 +96,7 @@ def _registered_in(folder: Path) -> Activities:
 
 
 @lru_cache(maxsize=16)
-def _shared(words: str, folder: Path, batch: int) -> Model:
+def _shared_model(words: str, folder: Path, batch: int) -> Model:
     """Return a model that all runs of this process share, so that they can share calls."""
     model = model_of(words, folder)
     return Batching(model, batch) if batch > 1 else model
@@ -114,7 +114,7 @@ def equipped(
     made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
-    heard = joined(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
+    heard = join_sinks(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
     return Effects(
         run, model or Sample(), activities, heard, made, prepared.processes, others=others, prices=prepared.settings.prices
     )

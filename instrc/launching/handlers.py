@@ -42,7 +42,7 @@ def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Act
 def rehearsed(plan: Json) -> Activities:
     """Return activities that make their results from the schemas, for all that a plan calls."""
     found = Activities()
-    for name, schema in called(plan):
+    for name, schema in called_activities(plan):
 
         def answer(_input: Json, schema: Json = schema) -> Json:
             return instance_of(schema)
@@ -51,7 +51,7 @@ def rehearsed(plan: Json) -> Activities:
     return found
 
 
-def registered(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
+def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
     """Return all activities of a run: those given, before those of the project; in a rehearsal, made ones for the others."""
     found = rehearsed(plan_of(prepared.document)) if rehearse else activities_of(prepared)
     return found.with_those_of(given)
@@ -78,7 +78,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
     return function
 
 
-def called(plan: Json) -> Iterable[tuple[str, Json]]:
+def called_activities(plan: Json) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
     from instrc.runtime.interpreter.v1.program import Program
 
@@ -99,7 +99,7 @@ def called(plan: Json) -> Iterable[tuple[str, Json]]:
 
 def unregistered(plan: Json, activities: Activities) -> Iterable[Problem]:
     """Yield a problem for each activity that a plan calls and nobody has registered."""
-    for name in dict.fromkeys(name for name, _ in called(plan)):
+    for name in dict.fromkeys(name for name, _ in called_activities(plan)):
         if activities.find(name) is None:
             near = nearest(name, activities.names())
             yield problems.launches.UnregisteredActivity(activity=name, nearest=near)

@@ -10,7 +10,7 @@ from pathlib import Path
 from instrc.jsonvalue import Json
 from instrc.launching.engines import STORE, engine_of
 from instrc.launching.equipping import Own, remade
-from instrc.runtime.asking import asked
+from instrc.runtime.asking import ask_people
 from instrc.runtime.effects import Effects, Event, Sink
 from instrc.runtime.engine import Engine, Launch, Report
 from instrc.runtime.questions import People
@@ -38,7 +38,7 @@ class Host:
 
     async def start(self, launch: Launch) -> Report:
         """Begin a run and carry it on, until it ends or waits for somebody."""
-        return await self._followed(await self.engine.start(launch))
+        return await self._ask_people(await self.engine.start(launch))
 
     async def runs(self) -> list[Report]:
         """Return all runs that are kept, the latest first."""
@@ -50,15 +50,15 @@ class Host:
 
     async def answer(self, run: str, step: str, data: Json) -> Report:
         """Answer a question of a run and carry it on."""
-        return await self._followed(await self.engine.answer(run, step, data))
+        return await self._ask_people(await self.engine.answer(run, step, data))
 
     async def cancel(self, run: str) -> Report:
         """End a run."""
-        return await self._followed(await self.engine.cancel(run))
+        return await self._ask_people(await self.engine.cancel(run))
 
     async def resume(self, run: str) -> Report:
         """Go on with a run."""
-        return await self._followed(await self.engine.resume(run))
+        return await self._ask_people(await self.engine.resume(run))
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
@@ -70,9 +70,9 @@ class Host:
         if close is not None:
             close()
 
-    async def _followed(self, report: Report) -> Report:
+    async def _ask_people(self, report: Report) -> Report:
         here = self._here.get(report.run)
-        report = await asked(self.engine, report, None if here is None else here.people)
+        report = await ask_people(self.engine, report, None if here is None else here.people)
         if report.outcome is not None or report.status == "cancelled":
             self._here.pop(report.run, None)
         return report

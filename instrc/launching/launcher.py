@@ -89,7 +89,7 @@ def inputs_of(declared: Json, given: Json, wrong: list[Problem]) -> dict[str, Js
     if not isinstance(declared, dict):
         return inputs
     wrong += [
-        problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {listed(declared)}")
+        problems.launches.InvalidInput(word=name, reason=f"is not declared; there are {names_as_text(declared)}")
         for name in inputs
         if name not in declared and name != "prompt"
     ]
@@ -143,6 +143,6 @@ def models_by_step(document: Json, models: Mapping[str, str], name: str = "") ->
     return {} if whole is None else dict.fromkeys(["", *keys], whole)
 
 
-def listed(names: Iterable[str]) -> str:
+def names_as_text(names: Iterable[str]) -> str:
     """Return names as a problem shows them."""
     return ", ".join(f"`{name}`" for name in names) or "none"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.equipping import how_of
-from instrc.launching.handlers import registered
+from instrc.launching.handlers import all_activities
 from instrc.launching.launcher import Launcher, new_id
 from instrc.launching.preparing import prepare
 from instrc.problems.problem import CompileError
@@ -42,7 +42,7 @@ def offers_of(
         if artefact.kind == "tool":
             yield Offer(artefact.name, artefact.documents["tool"])
             continue
-        known = registered(prepared, Activities(), rehearse=rehearse)
+        known = all_activities(prepared, Activities(), rehearse=rehearse)
         launcher = Launcher(prepared, activities=known, how=how_of(prepared, model=model, rehearse=rehearse), rehearse=rehearse)
 
         async def begin(name: str, entry: Json, prompt: str, launcher: Launcher = launcher) -> Json:

@@ -15,7 +15,7 @@ from instrc.lifting.repair import Repair, repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call, strip_reasoning
 from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
-from instrc.lifting.replies.reply import RawCall, Reply, joined
+from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.schema.validation import Violation
 
 __all__ = ["Call", "Lifted", "lift"]
@@ -87,7 +87,7 @@ def _with_calls_in_text(reply: Reply, records: _Records) -> Reply:
     if reply.calls:
         return reply
     found = [extract_tool_calls(text, known) for text in reply.texts]
-    reply = replace(reply, texts=()) | joined(
+    reply = replace(reply, texts=()) | join_replies(
         Reply(tuple(said.calls), (said.rest,) if said.rest.strip() else (), cut=said.unended) for said in found
     )
     if not reply.calls and len(records) == 1 and len(reply.texts) == 1 and (fenced := fenced_value(reply.texts[0])) is not None:

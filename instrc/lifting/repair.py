@@ -87,7 +87,7 @@ def _read_otherwise(record: dict[str, Any], arguments: Json, state: _State) -> _
     schema = record["schema"]
     if record.get("codec") is None:
         return state
-    held = _held(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
+    held = _parse_text(arguments) if isinstance(arguments, str) and arguments.lstrip().startswith(("{", "[")) else arguments
     texts = False
     other = Interpreter(record, fold=False, texts=True).read(held)
     wrongness = error_cost(schema, other)
@@ -123,8 +123,8 @@ def _differences(before: Json, after: Json) -> list[str]:
 def _unpacked(record: dict[str, Any], arguments: Json, back: Mapping[str, str], state: _State) -> _State:
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
     interpreter = Interpreter(record)
-    for path in islice(_packed(arguments), UNPACKED_TEXTS):
-        trial = _replaced(arguments, path, _held)
+    for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
+        trial = _replace_at(arguments, path, _parse_text)
         other = interpreter.read(trial)
         wrongness = error_cost(record["schema"], other)
         if wrongness.cost < state.wrongness.cost:
@@ -134,7 +134,7 @@ def _unpacked(record: dict[str, Any], arguments: Json, back: Mapping[str, str], 
     return state
 
 
-def _packed(arguments: Json) -> Iterator[Path]:
+def _packed_places(arguments: Json) -> Iterator[Path]:
     """Yield the places of texts that hold an object or a list."""
     stack: list[tuple[Json, Path]] = [(arguments, ())]
     while stack:
@@ -143,7 +143,7 @@ def _packed(arguments: Json) -> Iterator[Path]:
             stack.extend((inner, (*path, key)) for key, inner in item.items())
         elif isinstance(item, list):
             stack.extend((inner, (*path, index)) for index, inner in enumerate(item))
-        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(_held(item), str):
+        elif isinstance(item, str) and path and item.lstrip().startswith(("{", "[")) and not isinstance(_parse_text(item), str):
             yield path
 
 
@@ -154,7 +154,7 @@ def _names(codec: Codec) -> NamesCodec | None:
     return codec if isinstance(codec, NamesCodec) else None
 
 
-def _held(text: Json) -> Json:
+def _parse_text(text: Json) -> Json:
     """Return the JSON value that a text holds; the text itself if it holds none."""
     if not isinstance(text, str):
         return text
@@ -179,11 +179,11 @@ class _Candidate:
         """Return a copy of a value with this place repaired."""
         match self.what:
             case "null-left-out":
-                return _without(value, self.path)
+                return _remove_member(value, self.path)
             case "case":
-                return _replaced(value, self.path, lambda word: listed_word(word, self.listed) or word)
+                return _replace_at(value, self.path, lambda word: listed_word(word, self.listed) or word)
             case _:
-                return _replaced(value, self.path, _held)
+                return _replace_at(value, self.path, _parse_text)
 
     @property
     def told(self) -> Repair:
@@ -234,7 +234,7 @@ def _way(leaf: Leaf) -> What | None:
         return None
     if listed_word(leaf.value, leaf.listed) is not None:
         return "case"
-    return "text-read" if leaf.keyword in _OF_TYPE and not isinstance(_held(leaf.value), str) else None
+    return "text-read" if leaf.keyword in _OF_TYPE and not isinstance(_parse_text(leaf.value), str) else None
 
 
 def listed_word(word: Json, listed: tuple[str, ...]) -> str | None:
@@ -245,9 +245,9 @@ def listed_word(word: Json, listed: tuple[str, ...]) -> str | None:
     return fitting.pop() if len(fitting) == 1 else None
 
 
-def _without(value: Json, path: Path) -> Json:
+def _remove_member(value: Json, path: Path) -> Json:
     """Return a copy of a value without the member at a place; what is no longer there is left alone."""
-    copied = _copied(value, path)
+    copied = _copy_path(value, path)
     if copied is None or not isinstance(copied[1], dict):
         return value
     root, holder = copied
@@ -255,9 +255,9 @@ def _without(value: Json, path: Path) -> Json:
     return root[0]
 
 
-def _replaced(value: Json, path: Path, change: Any) -> Json:
+def _replace_at(value: Json, path: Path, change: Any) -> Json:
     """Return a copy of a value with one place changed; what is no longer there is left alone."""
-    copied = _copied(value, path)
+    copied = _copy_path(value, path)
     if copied is None:
         return value
     root, holder = copied
@@ -266,7 +266,7 @@ def _replaced(value: Json, path: Path, change: Any) -> Json:
     return root[0]
 
 
-def _copied(value: Json, path: Path) -> tuple[list[Json], Any] | None:
+def _copy_path(value: Json, path: Path) -> tuple[list[Json], Any] | None:
     """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
     root: list[Json] = [value]
     holder: Any = root

@@ -30,14 +30,14 @@ def message(record: dict[str, Any], name: str | None, call_id: str | None, value
         "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},
         "@error": True if error else None,
     }
-    return _filled(_CHAT if known is None else known.result, words)
+    return _fill_template(_CHAT if known is None else known.result, words)
 
 
-def _filled(template: Json, words: dict[str, Json]) -> Json:
+def _fill_template(template: Json, words: dict[str, Json]) -> Json:
     """Return a template with its words filled in; a member whose word says nothing is left out."""
     if isinstance(template, dict):
-        filled = {key: _filled(item, words) for key, item in template.items()}
+        filled = {key: _fill_template(item, words) for key, item in template.items()}
         return {key: item for key, item in filled.items() if item is not None}
     if isinstance(template, list):
-        return [_filled(item, words) for item in template]
+        return [_fill_template(item, words) for item in template]
     return words.get(template, template) if isinstance(template, str) else template

@@ -50,7 +50,7 @@ def _contradictory(losses: tuple[Loss, ...], flat: Json, schema: Json, documents
         if loss.value is not False or loss.keyword == "strict":
             continue
         place = loss.pointer if loss.keyword == "false" else loss.pointer + pointer((loss.keyword,))
-        if place and _found(schema, place) is False and _found(flat, place) is False:
+        if place and _value_at(schema, place) is False and _value_at(flat, place) is False:
             continue
         if traced is None:
             traced = flatten(schema, documents, trace=True)
@@ -70,7 +70,7 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
             yield here + below, keyword, value
             if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
                 target = unquote(value.removeprefix("#"))
-                aimed = (target, part) if (part := _found(root, target)) is not None else ("", root)
+                aimed = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
                 if aimed[0] not in seen:
                     seen.add(aimed[0])
                     pending.append(aimed)
@@ -85,14 +85,14 @@ def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Jso
         inside, _, name = inside.rpartition("/")
         below = f"/{name}{below}"
     found = [
-        (origin.pointer, _found((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
+        (origin.pointer, _value_at((documents or {}).get(origin.uri) if origin.uri else schema, origin.pointer))
         for origin in traced.origins.get(inside, ())
     ]
-    exact = [(here + below, part) for here, whole in found if (part := _found(whole, below)) is not None]
+    exact = [(here + below, part) for here, whole in found if (part := _value_at(whole, below)) is not None]
     return exact or [(here, whole) for here, whole in found if whole is not None] or [("", schema)]
 
 
-def _found(schema: Json, place: str) -> Json:
+def _value_at(schema: Json, place: str) -> Json:
     """Return what stands in a place; `None` if nothing does."""
     try:
         return at(schema, place)

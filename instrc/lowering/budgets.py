@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.lowering.places import Steps, written
+from instrc.lowering.places import Steps, pointer_of
 from instrc.problems.targets import BudgetExceeded
 from instrc.schema.members import required_names
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import held, subschemas
+from instrc.schema.walk import schemas_under, subschemas
 
 _LEVELS = "levels of nesting"
 _COUNTED = HOLDERS | {"enum", "const"}
@@ -59,7 +59,7 @@ def count(schema: Json) -> Counts:
                 characters += sum(map(len, value))
                 stack.extend((child, 0, True) for child in value.values())
                 continue
-            stack.extend((child, level, defined) for child in held(keyword, value))
+            stack.extend((child, level, defined) for child in schemas_under(keyword, value))
     return Counts(properties, depth, enum_values, characters, optional, unions)
 
 
@@ -78,7 +78,7 @@ def deepest(schema: Json) -> str:
             continue
         level += _is_level(node)
         if level > depth:
-            depth, found = level, written(place)
+            depth, found = level, pointer_of(place)
         stack.extend((child, 0 if path[0] == "$defs" else level, (place, path)) for path, child in subschemas(node))
     return found
 

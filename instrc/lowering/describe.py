@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 
 
 def described(schema: Json, description: str | None, flat: Json, aimed: Dialect) -> tuple[str | None, Json]:
@@ -25,7 +25,7 @@ def described(schema: Json, description: str | None, flat: Json, aimed: Dialect)
         } if text else schema
     if aimed.spelling.inputs:  # the inputs have no place for it
         inner = schema.get("description")
-        return joined(description or own, inner if isinstance(inner, str) else None) or "", schema
+        return join_notes(description or own, inner if isinstance(inner, str) else None) or "", schema
     here = schema.get("description")
     if not isinstance(here, str):
         return description or own, schema

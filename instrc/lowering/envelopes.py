@@ -5,11 +5,11 @@ from __future__ import annotations
 from instrc.jsonvalue import Json
 
 
-def filled(envelope: Json, values: dict[str, Json]) -> Json:
+def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
     """Return the envelope with its words replaced; a member whose value is `None` is left out."""
     if isinstance(envelope, str):
         return values.get(envelope, envelope)
     if isinstance(envelope, dict):
-        pairs = ((key, filled(value, values)) for key, value in envelope.items())
+        pairs = ((key, fill_envelope(value, values)) for key, value in envelope.items())
         return {key: value for key, value in pairs if value is not None}
     return envelope

@@ -6,11 +6,11 @@ from instrc.codecs.encode import Inexpressible, encode
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json
-from instrc.lowering.envelopes import filled
+from instrc.lowering.envelopes import fill_envelope
 from instrc.lowering.losses import Loss
 
 
-def shown(tool: Tool, record: Json, aimed: Dialect) -> tuple[list[Json] | None, list[Loss]]:
+def examples_field(tool: Tool, record: Json, aimed: Dialect) -> tuple[list[Json] | None, list[Loss]]:
     """Return the examples of a tool for their field of the envelope, `None` if there are none, and what is left out.
 
     `CompileError` with `invalid-answer` problems for an example that does not satisfy the schema.
@@ -29,5 +29,5 @@ def shown(tool: Tool, record: Json, aimed: Dialect) -> tuple[list[Json] | None, 
         except Inexpressible as error:
             losses.append(Loss("", "examples", example.value, "annotation", f"number {number + 1} is left out: {error}"))
             continue
-        found.append(filled(aimed.example, {"@value": value, "@request": example.request or ""}))
+        found.append(fill_envelope(aimed.example, {"@value": value, "@request": example.request or ""}))
     return found or None, losses

@@ -48,9 +48,9 @@ class Expansion:
         if listed := node.get("enum", [node["const"]] if "const" in node else []):
             return sum(len(str(value)) + 4 for value in listed)
         types = node["type"] if isinstance(node["type"], list) else [node["type"]]
-        return sum(self._typed(node, kind, passed) for kind in types)
+        return sum(self._size_of_kind(node, kind, passed) for kind in types)
 
-    def _typed(self, node: dict[str, Any], kind: str, passed: dict[str, int]) -> int:
+    def _size_of_kind(self, node: dict[str, Any], kind: str, passed: dict[str, int]) -> int:
         if kind == "array":
             prefix = sum(self._size(item, passed) for item in node.get("prefixItems", ()))
             return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING

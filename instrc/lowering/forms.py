@@ -28,7 +28,7 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
     if not isinstance(node, dict) or not node:
         return [anything.anything(context.dialect, node)], progress
     if context.nested >= REBUILT_LEVELS:
-        form, progress = anything.written(context, node, "is nested too deeply", progress)
+        form, progress = anything.anything_variant(context, node, "is nested too deeply", progress)
         return [form], progress
     if context.active:
         progress = progress.unrolling()

@@ -9,7 +9,7 @@ from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.limits import TOLD_LOSSES
 from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
-from instrc.lowering.places import Steps, places, written
+from instrc.lowering.places import Steps, places, pointer_of
 from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, LostAll
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import Path, subschemas
@@ -81,7 +81,7 @@ class _Places:
             here = id(pending.pop())
             if here in self._written:
                 if here not in self._pointers:
-                    self._pointers[here] = written(self._written[here])
+                    self._pointers[here] = pointer_of(self._written[here])
                 return self._pointers[here]
             if (derived := self._derived.get(here)) is not None:
                 sources = [source for source in derived.sources if isinstance(source, dict)]

@@ -20,19 +20,19 @@ from instrc.lowering import budgets
 from instrc.lowering.as_written import as_written
 from instrc.lowering.built import Built
 from instrc.lowering.describe import cut, described
-from instrc.lowering.envelopes import filled
-from instrc.lowering.examples import shown
+from instrc.lowering.envelopes import fill_envelope
+from instrc.lowering.examples import examples_field
 from instrc.lowering.given import ToolLike, tool_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.names import legal
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 from instrc.lowering.pass_through import pass_through
 from instrc.lowering.plain import plain
 from instrc.lowering.reading import read
 from instrc.lowering.rebuild import rebuild
 from instrc.lowering.rewrites.plans import holds_plan
-from instrc.lowering.spelling import spelled
+from instrc.lowering.spelling import respell
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
@@ -73,9 +73,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
-        arguments.whole("unroll", self.unroll)
+        arguments.whole_number("unroll", self.unroll)
         if self.recursion is not None:
-            arguments.one_of("recursion", self.recursion, get_args(Recursion))
+            arguments.known_word("recursion", self.recursion, get_args(Recursion))
 
 
 def lower(
@@ -118,7 +118,7 @@ def lower(
         tool = tool._replace(examples=given)
     aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
     options = Options(ordered, unroll, recursion)
-    return reported(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=told)
+    return report_losses(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=told)
 
 
 def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
@@ -131,7 +131,7 @@ def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[
         aimed = replace(aimed, plain=None)
     readable, losses = read(tool.schema)
     flat = flatten(readable, documents, share=False)  # a target shares in its own way
-    result = _lowered(flat, losses, aimed, tool, options)
+    result = _lower_within_budgets(flat, losses, aimed, tool, options)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)
         kept = tuple(loss for loss in told if not _was_forbidden(loss, readable))
@@ -139,7 +139,7 @@ def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[
     return result
 
 
-def _lowered(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
+def _lower_within_budgets(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
     """Build payload, map and losses; where a budget of the target asks for it, give up order, typed plans, then strictness."""
     first = _assembled(flat, read_losses, aimed, tool, options)
     over = budgets.exceeded(first.schema, aimed, first.map["tool"]["sent"])
@@ -171,7 +171,7 @@ def easier(options: Options, aimed: Dialect, flat: Json) -> Iterator[Options]:
             yield replace(options, uniform=True, ordered=False)
 
 
-def _built(flat: Json, aimed: Dialect, options: Options) -> Built:
+def _build(flat: Json, aimed: Dialect, options: Options) -> Built:
     if aimed.structure == "kept":
         return pass_through(flat, aimed)
     return rebuild(
@@ -186,7 +186,7 @@ def _built(flat: Json, aimed: Dialect, options: Options) -> Built:
 
 def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
     """Put what is built of a schema into the envelope of a target, and note the way back."""
-    built = _built(flat, aimed, options)
+    built = _build(flat, aimed, options)
     losses = [*read_losses, *built.losses]
     sent_name = legal(tool.name, aimed.tool_name, "tool") if aimed.named else tool.name
     said, schema = described(built.schema, tool.description, flat, aimed)
@@ -198,18 +198,18 @@ def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: To
         said, overflow = cut(said, most)
         if isinstance(schema, dict):
             here = schema.get("description")
-            schema = {**schema, "description": joined(overflow, here if isinstance(here, str) else None)}
+            schema = {**schema, "description": join_notes(overflow, here if isinstance(here, str) else None)}
     record: dict[str, Json] = {"instrc": VERSION, "target": aimed.name, "tool": {"name": tool.name, "sent": sent_name}}
     record["keys"] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record |= built.record
     record["schema"] = flat
-    sent = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else spelled(schema, aimed.spelling)
-    examples, more = shown(tool, record, aimed)
+    sent = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else respell(schema, aimed.spelling)
+    examples, more = examples_field(tool, record, aimed)
     losses += more
     words = {"@name": sent_name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
     if "@schema-text" in aimed.words:
         words["@schema-text"] = dumps(sent, indent=False)
-    return Lowering(filled(aimed.envelope, words), record, tuple(losses), (), schema)
+    return Lowering(fill_envelope(aimed.envelope, words), record, tuple(losses), (), schema)
 
 
 def _asks_nothing(schema: Json) -> bool:
@@ -227,7 +227,7 @@ def _was_forbidden(loss: Loss, schema: Json) -> bool:
         return loss.value is False
 
 
-def reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:
+def report_losses(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:
     """Make problems of grave losses, and raise or report them."""
     kind = LossyStrict if strict else LossyTarget
     lossy = [
@@ -245,4 +245,4 @@ def reported(result: Lowering, aimed: Dialect, *, strict: bool, report: Report |
     return result
 
 
-__all__ = ["UNROLL", "Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "reported"]
+__all__ = ["UNROLL", "Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "report_losses"]

@@ -16,7 +16,7 @@ from msgspec import Struct
 from instrc.ir.dialect import NameRule
 from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import held
+from instrc.schema.walk import schemas_under
 
 _FALLBACK = "field"
 
@@ -26,21 +26,21 @@ def legal(name: str, rule: NameRule, fallback: str = _FALLBACK) -> str:
     """Return the nearest legal spelling of a name: `$metric` is `metric`, `Имя` is `Imya`; uniqueness is not looked at."""
     if rule.allows(name):
         return name
-    text = _spelled(name, rule)
+    text = _legal_spelling(name, rule)
     if re.sub(r"[_\W]", "", text) != re.sub(r"[_\W]", "", name) or not text.isascii():
         from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
-        text = _spelled(re.sub(r"[^a-zA-Z0-9_.-]+", "_", anyascii(name)), rule)
+        text = _legal_spelling(re.sub(r"[^a-zA-Z0-9_.-]+", "_", anyascii(name)), rule)
     if not text.startswith("_") or not name.startswith("_"):
         text = text.lstrip("_.-:") or fallback
     if not name.endswith("_"):
         text = text.rstrip("_.-:") or fallback
     text = text[: rule.most]
-    candidates = (text, f"_{text}", f"{text}_", f"{fallback}_{text}", _spelled(fallback, rule), *ascii_letters)
+    candidates = (text, f"_{text}", f"{text}_", f"{fallback}_{text}", _legal_spelling(fallback, rule), *ascii_letters)
     return next((shorter for each in candidates if rule.allows(shorter := each[: rule.most])), fallback)
 
 
-def _spelled(name: str, rule: NameRule) -> str:
+def _legal_spelling(name: str, rule: NameRule) -> str:
     """Write a name with the signs that a rule allows behind the first, those of the other case where only they are."""
 
     def sign(refused: re.Match[str]) -> str:
@@ -122,5 +122,5 @@ def property_names(schema: Json) -> dict[str, None]:
                 names.update(dict.fromkeys(name for name in needed if isinstance(name, str)) if isinstance(needed, list) else ())
         for keyword, value in node.items():
             if keyword in HOLDERS:
-                stack.extend(held(keyword, value))
+                stack.extend(schemas_under(keyword, value))
     return names

@@ -10,7 +10,7 @@ from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import freeze, kind_of, pointer
 from instrc.lowering.breach import Breach
-from instrc.lowering.rewrites.patterns import taken
+from instrc.lowering.rewrites.patterns import accepts_pattern
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
@@ -89,7 +89,7 @@ class NodeRules:
             yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
         if "format" in node and node["format"] not in aimed.formats:
             yield Breach("format", place, f"{node['format']!r} is no known format")
-        if "pattern" in node and not taken(node["pattern"], aimed.patterns, aimed.most_repeated):
+        if "pattern" in node and not accepts_pattern(node["pattern"], aimed.patterns, aimed.most_repeated):
             yield Breach("pattern", place, f"{node['pattern']!r} is not taken")
         if not aimed.lengths_beside_patterns and node.keys() & {"minLength", "maxLength"} and node.keys() & {"pattern", "format"}:
             yield Breach("pattern", place, "lengths stand beside a pattern or format")

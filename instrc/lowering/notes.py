@@ -66,7 +66,7 @@ def note(keyword: str, value: Json) -> str:
     return phrase.format(text)
 
 
-def joined(*parts: str | None) -> str | None:
+def join_notes(*parts: str | None) -> str | None:
     """Join descriptions and notes with a line break, equal ones once; `None` if there are none."""
     seen = dict.fromkeys(part for part in parts if part)
     return "\n".join(seen) or None

@@ -14,7 +14,7 @@ from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
 from instrc.lowering.names import key_names
-from instrc.lowering.renamed import renamed
+from instrc.lowering.renamed import rename_properties
 from instrc.schema.walk import rebuild, walk
 
 
@@ -26,14 +26,14 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
     codec: Codec = None
     back = keys.renamed()
     if back:
-        schema = renamed(schema, keys)
+        schema = rename_properties(schema, keys)
         losses += _of_names(flat)
     if back or (aimed.fold and _lists_words(flat)):
         codec = NamesCodec(back, aimed.fold)
     if aimed.root == "any":
         return Built(schema, {"codec": to_json(codec)}, losses, back)
     if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
-        schema = _opened(schema)
+        schema = _inline_root(schema)
     if schema is True or schema == {} or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
         schema = {"type": "object", **(schema if isinstance(schema, dict) else {})}
@@ -57,7 +57,7 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
         "additionalProperties": False,
         **definitions,
     }
-    return Built(_moved(boxed), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
+    return Built(_redirect_root(boxed), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
 
 
 def _without_comments(flat: Json, losses: list[Loss]) -> Json:
@@ -99,7 +99,7 @@ _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
-def _opened(schema: dict[str, Any]) -> Json:
+def _inline_root(schema: dict[str, Any]) -> Json:
     """Replace a reference at the root by what it stands for."""
     for _ in range(20):
         if "$ref" not in schema or not str(schema["$ref"]).startswith("#/"):
@@ -115,7 +115,7 @@ def _opened(schema: dict[str, Any]) -> Json:
     return schema
 
 
-def _moved(boxed: Json) -> Json:
+def _redirect_root(boxed: Json) -> Json:
     """Let references to the old root lead to its new place."""
 
     def change(node: Json) -> Json:

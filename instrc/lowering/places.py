@@ -11,7 +11,7 @@ Steps: TypeAlias = "tuple[Steps, Path] | None"
 """A path as a chain from its last steps to its first, because few paths are ever written out."""
 
 
-def written(path: Steps) -> str:
+def pointer_of(path: Steps) -> str:
     """Return the JSON Pointer of a chain of steps."""
     parts: list[str] = []
     while path is not None:

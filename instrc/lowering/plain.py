@@ -19,10 +19,10 @@ def plain(value: Any) -> Json:
         same = orjson.loads(orjson.dumps(value, option=_STRICTLY)) == value
     except (TypeError, RecursionError, orjson.JSONDecodeError):
         same = False
-    return value if same else _copied(value)  # what is no JSON, such as a tuple or no number, comes back as something else
+    return value if same else _plain_copy(value)  # what is no JSON, such as a tuple or no number, comes back as something else
 
 
-def _copied(value: Any) -> Json:
+def _plain_copy(value: Any) -> Json:
     """Return the value, with each part of it looked at; what is JSON already stays the same object."""
     root: list[Any] = [value]
     stack: list[tuple[Any, Any]] = [(root, 0)]

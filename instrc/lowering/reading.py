@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json, as_object, at, pointer
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
-from instrc.schema.dialects import LATEST, known, unknown
+from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
 from instrc.schema.expressions import unreadable
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
@@ -41,7 +41,7 @@ def read(schema: Json) -> tuple[Json, list[Loss]]:
     if is_modern(schema):
         return schema, []
     named = schema.get("$schema") if isinstance(schema, dict) else None
-    dialect = LATEST if named is None else known(named)
+    dialect = LATEST if named is None else dialect_of_uri(named)
     if dialect is None and isinstance(named, str):
         raise unknown(named)
     dialect = dialect or LATEST
@@ -124,7 +124,7 @@ def _refuse(schema: Json, notes: Iterable[Note]) -> None:
 
 def _is_needed(note: Note) -> bool:
     """Say whether another tool would come out without what cannot be read."""
-    place, keyword = _parted(note.path)
+    place, keyword = _split_path(note.path)
     if keyword is None or note.reason == _NO_SCHEMA:
         return True
     row = KEYWORDS.get(keyword)
@@ -143,14 +143,14 @@ def _losses(notes: Iterable[Note], schema: Json) -> list[Loss]:
     for note in notes:
         if note.kind == "dialect":
             continue
-        place, keyword = _parted(note.path)
+        place, keyword = _split_path(note.path)
         reason = f"is left out: {note.reason}" if note.kind == "left-out" else f"is read as {note.reason}".replace("`", "")
         word = keyword if keyword is not None else "type" if note.kind == "word" else "schema"
-        losses.append(Loss(pointer(place), word, _written(schema, note), "annotation", reason))
+        losses.append(Loss(pointer(place), word, _value_at(schema, note), "annotation", reason))
     return losses
 
 
-def _written(schema: Json, note: Note) -> Json:
+def _value_at(schema: Json, note: Note) -> Json:
     """Return what stands in the place that a note speaks of."""
     try:
         return at(schema, pointer(note.path))
@@ -158,7 +158,7 @@ def _written(schema: Json, note: Note) -> Json:
         return note.what
 
 
-def _parted(path: Path) -> tuple[Path, str | None]:
+def _split_path(path: Path) -> tuple[Path, str | None]:
     """Return the path of the schema that a path leads to or into, and the keyword of it; `None` for the schema itself."""
     here = 0
     while here < len(path):

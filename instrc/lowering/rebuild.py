@@ -15,7 +15,7 @@ from instrc.lowering.ledger import losses
 from instrc.lowering.names import key_names
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import fit
-from instrc.lowering.shared import shared
+from instrc.lowering.shared import shared_members
 
 
 def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
@@ -30,11 +30,11 @@ def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
         progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
-        found = _shut(aimed), None
+        found = _empty_object(aimed), None
     body, codec = found or (_boxed(schema or {}, aimed), BoxCodec("value", codec))
     pruned, codecs = prune(codec, definitions.codecs)
     asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
-    record = shared(pruned, codecs, asked)
+    record = shared_members(pruned, codecs, asked)
     if definitions.bodies:
         body = {**body, "$defs": dict(definitions.bodies)}
     return Built(body, record, losses(flat, progress.log), keys.renamed())
@@ -70,7 +70,7 @@ def _rooted(flat: Json, aimed: Dialect, progress: Progress) -> tuple[Json, Progr
     return whole, progress.lose(flat, "type", "convention", "is not given: a tool without parameters")
 
 
-def _shut(aimed: Dialect) -> JsonObject:
+def _empty_object(aimed: Dialect) -> JsonObject:
     schema: JsonObject = {"type": "object", "properties": {}}
     if aimed.every_required:
         schema["required"] = []
@@ -85,7 +85,7 @@ def _boxed(schema: JsonObject, aimed: Dialect) -> JsonObject:
     """Put a schema that is no object into one, because a tool's arguments are one."""
     if aimed.described and "description" not in schema:
         schema = {"description": "The value.", **schema}
-    box = _shut(aimed)
+    box = _empty_object(aimed)
     box["properties"] = {"value": schema}
     box["required"] = ["value"]
     if "propertyOrdering" in box:

@@ -8,7 +8,7 @@ from instrc.lowering.names import KeyNames
 from instrc.schema.walk import rebuild
 
 
-def renamed(schema: Json, keys: KeyNames) -> Json:
+def rename_properties(schema: Json, keys: KeyNames) -> Json:
     """Return a schema whose property names are those that are sent."""
     carrier = Carrier(schema, keys.sent)
 

@@ -30,7 +30,7 @@ _SMALL = 5000
 _BELOW = "#/$defs/"
 
 
-def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
+def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, Json]) -> dict[str, Json]:
     """Return the members `codec`, `codecs` and `definitions` of a map.
 
     `definitions` are those of the payload, of which the ones that no codec asks for are left out.
@@ -38,7 +38,7 @@ def shared(codec: Codec, codecs: Mapping[str, Codec], definitions: Mapping[str, 
     if not codecs:
         written = to_json(codec)
         size = 0 if written is None else len(dumps(written, indent=False))
-        if size < 2 * _WORTH or (size < _SMALL and not any(_asked([codec])) and not _repeats(codec)):
+        if size < 2 * _WORTH or (size < _SMALL and not any(_choice_schemas([codec])) and not _repeats(codec)):
             return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
@@ -77,8 +77,8 @@ def _key(codec: SomeCodec) -> str:
 
 def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tuple[list[Codec], dict[str, Json]]:
     """Shorten the schemas by which codecs tell alternatives apart, and return the codecs and what they refer to."""
-    asked = list(_asked(codecs))
-    known = _reached(asked, definitions)
+    asked = list(_choice_schemas(codecs))
+    known = _reachable_definitions(asked, definitions)
     pool: dict[object, Json] = {}
 
     def one_of_each(_: Json, schema: Json) -> Json:
@@ -97,7 +97,7 @@ def _schemas_shared(codecs: list[Codec], definitions: Mapping[str, Json]) -> tup
     return found, {**dict(zip(known, short, strict=False)), **names.said}
 
 
-def _asked(codecs: Iterable[Codec]) -> Iterator[Json]:
+def _choice_schemas(codecs: Iterable[Codec]) -> Iterator[Json]:
     """Yield the schemas by which alternatives are chosen."""
     for codec in each(codecs):
         if isinstance(codec, UnionCodec):
@@ -139,7 +139,7 @@ def _all_mapped(schemas: list[Json], change: Callable[[Json, Json], Json]) -> li
     return [done.get(id(schema), schema) for schema in schemas]
 
 
-def _reached(schemas: list[Json], definitions: Mapping[str, Json]) -> dict[str, Json]:
+def _reachable_definitions(schemas: list[Json], definitions: Mapping[str, Json]) -> dict[str, Json]:
     """Return the definitions that schemas refer to, and those that these refer to, in the order of the payload."""
     reached: set[str] = set()
     seen: set[int] = set()

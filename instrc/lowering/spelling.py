@@ -9,14 +9,14 @@ from collections.abc import Iterable
 
 from instrc.ir.dialect import Spelling
 from instrc.jsonvalue import Json, JsonArray, JsonObject
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 from instrc.schema.members import listing, mapping, required_names
 
 _SCHEMAS = frozenset({"properties", "$defs"})
 _SCHEMA = frozenset({"items", "additionalProperties"})
 
 
-def spelled(schema: Json, spelling: Spelling) -> Json:
+def respell(schema: Json, spelling: Spelling) -> Json:
     """Return a schema in the spelling of a target."""
     if not isinstance(schema, dict):
         return schema
@@ -82,7 +82,7 @@ def _union(head: JsonObject, branches: JsonArray) -> JsonObject:
     if len(branches) > 1:
         return {**head, "anyOf": branches}
     branch = mapping(branches[0])
-    text = joined(_text(head), _text(branch))
+    text = join_notes(_text(head), _text(branch))
     described: JsonObject = {"description": text} if text else {}
     return {**head, **branch, **described}
 

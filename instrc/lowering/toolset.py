@@ -16,7 +16,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering import budgets
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
-from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, easier, lower_tool, reported
+from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, easier, lower_tool, report_losses
 from instrc.lowering.names import legal, unique
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -64,16 +64,16 @@ def lower_all(
     """
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
-    wanted = _named(each_of(tools), aimed)
+    wanted = _name_tools(each_of(tools), aimed)
     options = Options(ordered, unroll, recursion)
     spent = budgets.Spent()
     done: dict[int, _Joined] = {}
     for index, (tool, sent) in sorted(enumerate(wanted), key=lambda item: -item[1][0].priority):
-        done[index] = _joined(tool, sent, aimed, options, documents, spent)
+        done[index] = _lower_member(tool, sent, aimed, options, documents, spent)
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        _under_own_name(reported(each.lowering, aimed, strict=strict, report=told), tool.name)
+        _under_own_name(report_losses(each.lowering, aimed, strict=strict, report=told), tool.name)
         for each, (tool, _) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
@@ -86,7 +86,7 @@ def lower_all(
     return LoweredTools([lowering.payload for lowering in lowerings], merged, lowerings, everything)
 
 
-def _named(tools: Sequence[Tool], aimed: Dialect) -> list[tuple[Tool, str]]:
+def _name_tools(tools: Sequence[Tool], aimed: Dialect) -> list[tuple[Tool, str]]:
     """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
     taken: set[str] = set()
     own = {tool.name for tool in tools if aimed.tool_name.allows(tool.name)}
@@ -110,7 +110,7 @@ class _Joined:
     problems: tuple[BudgetExceeded, ...] = ()
 
 
-def _joined(
+def _lower_member(
     tool: Tool, sent: str, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None, spent: budgets.Spent
 ) -> _Joined:
     """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""

@@ -109,19 +109,19 @@ def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
         if not aimed.empty_schema and not breaches(payload, aimed):
             return Verification(aimed.name, (), ())  # a tool without parameters, whose schema is left out
         schema = payload
-        wrapped = _wrapped(payload, aimed)
+        wrapped = _in_envelope(payload, aimed)
         broken = breaches(wrapped, aimed)
     plain = standard(schema, aimed.spelling)
     opinions = [_opinion(name, engine, plain, binding=name in aimed.engines) for name, engine in _ENGINES.items()]
     return Verification(aimed.name, tuple(broken), tuple(opinions))
 
 
-def _wrapped(schema: Json, aimed: Dialect) -> Json:
+def _in_envelope(schema: Json, aimed: Dialect) -> Json:
     """Put a schema alone into the envelope of a target."""
-    from instrc.lowering.envelopes import filled
+    from instrc.lowering.envelopes import fill_envelope
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
-    return filled(aimed.envelope, words)
+    return fill_envelope(aimed.envelope, words)
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:

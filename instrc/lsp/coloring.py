@@ -46,7 +46,7 @@ def semantic_tokens(document: Document) -> list[int]:
     rows = [(span.start, span.end, "comment") for span in words.comments]
     rows += [(word.start, word.end, kind) for word in words.tokens if (kind := _kind(word, document, defined))]
     rows.sort()
-    return _packed(rows, document)
+    return _encode_rows(rows, document)
 
 
 def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
@@ -71,7 +71,7 @@ def _kind(word: Token, document: Document, defined: dict[int, str]) -> str:
     return _BY_KIND[kind] if mention.text != "prompt" else "parameter"
 
 
-def _packed(rows: list[tuple[int, int, str]], document: Document) -> list[int]:
+def _encode_rows(rows: list[tuple[int, int, str]], document: Document) -> list[int]:
     """Return tokens relative to the one before; one over several lines becomes one a line."""
     data: list[int] = []
     line = column = 0

@@ -71,7 +71,7 @@ def _path_schema(document: Document, offset: int, path: re.Match[str], knowledge
 def _call_schema(document: Document, end: int, way: str, knowledge: Knowledge) -> Json:
     call = next((call for call in document.index.calls if call.span.end == end), None)
     if call is None:  # a program with a mistake here: the text says enough
-        called = _called(document.source.text[:end])
+        called = _called_name(document.source.text[:end])
         known = knowledge.find(called) if called else None
         return _down(knowledge.schema(known), way) if known else {}
     return _down(knowledge.value(call, document.index), way)
@@ -83,7 +83,7 @@ def _down(schema: Json, way: str) -> Json:
     return schema
 
 
-def _called(before: str) -> str:
+def _called_name(before: str) -> str:
     """Return the name before the bracket that the last `)` closes."""
     level = 0
     for sign in reversed(list(_OPEN.finditer(before))):
@@ -156,7 +156,7 @@ def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[ty
                 sort_text=f"1{definition.name}",
             )
     for name in knowledge.registry.names():
-        spelled = _spelled(name)
+        spelled = _program_name(name)
         if spelled not in seen:
             seen.add(spelled)
             yield types.CompletionItem(
@@ -167,7 +167,7 @@ def _names(document: Document, offset: int, knowledge: Knowledge) -> Iterable[ty
             yield types.CompletionItem(label=name, kind=types.CompletionItemKind.Keyword, sort_text=f"3{name}")
 
 
-def _spelled(name: str) -> str:
+def _program_name(name: str) -> str:
     """Return a vibe's name as programs write it: `FindSlot` for `find-slot`."""
     stem, mark, suffix = name.rpartition("_")
     if mark and suffix in {"Activity", "User", "Human", "Mixin"}:
@@ -189,7 +189,7 @@ def _words(*, snippets: bool) -> list[types.CompletionItem]:
     ]
 
 
-def resolved(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:
+def resolve_item(item: types.CompletionItem, knowledge: Knowledge | None) -> types.CompletionItem:
     """Return an item with what is worth reading about it."""
     known = knowledge.find(item.label) if knowledge else None
     if known is not None and knowledge is not None:

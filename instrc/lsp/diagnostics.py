@@ -8,7 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from instrc.lsp.session import Document, Session
-from instrc.problems.problem import Fix, Problem, shortened
+from instrc.problems.problem import Fix, Problem, shorten_values
 from instrc.problems.render import visible
 from instrc.source import Source, Span
 
@@ -26,7 +26,7 @@ def _diagnostic(problem: Problem, document: Document, session: Session) -> types
     here = at is not None and at.source.name == document.path
     place = document.lines.range(at) if at is not None and here else types.Range(types.Position(0, 0), types.Position(0, 1))
     message = visible(str(problem)) if here or at is None else f"{visible(at.source.name)}: {visible(str(problem))}"
-    hint = f"\n{visible(shortened(problem.hint))}" if problem.hint else ""
+    hint = f"\n{visible(shorten_values(problem.hint))}" if problem.hint else ""
     related = [_related(label.span, label.text, session) for label in problem.labels if _is_file(label.span.source)]
     if at is not None and not here and _is_file(at.source):
         related.append(_related(at, str(problem), session))
@@ -43,7 +43,7 @@ def _diagnostic(problem: Problem, document: Document, session: Session) -> types
 
 def _related(span: Span, words: str, session: Session) -> types.DiagnosticRelatedInformation:
     location = types.Location(uri_of(span.source.name), session.lines(span.source).range(span))
-    return types.DiagnosticRelatedInformation(location, visible(shortened(words)))
+    return types.DiagnosticRelatedInformation(location, visible(shorten_values(words)))
 
 
 def actions(

@@ -113,7 +113,7 @@ def _questions(server: Server) -> None:
     @server.feature(types.COMPLETION_ITEM_RESOLVE)
     def resolved(item: types.CompletionItem) -> types.CompletionItem:
         document = next((each for each in session.documents.values() if not each.is_vibe), None)
-        return server.safely(lambda: completion.resolved(item, session.knowledge(document) if document else None), item)
+        return server.safely(lambda: completion.resolve_item(item, session.knowledge(document) if document else None), item)
 
     @server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP, types.SignatureHelpOptions(["(", "{", ","]))
     def signed(params: types.SignatureHelpParams) -> types.SignatureHelp | None:

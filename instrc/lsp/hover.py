@@ -35,19 +35,19 @@ def hover(document: Document, offset: int, session: Session) -> types.Hover | No
         for member in access.members:
             schema = member_of(schema, member.text)
             if member.span.start <= offset <= member.span.end:
-                return _shown(f"member `{member.text}`", schema, document, member.span)
+                return _hover_of(f"member `{member.text}`", schema, document, member.span)
     mention = document.index.mention(offset)
     found = document.index.definition(offset)
     if found is not None:
         span = mention.span if mention else found.span
         title = _WORDS.get(found.name, "") if found.kind == "round" else f"{found.kind} `{found.name}`"
-        return _shown(title + _meaning(found), knowledge.of_definition(found, document.index), document, span)
+        return _hover_of(title + _meaning(found), knowledge.of_definition(found, document.index), document, span)
     if mention is None:
         return None
     known = knowledge.find(mention.text)
     if known is not None:
-        return _shown(about(known, knowledge), knowledge.schema(known), document, mention.span)
-    return _shown(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
+        return _hover_of(about(known, knowledge), knowledge.schema(known), document, mention.span)
+    return _hover_of(_WORDS[mention.text], {}, document, mention.span) if mention.text in _WORDS else None
 
 
 def about(known: Known, knowledge: Knowledge) -> str:
@@ -66,7 +66,7 @@ def _meaning(found: Definition) -> str:
     return f" = `{text[:120]}{'…' if len(text) > 120 else ''}`" if "\n" not in text and "`" not in text else ""
 
 
-def _shown(words: str, schema: Json, document: Document, span: Span) -> types.Hover:
+def _hover_of(words: str, schema: Json, document: Document, span: Span) -> types.Hover:
     text = words
     if schema not in ({}, None, True):
         code = dumps(schema)

@@ -72,9 +72,9 @@ class Knowledge:
             case Name(text, span):
                 mention = index.by_start.get(span.start)
                 definition = mention.definition if mention else None
-                return self.of_definition(definition, index, depth + 1) if definition else self._looked_up(text)
+                return self.of_definition(definition, index, depth + 1) if definition else self._look_up(text)
             case Uri(text):
-                return self._looked_up(text)
+                return self._look_up(text)
             case Inline(schema):
                 return schema
             case Call(callee):
@@ -83,7 +83,7 @@ class Knowledge:
                 return self.value(stages[-1], index, depth + 1)
             case Annotated(value, annotation):
                 inner = self.value(value, index, depth + 1)
-                return inner if isinstance(annotation, str) else _joined(inner, annotation)
+                return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
             case Access(base, members):
                 schema = self.value(base, index, depth + 1)
                 for member in members:
@@ -113,7 +113,7 @@ class Knowledge:
             return self.value(field.value, index, depth + 1)
         return self.value(Name(field.key, field.key_span), index, depth + 1)
 
-    def _looked_up(self, text: str) -> Json:
+    def _look_up(self, text: str) -> Json:
         known = self.find(text)
         return self.schema(known) if known else {}
 
@@ -138,7 +138,7 @@ def member_of(schema: Json, name: str) -> Json:
     return {} if found is None else found
 
 
-def _joined(schema: Json, more: dict[str, Json]) -> Json:
+def _with_annotation(schema: Json, more: dict[str, Json]) -> Json:
     """Return a schema with the properties that an annotation adds."""
     if not isinstance(schema, dict) or not isinstance(added := more.get("properties"), dict):
         return schema

@@ -127,11 +127,11 @@ def rename(document: Document, offset: int, name: str) -> types.WorkspaceEdit | 
     if taken:
         return f"`{name}` is defined already"
     edits = [types.TextEdit(document.lines.range(found.span), name)]
-    edits += [types.TextEdit(document.lines.range(each.span), _renamed(each, name)) for each in document.index.places(found)]
+    edits += [types.TextEdit(document.lines.range(each.span), _renamed_text(each, name)) for each in document.index.places(found)]
     return types.WorkspaceEdit(changes={uri_of(document.path): edits})
 
 
-def _renamed(mention: Mention, name: str) -> str:
+def _renamed_text(mention: Mention, name: str) -> str:
     return f"{mention.text}: {name}" if mention.short else name  # the key of `{ a }` stays
 
 

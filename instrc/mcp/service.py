@@ -12,7 +12,7 @@ from instrc.ir.process import Process
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.launching.equipping import how_of
-from instrc.launching.handlers import registered
+from instrc.launching.handlers import all_activities
 from instrc.launching.launcher import Launcher
 from instrc.launching.preparing import Prepared
 from instrc.mcp.offers import AnyCall, Offers, RefusedError
@@ -180,7 +180,7 @@ def _offer_tool(service: Service, prepared: Prepared) -> None:
 
 
 def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
-    known = registered(prepared, Activities(), rehearse=rehearse)
+    known = all_activities(prepared, Activities(), rehearse=rehearse)
     how = how_of(prepared, model=model, rehearse=rehearse)
     launcher = Launcher(prepared, activities=known, how=how, rehearse=rehearse)
 

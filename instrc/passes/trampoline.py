@@ -28,7 +28,7 @@ def run(task: Task[T]) -> T:
     return cast("T", value)
 
 
-def done(value: T) -> Task[T]:
+def finished(value: T) -> Task[T]:
     """Return a task that has its value already."""
     return value
     yield  # what makes it a task

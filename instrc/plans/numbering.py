@@ -17,19 +17,19 @@ def numbered_apart(answer: Json, schema: Json) -> tuple[Json, tuple[str, ...]]:
     The plans are found by the schema, which leads to them through properties only.
     """
     notes: list[str] = []
-    return _walked(answer, schema, (), notes), tuple(notes)
+    return _renumber(answer, schema, (), notes), tuple(notes)
 
 
-def _walked(value: Json, schema: Json, place: tuple[str, ...], notes: list[str]) -> Json:
+def _renumber(value: Json, schema: Json, place: tuple[str, ...], notes: list[str]) -> Json:
     if not isinstance(schema, dict):
         return value
     if isinstance(value, list):
-        return _numbered(value, place, notes) if _is_plan(schema) else value
+        return _renumber_plan(value, place, notes) if _is_plan(schema) else value
     properties = schema.get("properties")
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return value
     return {
-        name: _walked(part, properties[name], (*place, name), notes) if name in properties else part
+        name: _renumber(part, properties[name], (*place, name), notes) if name in properties else part
         for name, part in value.items()
     }
 
@@ -45,7 +45,7 @@ def _is_task(schema: Json) -> bool:
     return isinstance(properties, dict) and {"tool", "id", "arguments"}.issubset(properties)
 
 
-def _numbered(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
+def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -> Json:
     ids = [task["id"] for task in plan if isinstance(task, dict) and isinstance(task.get("id"), str)]
     read = _read(plan)
     used = {each for each in ids if isinstance(each, str)}

@@ -73,10 +73,10 @@ def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str
     if value.__class__ is not dict:
         add(InvalidPlan(pointer=f"/{index}/arguments", reason="the arguments of a task are an object"))
         return {}
-    return {name: _typed(name, given, tool) for name, given in value.items()}
+    return {name: _read_argument(name, given, tool) for name, given in value.items()}
 
 
-def _typed(name: str, value: Json, tool: Tool | None) -> Json | Reference:
+def _read_argument(name: str, value: Json, tool: Tool | None) -> Json | Reference:
     """Return an argument of the typed spelling: a reference to a task, or the value itself."""
     if value.__class__ is not dict or len(value) != 1:
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replaced
+from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
 
@@ -271,4 +271,4 @@ class IncompleteBlock(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.put) if self.put else ()
+        return replacement(self.at, self.put) if self.put else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import inserted, replaced
+from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.source import Span
 
@@ -38,7 +38,7 @@ class ExtraClosingBracket(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, "", safe=False)
+        return replacement(self.at, "", safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class MissingClosingBracket(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return inserted(self.at, self.closing, safe=False)
+        return insertion(self.at, self.closing, safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class MismatchedBracket(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.closing, safe=False)
+        return replacement(self.at, self.closing, safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +181,7 @@ class MissingComma(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return inserted(self.at, ",")
+        return insertion(self.at, ",")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +221,7 @@ class ExtraComma(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, "")
+        return replacement(self.at, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +257,7 @@ class SemicolonInBrackets(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, ",")
+        return replacement(self.at, ",")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,4 +286,4 @@ class ExtraSemicolon(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, "")
+        return replacement(self.at, "")

@@ -11,7 +11,7 @@ from instrc.source import Span
 _QUOTES = frozenset({'"', "'"})
 
 
-def replaced(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
+def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
     """Return the fix that writes something else at a place; without a text, what stands there goes."""
     if at is None:
         return ()
@@ -21,7 +21,7 @@ def replaced(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...
     return (Fix(title, (Edit(at, text),), safe),)
 
 
-def inserted(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
+def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
     """Return the fix that writes something directly before a place; a comma goes directly behind the word before it."""
     if at is None:
         return ()
@@ -40,7 +40,7 @@ def _close(at: Span) -> int:
     return at.start if "//" in line or "*/" in line else len(before)
 
 
-def renamed(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, ...]:
+def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, ...]:
     """Return the fixes that write another name where exactly a word stands, quoted or not; one that is surely meant is safe."""
     if at is None or not names:
         return ()

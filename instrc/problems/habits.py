@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replaced
+from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem, Severity
 from instrc.source import Span
 
@@ -139,7 +139,7 @@ class QuotedReference(Problem):
         """Ways out that a machine can take."""
         if self.at is None or len(self.at.text) < 3:
             return ()
-        return replaced(self.at, self.at.text[1:-1])
+        return replacement(self.at, self.at.text[1:-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,4 +275,4 @@ class MissingScheme(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, f"aug:{self.path}")
+        return replacement(self.at, f"aug:{self.path}")

@@ -154,10 +154,10 @@ def _github(problem: Problem) -> str:
     fields.append(("title", f"instrc {problem.name}"))
     properties = ",".join(f"{key}={_escape_property(value)}" for key, value in fields)
     hint = "" if problem.hint is None else f"\n{problem.hint}"
-    return f"::{problem.severity} {properties}::{_escape(_shown(str(problem) + hint))}"
+    return f"::{problem.severity} {properties}::{_escape(_escape_control(str(problem) + hint))}"
 
 
-def _shown(text: str) -> str:
+def _escape_control(text: str) -> str:
     """Return a text in which control and direction characters are signs; its own line breaks stay."""
     return "\n".join(visible(line) for line in _clean(text).split("\n"))
 

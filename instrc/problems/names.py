@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import renamed
+from instrc.problems.edits import renamings
 from instrc.problems.lookalikes import strange_letter, twin
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
@@ -86,8 +86,8 @@ class UnknownName(Problem):
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
         if self.word in _VALUES:
-            return renamed(self.at, self.word, (_VALUES[self.word],))
-        return renamed(self.at, self.word, self.nearest)
+            return renamings(self.at, self.word, (_VALUES[self.word],))
+        return renamings(self.at, self.word, self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replaced
+from instrc.problems.edits import replacement
 from instrc.problems.problem import Fix, Label, Problem
 from instrc.source import Span
 
@@ -150,7 +150,7 @@ class EqualsForColon(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, ":")
+        return replacement(self.at, ":")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class BadAnnotation(Problem):
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
         before = self.at.source.text[: self.at.start].rpartition("aug:")[2] if self.at else " "
-        return replaced(self.at, ":", safe=False) if self.version and not set(before) & set(" \n\"'|(") else ()
+        return replacement(self.at, ":", safe=False) if self.version and not set(before) & set(" \n\"'|(") else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

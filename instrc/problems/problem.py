@@ -80,13 +80,13 @@ class Problem:
 
     def __str__(self) -> str:
         """Return the message, long values in it shortened."""
-        return shortened(self.message)
+        return shorten_values(self.message)
 
 
 _LONG = r"`([^`]{40})[^`]{41,}([^`]{20})`"  # compiled when it is first needed
 
 
-def shortened(text: str) -> str:
+def shorten_values(text: str) -> str:
     """Return a sentence in which values of more than a hundred characters are cut in their middle."""
     return re.sub(_LONG, r"`\1…\2`", text)
 
@@ -97,7 +97,7 @@ def _note(problem: Problem) -> str:
     if problem.at is not None:
         line, column = problem.at.source.locate(problem.at.start)
         place = f"{problem.at.source.name}:{line}:{column}"
-    return ": ".join(part for part in (place, shortened(problem.hint) if problem.hint else "") if part)
+    return ": ".join(part for part in (place, shorten_values(problem.hint) if problem.hint else "") if part)
 
 
 class CompileError(Exception):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from instrc.limits import SHOWN_LINES
-from instrc.problems.problem import Problem, shortened
+from instrc.problems.problem import Problem, shorten_values
 from instrc.source import Span
 
 WINDOW = 100
@@ -99,7 +99,7 @@ def frame(problem: Problem) -> Iterator[list[Piece]]:
 
 
 def _sentence(text: str) -> str:
-    text = shortened(text)
+    text = shorten_values(text)
     cut = text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
     return visible(cut)
 

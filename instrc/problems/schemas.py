@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import renamed
+from instrc.problems.edits import renamings
 from instrc.problems.problem import Fix, Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
@@ -50,7 +50,7 @@ class InvalidSchema(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return renamed(self.at, self.characters.strip("\"'"), self.nearest)
+        return renamings(self.at, self.characters.strip("\"'"), self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import inserted, replaced
+from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Fix, Problem
 
 
@@ -67,7 +67,7 @@ class MissingEquals(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return inserted(self.at, "= ") if self.at and self.at.text else ()
+        return insertion(self.at, "= ") if self.at and self.at.text else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class WrongEquals(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return () if self.typed else replaced(self.at, "=")
+        return () if self.typed else replacement(self.at, "=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ class MissingStage(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, "", safe=False)
+        return replacement(self.at, "", safe=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import inserted, replaced
+from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Edit, Fix, Problem
 
 _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
@@ -40,7 +40,7 @@ class SmartQuote(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, '"' if self.characters in _DOUBLE else "'")
+        return replacement(self.at, '"' if self.characters in _DOUBLE else "'")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +224,7 @@ class BadEscape(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return inserted(self.at, "\\")
+        return insertion(self.at, "\\")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

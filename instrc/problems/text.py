@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replaced
+from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
 
@@ -132,7 +132,7 @@ class StrayCharacter(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.meant or "", safe=self.meant is not None) if not self.in_string else ()
+        return replacement(self.at, self.meant or "", safe=self.meant is not None) if not self.in_string else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.edits import replaced
+from instrc.problems.edits import replacement
 from instrc.problems.problem import Edit, Fix, Problem
 from instrc.source import Span
 
@@ -45,7 +45,7 @@ class BadName(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.meant) if self.meant else ()
+        return replacement(self.at, self.meant) if self.meant else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +199,7 @@ class ForeignStatement(Problem):
             while text[end : end + 1] == " ":
                 end += 1
             return (Fix(f"remove `{self.word}`", (Edit(Span(self.at.source, self.at.start, end), ""),), safe=True),)
-        return replaced(self.at, "tool", safe=False) if self.word == "export" else ()
+        return replacement(self.at, "tool", safe=False) if self.word == "export" else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ class UnknownOperator(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.put) if self.put else ()
+        return replacement(self.at, self.put) if self.put else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,4 +269,4 @@ class Arrow(Problem):
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """Ways out that a machine can take."""
-        return replaced(self.at, self.meant)
+        return replacement(self.at, self.meant)

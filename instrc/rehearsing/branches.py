@@ -10,7 +10,7 @@ from instrc.ir.flow import Each, Else, Repeat, Try, When
 from instrc.jsonvalue import AnyJson as Json
 from instrc.rehearsing.points import refusals
 from instrc.runtime.interpreter.v1.program import Program
-from instrc.runtime.interpreter.v1.state import ROOT, joined
+from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.interpreter.v1.units import Region, Unit
 
 Way: TypeAlias = Literal["body", "succeed", "none", "until", "max", "fail", "refuse"]
@@ -37,7 +37,7 @@ def branches_of(program: Program) -> list[Branch]:
 
 def _of(program: Program, region: Region, unit: Unit, refusable: dict[tuple[int, str], None]) -> Iterator[Branch]:
     here, at = region.index, unit.index
-    name = joined(place_of(program, region), unit.context)
+    name = scoped_id(place_of(program, region), unit.context)
     match unit.block:
         case When(branches=cases):
             for number, (case, body) in enumerate(zip(cases, unit.regions, strict=True), 1):
@@ -56,10 +56,10 @@ def _of(program: Program, region: Region, unit: Unit, refusable: dict[tuple[int,
             yield Branch("body", unit.regions[0], 0, name)
         case _:
             if unit.kind == "fail":
-                yield Branch("fail", here, at, f"{joined(place_of(program, region), unit.steps[0].key)} fails the run")
+                yield Branch("fail", here, at, f"{scoped_id(place_of(program, region), unit.steps[0].key)} fails the run")
             for step in unit.steps:
                 if (here, step.key) in refusable:
-                    yield Branch("refuse", here, at, f"{joined(place_of(program, region), step.key)} is refused")
+                    yield Branch("refuse", here, at, f"{scoped_id(place_of(program, region), step.key)} is refused")
 
 
 def place_of(program: Program, region: Region) -> str:
@@ -156,7 +156,7 @@ class Taken:
                     if recorded["branch"] == 0:
                         self.found.add(("succeed", number, unit.index))
                 case Repeat():
-                    vain = joined(scope, unit.context) in state["vain"]
+                    vain = scoped_id(scope, unit.context) in state["vain"]
                     self.found.add(("max" if vain else "until", number, unit.index))
                 case _:
                     pass
@@ -171,7 +171,7 @@ class Taken:
             recorded = record.get(unit.context)
             if unit.block is None or recorded is None:
                 continue
-            inside = joined(scope, unit.context)
+            inside = scoped_id(scope, unit.context)
             match unit.block:
                 case When() | Try():
                     branch = recorded["branch"]

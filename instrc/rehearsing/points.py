@@ -58,7 +58,7 @@ class Point:
     def told(self, order: tuple[int, ...]) -> str:
         """Say what is chosen."""
         name = ".".join((self.key, *self.tail))
-        return ", then ".join(_told(name, self.choices[number]) for number in order)
+        return ", then ".join(_choice_as_text(name, self.choices[number]) for number in order)
 
 
 def points_of(program: Program, fixed: Iterable[str]) -> list[Point]:
@@ -68,12 +68,12 @@ def points_of(program: Program, fixed: Iterable[str]) -> list[Point]:
     for region, read, schema in _looks(program):
         for number, key, tail in sorted(bases_of(program, [(region, read, ())])):
             if number != INPUT or key not in given:
-                values.setdefault((number, key, tail), []).append(_held(program, region, read, schema))
+                values.setdefault((number, key, tail), []).append(_schema_of_test(program, region, read, schema))
     for number, key in refusals(program):
         values.setdefault((number, key, ("decision",)), [])
-    found = [point for place, schemas in values.items() if (point := _valued(program, *place, schemas)) is not None]
+    found = [point for place, schemas in values.items() if (point := _point_of_value(program, *place, schemas)) is not None]
     failures = (AS_MADE, *_failures(program))
-    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _rescued(program)]
+    return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _fallible_units(program)]
 
 
 def refusals(program: Program) -> Iterator[tuple[int, str]]:
@@ -115,7 +115,7 @@ def _looks(program: Program) -> Iterator[tuple[Region, Read, Json]]:
                     pass
 
 
-def _held(program: Program, region: Region, read: Read, schema: Json) -> Json:
+def _schema_of_test(program: Program, region: Region, read: Read, schema: Json) -> Json:
     """Return the schema of a test; of one that looks into an element, that of a list with such an element."""
     place = program.locate(region, read)
     inner = region
@@ -129,7 +129,7 @@ def _held(program: Program, region: Region, read: Read, schema: Json) -> Json:
     return {"type": "array", "items": schema, "minItems": 1}
 
 
-def _rescued(program: Program) -> Iterator[tuple[Region, Unit]]:
+def _fallible_units(program: Program) -> Iterator[tuple[Region, Unit]]:
     """Yield what may fail in the first body of a `try`."""
     for region in program.regions:
         if any(isinstance(unit.block, Try) and first for unit, first in _around(program, region)):
@@ -150,7 +150,7 @@ def _around(program: Program, region: Region) -> Iterator[tuple[Unit, bool]]:
 # --- what may stand in a place ------------------------------------------------------------------------------------------------
 
 
-def _valued(program: Program, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Point | None:
+def _point_of_value(program: Program, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Point | None:
     schema = _schema(program, number, key)
     if schema is None:
         return None
@@ -159,7 +159,7 @@ def _valued(program: Program, number: int, key: str, tail: tuple[str, ...], sche
         tail = tail[1:]
         schema = _inside(schema, ("output",), schema)
     root = schema
-    inside = _followed(_inside(schema, tail, root), root)
+    inside = _dereference(_inside(schema, tail, root), root)
     choices: list[object] = [AS_MADE]
     seen: set[str] = set()
     open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
@@ -174,8 +174,8 @@ def _valued(program: Program, number: int, key: str, tail: tuple[str, ...], sche
 
 def _object(schema: Json, root: Json) -> Json:
     """Return the part of a schema that describes an object."""
-    whole = _followed(schema, root)
-    parts = (_followed(each, root) for each in (whole, *whole.get("anyOf", ())))
+    whole = _dereference(schema, root)
+    parts = (_dereference(each, root) for each in (whole, *whole.get("anyOf", ())))
     found = next((each for each in parts if "properties" in each), {"type": "object"})
     return {**found, "$defs": root.get("$defs", {})}
 
@@ -213,14 +213,14 @@ def _schema(program: Program, number: int, key: str) -> Json:
 
 def _inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
     for name in tail:
-        schema = _followed(schema, root)
+        schema = _dereference(schema, root)
         within = [schema, *schema.get("anyOf", ())] if isinstance(schema, dict) else []
-        members = [each["properties"] for each in (_followed(each, root) for each in within) if "properties" in each]
+        members = [each["properties"] for each in (_dereference(each, root) for each in within) if "properties" in each]
         schema = next((member[name] for member in members if name in member), {})
     return schema
 
 
-def _followed(schema: Json, root: Json) -> dict[str, Json]:
+def _dereference(schema: Json, root: Json) -> dict[str, Json]:
     for _ in range(20):
         if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
             break
@@ -230,7 +230,7 @@ def _followed(schema: Json, root: Json) -> dict[str, Json]:
 
 def _values(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
     """Yield values that satisfy a schema, and some that do not; `besides` is what they have to satisfy as well."""
-    schema = _followed(schema, root)
+    schema = _dereference(schema, root)
     yield from schema.get("enum", ())
     if "const" in schema:
         yield schema["const"]
@@ -278,9 +278,9 @@ def _of_kind(kind: str, schema: dict[str, Json], root: Json, besides: Json) -> I
 def _tasks(schema: dict[str, Json], definitions: Json) -> Iterator[Json]:
     """Yield tasks for a plan that waits for nothing."""
     tools = schema["plan"].get("tools")
-    items = _followed(schema.get("items", {}), {"$defs": definitions})
+    items = _dereference(schema.get("items", {}), {"$defs": definitions})
     for variant in items.get("anyOf") or [items]:
-        made = instance_of({**_followed(variant, {"$defs": definitions}), "$defs": definitions})
+        made = instance_of({**_dereference(variant, {"$defs": definitions}), "$defs": definitions})
         if not isinstance(made, dict):
             continue
         task = {name: [] if name != "arguments" and isinstance(value, list) else value for name, value in made.items()}
@@ -290,7 +290,7 @@ def _tasks(schema: dict[str, Json], definitions: Json) -> Iterator[Json]:
                 return
 
 
-def _told(name: str, choice: Json | object) -> str:
+def _choice_as_text(name: str, choice: Json | object) -> str:
     if isinstance(choice, Fails):
         words = " ".join(word for word in (choice.kind if choice.kind != "failed" else "", choice.code or "") if word)
         return f"{name} fails{f' ({words})' if words else ''}"

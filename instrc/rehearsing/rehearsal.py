@@ -94,7 +94,7 @@ class Rehearsal:
 
 def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, Json]) -> Rehearsal:
     """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones."""
-    plan = plan_of(_shortened(document))
+    plan = plan_of(_shorten_loops(document))
     program = Program(plan)
     return _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
 
@@ -104,7 +104,7 @@ def made_inputs(declared: Json) -> dict[str, Json]:
     return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
 
 
-def _shortened(document: Json) -> Json:
+def _shorten_loops(document: Json) -> Json:
     """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
     return rebuild(document, _with_few_rounds)
 

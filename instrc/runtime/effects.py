@@ -82,7 +82,7 @@ class Effects:
         code: str | None
         while True:
             try:
-                async with limited(self.model_retry.timeout):
+                async with time_limit(self.model_retry.timeout):
                     reply = await self.others.get(command["model"] or "", self.model).answer(request)
                 break
             except TimeoutError:
@@ -159,7 +159,7 @@ class Effects:
         code: str | None
         while True:
             try:
-                value = await attempted(found, command["input"], Call(f"{self.run}/{command['id']}", found.name, attempt))
+                value = await attempt_call(found, command["input"], Call(f"{self.run}/{command['id']}", found.name, attempt))
                 break
             except TimeoutError:
                 error, code, retry = f"`{found.name}` took too long", "timeout", True
@@ -205,16 +205,16 @@ def _before(command: str) -> str:
     return f"{base}#{int(number) - 1}" if int(number) > 2 else base
 
 
-def limited(span: float | None) -> AbstractAsyncContextManager[object]:
+def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
     """Return what ends what is inside after so many seconds."""
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
-async def attempted(activity: Activity, given: Json, call: Call) -> Json:
+async def attempt_call(activity: Activity, given: Json, call: Call) -> Json:
     """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
     handler = activity.handler
     assert handler is not None
-    async with limited(activity.retry.timeout):
+    async with time_limit(activity.retry.timeout):
         with calling(call):
             if activity.retry.heartbeat is not None:
                 value = await _beating(handler, given, call, activity.retry.heartbeat)
@@ -236,7 +236,7 @@ async def _beating(handler: Handler, given: Json, call: Call, span: float) -> Js
     else:
         work = asyncio.ensure_future(asyncio.to_thread(handler, given))
     try:
-        await _watched(work, alive, span)
+        await _watch_heartbeat(work, alive, span)
         return await work
     finally:
         work.cancel()
@@ -251,7 +251,7 @@ def _beater(alive: asyncio.Event) -> Callable[[], None]:
     return beat
 
 
-async def _watched(work: asyncio.Future[Json], alive: asyncio.Event, span: float) -> None:
+async def _watch_heartbeat(work: asyncio.Future[Json], alive: asyncio.Event, span: float) -> None:
     """Wait as long as a handler shows that it is alive."""
     while not work.done():
         beat = asyncio.ensure_future(alive.wait())

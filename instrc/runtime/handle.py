@@ -69,15 +69,15 @@ class Run(ABC):
 
     def answer(self, step: str, data: Json) -> Run:
         """Answer a question, by its id, a step or a chunk of it, and carry the run on. A wrong answer leaves it open."""
-        return waited(self.answer_async(step, data))
+        return run_to_end(self.answer_async(step, data))
 
     def resume(self) -> Run:
         """Go on until the run ends or only waits for somebody; see then how it stands."""
-        return waited(self.resume_async())
+        return run_to_end(self.resume_async())
 
     def cancel(self) -> Run:
         """End the run; what it has begun is not undone."""
-        return waited(self.cancel_async())
+        return run_to_end(self.cancel_async())
 
     @property
     def output(self) -> Json:
@@ -127,7 +127,7 @@ def words_of(outcome: Json) -> str:
     return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
 
 
-def waited(work: Coroutine[Any, Any, _T]) -> _T:
+def run_to_end(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, from code that is not asynchronous."""
     try:
         asyncio.get_running_loop()

@@ -84,11 +84,11 @@ def _trusted() -> SSLContext:
 
 def _request(method: str, table: Mapping[str, Any], given: Json) -> httpx.Request:
     url = _PLACE.sub(lambda found: quote(_text(found[1], given), safe=""), table["url"])
-    headers = {key: _header(filled(value, given)) for key, value in table.get("headers", {}).items()}
-    query = {key: filled(value, given) for key, value in table.get("query", {}).items()}
+    headers = {key: _header(fill_template(value, given)) for key, value in table.get("headers", {}).items()}
+    query = {key: fill_template(value, given) for key, value in table.get("query", {}).items()}
     content = None
     if "body" in table:
-        content = dumps(filled(table["body"], given))
+        content = dumps(fill_template(table["body"], given))
     elif method not in _WITHOUT_BODY:
         content = dumps(given)
     elif "query" not in table and isinstance(given, dict):
@@ -109,14 +109,14 @@ def _request(method: str, table: Mapping[str, Any], given: Json) -> httpx.Reques
     )
 
 
-def filled(template: Any, given: Json) -> Json:
+def fill_template(template: Any, given: Json) -> Json:
     """Return a template with the members of what is given in its places."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)
         return _member(whole[1], given) if whole else _PLACE.sub(lambda found: _text(found[1], given), template)
     if isinstance(template, Mapping):
-        return {key: filled(item, given) for key, item in template.items()}
-    return [filled(item, given) for item in template] if isinstance(template, list) else template
+        return {key: fill_template(item, given) for key, item in template.items()}
+    return [fill_template(item, given) for item in template] if isinstance(template, list) else template
 
 
 def _member(path: str, given: Json) -> Json:

@@ -53,7 +53,7 @@ class KeptRun(Run):
 
     async def resume_async(self) -> KeptRun:
         """Do what `resume` does, from code that is asynchronous."""
-        self.report = await (self.engine.show if self._settled else self.engine.resume)(self.id)
+        self.report = await (self.engine.show if self._is_settled else self.engine.resume)(self.id)
         return self
 
     async def cancel_async(self) -> KeptRun:
@@ -62,5 +62,5 @@ class KeptRun(Run):
         return self
 
     @property
-    def _settled(self) -> bool:
+    def _is_settled(self) -> bool:
         return self.report.outcome is not None or self.report.status == "cancelled"

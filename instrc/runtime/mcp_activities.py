@@ -150,7 +150,7 @@ async def _answer(
     answer: asyncio.Future[Json],
 ) -> None:
     try:
-        value = _value(await client.call_tool(tool or _found(activity, names), given))
+        value = _value(await client.call_tool(tool or _tool_name(activity, names), given))
     except ActivityError as error:
         _give(answer, error)
     except MCPError as error:
@@ -162,7 +162,7 @@ async def _answer(
             answer.set_result(value)
 
 
-def _found(activity: str, names: Mapping[str, str]) -> str:
+def _tool_name(activity: str, names: Mapping[str, str]) -> str:
     name = names.get(bare_name(activity))
     if name is None:
         known = ", ".join(names.values()) or "none"

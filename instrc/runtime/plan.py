@@ -70,15 +70,15 @@ def _process(document: Json) -> tuple[Kind, Json]:
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}
         contexts: dict[str, Json] = {"llmContext1": tool, "serverContext1": {"properties": {snake(name): step}}}
-        return "call", _wrapped(contexts, tool)
+        return "call", _wrap_tool(contexts, tool)
     if Process.describes(document):
         return "process", document
     properties = document.get("properties") if isinstance(document, dict) else None
     keyed = isinstance(properties, dict) and bool(properties) and all(map(_STEP.fullmatch, properties))
-    return "steps" if keyed else "tool", _wrapped({"llmContext1": document}, document)
+    return "steps" if keyed else "tool", _wrap_tool({"llmContext1": document}, document)
 
 
-def _wrapped(contexts: dict[str, Json], tool: Json) -> Json:
+def _wrap_tool(contexts: dict[str, Json], tool: Json) -> Json:
     tool = tool if isinstance(tool, dict) else {"description": "Anything."} if tool else {"not": {}}
     own = {key: value for key, value in tool.items() if key not in {"$defs", "$schema"}}
     made: dict[str, Json] = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}

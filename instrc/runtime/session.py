@@ -49,7 +49,7 @@ class Session:
         """Tell the model something; return what it answers, after the tools it has used."""
         self.turns.append({"from": "person", "text": text})
         for _ in range(_MOST):
-            answer = await self._asked()
+            answer = await self._ask_model()
             used = answer.get("use")
             if used is None:
                 said = str(answer.get("say") or "")
@@ -63,7 +63,7 @@ class Session:
             self.turns.append({"from": offer.name, "result": result})
         return "…"
 
-    async def _asked(self) -> Json:
+    async def _ask_model(self) -> Json:
         """Ask the model what to say or to use; ask again where the answer does not fit."""
         schema = schema_of(self.offers)
         wrong: list[Complaint] = []
@@ -96,8 +96,8 @@ def schema_of(offers: tuple[Offer, ...]) -> Json:
     for offer in offers:
         schema = offer.schema if isinstance(offer.schema, dict) else {}
         names = {name: _free(name, definitions) for name in schema.get("$defs", {})}
-        arguments = _renamed({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
-        definitions |= {names[name]: _renamed(node, names) for name, node in schema.get("$defs", {}).items()}
+        arguments = _rename_references({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
+        definitions |= {names[name]: _rename_references(node, names) for name, node in schema.get("$defs", {}).items()}
         properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
         tools.append(
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
@@ -124,15 +124,15 @@ def _free(name: str, taken: dict[str, Json]) -> str:
     return made
 
 
-def _renamed(node: Json, names: dict[str, str]) -> Json:
+def _rename_references(node: Json, names: dict[str, str]) -> Json:
     """Return a schema whose references lead to definitions by their new names."""
     if all(old == new for old, new in names.items()):
         return node
     if isinstance(node, list):
-        return [_renamed(item, names) for item in node]
+        return [_rename_references(item, names) for item in node]
     if not isinstance(node, dict):
         return node
-    made = {key: _renamed(value, names) for key, value in node.items()}
+    made = {key: _rename_references(value, names) for key, value in node.items()}
     reference = node.get("$ref")
     if isinstance(reference, str) and reference.startswith(_BEGINNING):
         name, slash, rest = reference[len(_BEGINNING) :].partition("/")

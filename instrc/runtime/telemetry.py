@@ -104,7 +104,7 @@ class Telemetry:
         span.end(at)
 
 
-def joined(*sinks: Sink | None) -> Sink:
+def join_sinks(*sinks: Sink | None) -> Sink:
     """Return one sink for several."""
     known = [sink for sink in sinks if sink is not None]
 

@@ -17,13 +17,13 @@ def accepts(schema: Json, value: Json) -> bool:
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:
     """Return what is wrong with a value, the first things; formats count."""
-    return _told(validate(value, schema, most=_MOST))
+    return _complaints_of(validate(value, schema, most=_MOST))
 
 
 def complaints_by(judge: Judge, value: Json) -> list[Complaint]:
     """Return what is wrong with a value by a schema that many values are held against."""
-    return _told(judge.validate(value, most=_MOST))
+    return _complaints_of(judge.validate(value, most=_MOST))
 
 
-def _told(found: tuple[Violation, ...]) -> list[Complaint]:
+def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:
     return [{"pointer": each.instance, "message": each.message} for each in found]

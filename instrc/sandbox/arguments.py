@@ -18,7 +18,7 @@ class Arguments:
         self._properties: dict[str, Json] = properties if isinstance(properties, dict) else {}
         self._required = [name for name in required if name in self._properties] if isinstance(required, list) else []
         self._definitions = known.get("$defs", {})
-        self._schemas = {name: self._whole(part) for name, part in self._properties.items()}
+        self._schemas = {name: self._with_definitions(part) for name, part in self._properties.items()}
         for part in (_SAMPLE, *self._schemas.values()):
             validate({}, part)  # whatever it loads late, it loads now: files cannot be read later
         self._is_open = not self._properties or known.get("additionalProperties") is True
@@ -44,7 +44,7 @@ class Arguments:
                 self._fail(f"got a wrong argument '{name}': {violation.message}")
         return found
 
-    def _whole(self, schema: Json) -> Json:
+    def _with_definitions(self, schema: Json) -> Json:
         return {**schema, "$defs": self._definitions} if isinstance(schema, dict) and self._definitions else schema
 
     def _fail(self, reason: str) -> None:

@@ -95,14 +95,16 @@ class _Kept:
                 self._call = next(self._steps)
             for recorded in calls[len(self._calls) :]:
                 if recorded.call != self._call:
-                    return self._lost(f"the code was interrupted, and now calls {self._call}, where it called {recorded.call}")
+                    return self._lose_rounds(
+                        f"the code was interrupted, and now calls {self._call}, where it called {recorded.call}"
+                    )
                 self._calls.append(recorded)
                 self._call = self._steps.send(recorded.result)
         except StopIteration as end:
             self._steps = None
             found: Observation = end.value
             if len(self._calls) < len(calls) and found.kind != "lost":
-                return self._lost(f"the code was interrupted, and no longer calls {calls[len(self._calls)].call}")
+                return self._lose_rounds(f"the code was interrupted, and no longer calls {calls[len(self._calls)].call}")
             return found
         assert self._call is not None
         return self._call
@@ -112,6 +114,6 @@ class _Kept:
         self._steps = None
         self._sandbox.close()
 
-    def _lost(self, reason: str) -> Observation:
+    def _lose_rounds(self, reason: str) -> Observation:
         self._steps = None
         return self._sandbox.lost(reason)

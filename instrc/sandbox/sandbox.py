@@ -83,7 +83,7 @@ class Sandbox:
         try:
             call = next(steps)
             while True:
-                call = steps.send(_called(tools, call))
+                call = steps.send(_call_tool(tools, call))
         except StopIteration as end:
             found: Observation = end.value
             return found
@@ -100,11 +100,11 @@ class Sandbox:
         while True:
             told = process.receive(until)
             if told is None:
-                return self._ended(late=monotonic() >= until)
+                return self._end_observation(late=monotonic() >= until)
             try:
                 call = _call(told) if "call" in told else observation(told)
             except (KeyError, TypeError):  # the code has written into the pipe
-                return self._ended(late=False)
+                return self._end_observation(late=False)
             if isinstance(call, Observation):
                 return call
             before = monotonic()
@@ -113,7 +113,7 @@ class Sandbox:
             until += monotonic() - before  # waiting for a tool is not the code's time
             process.send({"value": result.value, "error": result.error})
 
-    def _ended(self, *, late: bool) -> Observation:
+    def _end_observation(self, *, late: bool) -> Observation:
         """Return the observation for a process that does not answer, is gone, or talks nonsense."""
         if late:
             return Observation(logs="", kind="time", message=f"the code ran longer than {self.limits.seconds:g} seconds")
@@ -141,7 +141,7 @@ def _call(told: dict[str, Json]) -> ToolCall:
     return ToolCall(as_text(told["call"]), tuple(as_array(told["arguments"])), as_object(told["named"]))
 
 
-def _called(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:
+def _call_tool(tools: Mapping[str, Callable[..., Json]], call: ToolCall) -> ToolResult:
     if call.name not in tools:
         return ToolResult(error=f"there is no tool {call.name!r}")
     try:

@@ -32,7 +32,7 @@ def new(kind: Kind, name: str, folder: str) -> dict[str, str] | None:
 
 def _instruction(stem: str, suffix: str) -> Json:
     return {
-        "description": f"What is to be done here ({_said(stem)}), as you would tell it to {_WHO[suffix]}.",
+        "description": f"What is to be done here ({_title_of(stem)}), as you would tell it to {_WHO[suffix]}.",
         "type": "object",
         "properties": {"result": {"description": "What comes out.", "type": "string"}},
         "required": ["result"],
@@ -45,7 +45,7 @@ _WHO = {"": "the model", "_Activity": "the server", "_User": "a person", "_Human
 def _mixin(stem: str) -> Json:
     key = snake(stem)
     return {
-        "description": f"What is added around an instruction ({_said(stem)}).",
+        "description": f"What is added around an instruction ({_title_of(stem)}).",
         "type": "object",
         "properties": {
             f"_{key}_before": {"description": "Asked before the instruction that is put in.", "type": "string"},
@@ -57,7 +57,7 @@ def _mixin(stem: str) -> Json:
 
 
 def _process(stem: str) -> str:
-    said = _said(stem)
+    said = _title_of(stem)
     return f"""\
 // A process: the model asks, the server looks it up, the model proposes, a person decides.
 // The schemas stand here to begin with: `instrc new instruction NAME` makes a vibe to move each into.
@@ -69,5 +69,5 @@ def _process(stem: str) -> str:
 """
 
 
-def _said(stem: str) -> str:
+def _title_of(stem: str) -> str:
     return stem.replace("-", " ")

@@ -73,7 +73,7 @@ _JSON_SCHEMA = re.compile(r"https?://json-schema\.org/(?:(draft-0[4-7]|draft/20(
 _OPENAPI = re.compile(r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w.-]+)?#?")
 
 
-def known(uri: Json) -> Dialect | None:
+def dialect_of_uri(uri: Json) -> Dialect | None:
     """Return the dialect that a `$schema` names; `None` if it is none of those that are read."""
     if uri.__class__ is not str:
         return None
@@ -109,7 +109,7 @@ def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
     return frozenset().union(*(words for name, words in _VOCABULARIES.items() if name not in present))
 
 
-def without(dialect: Dialect, words: frozenset[str]) -> Dialect:
+def without_keywords(dialect: Dialect, words: frozenset[str]) -> Dialect:
     """Return a dialect that does not know some keywords."""
     return replace(dialect, unknown=dialect.unknown | words)
 

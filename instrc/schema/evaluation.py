@@ -89,7 +89,7 @@ class Evaluation:
             case "allOf" | "anyOf" | "oneOf" if held.__class__ is list:
                 answers = [self.of(value, branch, depth + 1) for branch in held]
                 if keyword == "oneOf":
-                    return _one(answers)
+                    return _exactly_one(answers)
                 return _all(answers) if keyword == "allOf" else _not(_all(map(_not, answers)))
             case "not":
                 return _not(self.of(value, held, depth + 1))
@@ -180,7 +180,7 @@ def _not(answer: Answer) -> Answer:
     return None if answer is None else not answer
 
 
-def _one(answers: list[Answer]) -> Answer:
+def _exactly_one(answers: list[Answer]) -> Answer:
     """Tell whether exactly one answer is yes."""
     if answers.count(True) > 1:
         return False

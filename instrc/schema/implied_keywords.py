@@ -47,7 +47,7 @@ def _type(_question: Question, _left: Schema, keyword: str, right: Schema, _dept
     return types_of(right[keyword]) is not None and kinds <= kinds_of_types(right[keyword])
 
 
-def _bound(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
+def _bound_implied(_question: Question, left: Schema, keyword: str, right: Schema, _depth: int, kinds: Kinds) -> bool:
     value = right[keyword]
     if not is_number(value):
         return False
@@ -221,7 +221,7 @@ def _any_of(question: Question, left: Schema, keyword: str, right: Schema, depth
 _MANY_KINDS = 7
 
 
-def _one_of(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
+def _one_of_implied(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     branches = right[keyword]
     if branches.__class__ is not list:
         return False
@@ -251,7 +251,7 @@ def _reference(question: Question, left: Schema, keyword: str, right: Schema, de
 
 _IMPLIED: dict[str, Law] = {
     "type": _type,
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound_implied),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _size),
     "multipleOf": _step,
     "uniqueItems": _unique,
@@ -267,7 +267,7 @@ _IMPLIED: dict[str, Law] = {
     **dict.fromkeys(("contains", "minContains", "maxContains"), _contains),
     "allOf": _all_of,
     "anyOf": _any_of,
-    "oneOf": _one_of,
+    "oneOf": _one_of_implied,
     "not": _not,
     **dict.fromkeys(("if", "then", "else"), _if),
     "$ref": _reference,

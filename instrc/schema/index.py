@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, as_object
-from instrc.schema.dialects import LATEST, NULLABLE, RECURSIVE, Dialect, known, left_out_by, modern, unknown, without
+from instrc.schema.dialects import (
+    LATEST,
+    NULLABLE,
+    RECURSIVE,
+    Dialect,
+    dialect_of_uri,
+    left_out_by,
+    modern,
+    unknown,
+    without_keywords,
+)
 from instrc.schema.resources import Document, Resource
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import held
+from instrc.schema.walk import schemas_under
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -51,11 +61,11 @@ class Index:
         name = uri
         left_out: frozenset[str] = frozenset()
         while True:
-            found = known(name)
+            found = dialect_of_uri(name)
             if found is not None:
                 if found is LATEST and self.default is NULLABLE and name != uri:
                     found = NULLABLE
-                return without(found, left_out) if left_out else found
+                return without_keywords(found, left_out) if left_out else found
             meta = None
             if name.__class__ is str and name not in seen:
                 seen.add(name)
@@ -134,7 +144,7 @@ class Index:
             if keyword in HOLDERS:
                 if keyword in _UNEVALUATED:
                     self.unevaluated = True
-                found += [child for child in held(keyword, value) if child.__class__ is dict]
+                found += [child for child in schemas_under(keyword, value) if child.__class__ is dict]
         return found
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
@@ -164,7 +174,7 @@ class Index:
                 if fragment and year < 2019:
                     resource.anchors.setdefault(fragment, node)
         if resource is within and named is not None and not is_root:
-            spoken = known(named)
+            spoken = dialect_of_uri(named)
             if spoken is not None and spoken is not within.dialect and (spoken.old or within.dialect.year < LATEST.year):
                 resource = self.nested[id(node)] = within.in_dialect(spoken)
         year = resource.dialect.year

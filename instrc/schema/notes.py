@@ -37,7 +37,7 @@ class Note:
     def message(self) -> str:
         """Say it in a sentence."""
         said = "left out: " if self.kind == "left-out" else "read as "
-        return f"`{shown(self.what)}` is {said}{self.reason}"
+        return f"`{value_in_words(self.what)}` is {said}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def left_out(path: Path, what: Json, reason: str) -> Reading:
     return Reading({}, (Note(path, what, "left-out", reason),))
 
 
-def shown(value: object) -> str:
+def value_in_words(value: object) -> str:
     """Return a value in a few words."""
     if isinstance(value, dict | list | tuple):
         return ("{…}" if isinstance(value, dict) else "[…]") if value else "{}" if isinstance(value, dict) else "[]"

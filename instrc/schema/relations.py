@@ -58,7 +58,7 @@ class _Answering:
             left = _ANYTHING
         if left.__class__ is not dict or (right is not False and right.__class__ is not dict):
             return False
-        return self._once("implies", left, right, depth, kinds)
+        return self._decide_once("implies", left, right, depth, kinds)
 
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Tell whether no instance of some kinds satisfies both of two schemas."""
@@ -67,9 +67,9 @@ class _Answering:
         left, right = (_ANYTHING if schema is True else schema for schema in (left, right))
         if left.__class__ is not dict or right.__class__ is not dict:
             return False
-        return self._once("disjoint", left, right, depth, kinds)
+        return self._decide_once("disjoint", left, right, depth, kinds)
 
-    def _once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
+    def _decide_once(self, what: str, left: dict[str, Json], right: Json, depth: int, kinds: frozenset[str]) -> bool:
         """Answer a question once; one that comes back to itself, or takes too long, is answered with no."""
         key = (what, id(left), id(right), kinds)
         found = self.known.get(key)

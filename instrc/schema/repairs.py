@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.schema.laws import TYPES, is_number
-from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as, shown
+from instrc.schema.notes import Note, Reading, Schema, as_written, left_out, read_as, value_in_words
 from instrc.schema.type_words import any_of, schema_of
 from instrc.schema.vocabulary import KEYWORDS, Shape
 from instrc.schema.walk import Path, is_schema
@@ -36,10 +36,10 @@ def _type(keyword: str, path: Path, schema: Schema) -> Reading:
     each = value if value.__class__ is list else [value]
     read = [_one_type(item) for item in each]
     if not read or None in read:
-        return left_out(path, keyword, "it is empty" if value in ("", []) else f"{shown(value)!r} is no type")
+        return left_out(path, keyword, "it is empty" if value in ("", []) else f"{value_in_words(value)!r} is no type")
     found = any_of([one for one in read if one is not None])
     keywords = {word: part for word, part in found.items() if word == keyword or word not in schema}
-    return read_as(keywords, path, value, _said(found), "word" if value.__class__ is str else "repair")
+    return read_as(keywords, path, value, _type_in_words(found), "word" if value.__class__ is str else "repair")
 
 
 def _one_type(item: Json) -> Schema | None:
@@ -50,7 +50,7 @@ def _one_type(item: Json) -> Schema | None:
     return schema_of(item) if item.__class__ is str else None
 
 
-def _said(schema: Schema) -> str:
+def _type_in_words(schema: Schema) -> str:
     if schema.keys() <= {"type", "uniqueItems"} and schema:
         names = schema["type"] if schema["type"].__class__ is list else [schema["type"]]
         return " or ".join(f"`{name}`" for name in names)
@@ -155,7 +155,7 @@ def _additional_items(keyword: str, path: Path, _schema: Schema) -> Reading:
     return read_as({}, path, keyword, "`items` behind a list of them, and as nothing elsewhere", "dialect")
 
 
-def _named(keyword: str, path: Path, schema: Schema) -> Reading:
+def _read_named_schemas(keyword: str, path: Path, schema: Schema) -> Reading:
     return (
         as_written(keyword, schema)
         if schema[keyword].__class__ is dict
@@ -208,7 +208,7 @@ _BY_SHAPE: dict[Shape, Reader] = {
     "flag": _flag,
     "schema": _schema,
     "schemas": _several,
-    "named": _named,
+    "named": _read_named_schemas,
     "schema or schemas": _items,
     "named or names": _dependencies,
     "values": _examples,

@@ -134,10 +134,12 @@ def _without_dialect(node: Json) -> Json:
 
 def _violation(error: ValidationError) -> Violation:
     keyword = error.validator if isinstance(error.validator, str) else "false"
-    return Violation(pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shortened(str(error.message)))
+    return Violation(
+        pointer(error.absolute_path), keyword, pointer(error.absolute_schema_path), _shorten_message(str(error.message))
+    )
 
 
-def _shortened(message: str) -> str:
+def _shorten_message(message: str) -> str:
     """Return a message without the middle of a long value: what is wrong with it stands at the end."""
     return message if len(message) <= TOLD_WORDS else f"{message[:TOLD_HEAD]} … {message[TOLD_HEAD + 3 - TOLD_WORDS :]}"
 

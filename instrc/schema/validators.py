@@ -89,10 +89,10 @@ def _additional_properties(validator: Any, extra: Json, instance: Json, schema: 
         for key in left:
             yield from validator.descend(instance[key], extra, path=key)
     elif extra is False and left:
-        yield ValidationError(f"Additional properties are not allowed ({_listed(left)} unexpected)")
+        yield ValidationError(f"Additional properties are not allowed ({_were_listed(left)} unexpected)")
 
 
-def _listed(keys: list[str]) -> str:
+def _were_listed(keys: list[str]) -> str:
     return f"{', '.join(map(repr, keys))} {'was' if len(keys) == 1 else 'were'}"
 
 
@@ -109,7 +109,7 @@ def _unevaluated_properties(validator: Any, rest: Json, instance: Json, schema: 
     )
     left = [key for key in instance if key not in evaluated]
     if rest is False and left:
-        yield ValidationError(f"Unevaluated properties are not allowed ({_listed(left)} unexpected)")
+        yield ValidationError(f"Unevaluated properties are not allowed ({_were_listed(left)} unexpected)")
     elif isinstance(rest, dict):
         for key in left:
             yield from validator.descend(instance[key], rest, path=key)

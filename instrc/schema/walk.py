@@ -19,7 +19,7 @@ TRIVIAL: tuple[Json, ...] = (True, {})
 """Schemas that everything satisfies."""
 
 
-def held(keyword: str, value: Json) -> Iterable[Json]:
+def schemas_under(keyword: str, value: Json) -> Iterable[Json]:
     """Return what stands where a keyword holds schemas; nothing for other keywords and for values they cannot have."""
     if value.__class__ is dict:
         return value.values() if keyword in NAMED else (value,) if keyword in ONE else ()

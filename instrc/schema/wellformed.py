@@ -41,7 +41,7 @@ def problems_of(schema: Json, locate: Callable[[str], Span | None] | None = None
     `locate` gives the place of a JSON Pointer.
     """
     if not is_schema(schema):
-        found: dict[Path, str] = {(): f"{_shown(schema)} is not an object or a boolean"}
+        found: dict[Path, str] = {(): f"{_value_in_words(schema)} is not an object or a boolean"}
     elif next(doubtful(schema), None) is None:
         return ()
     else:
@@ -109,10 +109,10 @@ def _judged(schema: Json) -> Iterator[tuple[Path, str]]:
 
 def _parts(schema: Json) -> Iterator[tuple[Path, Json]]:
     """Yield a schema and the schemas in it that name a draft of their own, outer ones first."""
-    from instrc.schema.dialects import known  # only where the gate has a doubt
+    from instrc.schema.dialects import dialect_of_uri  # only where the gate has a doubt
 
     for path, node in walk(schema):
-        if not path or (node.__class__ is dict and "$schema" in node and known(node["$schema"]) is not None):
+        if not path or (node.__class__ is dict and "$schema" in node and dialect_of_uri(node["$schema"]) is not None):
             yield path, node
 
 
@@ -150,9 +150,9 @@ def _errors(draft: Any, schema: Json) -> Iterator[tuple[Path, str]]:
 
 def _older_draft(schema: Json, drafts: Any) -> Any:
     """Return the validator class of the older draft that a schema names; `None` for 2020-12, unknown names and none."""
-    from instrc.schema.dialects import known  # as above
+    from instrc.schema.dialects import dialect_of_uri  # as above
 
-    dialect = known(schema.get("$schema")) if schema.__class__ is dict else None
+    dialect = dialect_of_uri(schema.get("$schema")) if schema.__class__ is dict else None
     names = {4: "Draft4", 6: "Draft6", 7: "Draft7", 2019: "Draft201909"}
     return getattr(drafts, f"{names[dialect.year]}Validator") if dialect is not None and dialect.year in names else None
 
@@ -163,18 +163,18 @@ def _reason(error: Any) -> str:
     match error.validator:
         case "type":
             names = [wanted] if isinstance(wanted, str) else list(wanted)
-            return f"{_shown(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
+            return f"{_value_in_words(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
         case "enum" | "anyOf" if "type" in list(error.absolute_path)[-2:]:
-            return "it is empty" if value == [] else f"{_shown(value)} is not a type"
+            return "it is empty" if value == [] else f"{_value_in_words(value)} is not a type"
         case "minItems":
             return "it is empty"
         case "uniqueItems":
             return "it says something twice"
         case "minimum" | "exclusiveMinimum":
-            return f"{_shown(value)} is too small"
+            return f"{_value_in_words(value)} is too small"
         case "pattern":
-            return f"{_shown(value)} is not written as this keyword wants it"
-    return f"{_shown(value)} is not what this keyword holds"
+            return f"{_value_in_words(value)} is not written as this keyword wants it"
+    return f"{_value_in_words(value)} is not what this keyword holds"
 
 
 _NOUNS = {
@@ -188,7 +188,7 @@ _NOUNS = {
 }
 
 
-def _shown(value: Json) -> str:
+def _value_in_words(value: Json) -> str:
     if value.__class__ is dict:
         return "an object"
     if value.__class__ is list:

@@ -197,7 +197,9 @@ class Builder:
         return When((branch, *following.branches), following.otherwise, Span(self.source, start, end))
 
     def each(self, values: Values, start: int, end: int) -> Each:
-        return Each(self._name(values[1]), values[3], self._bound(values, "MAX"), values[-1], Span(self.source, start, end))
+        return Each(
+            self._name(values[1]), values[3], self._number_after(values, "MAX"), values[-1], Span(self.source, start, end)
+        )
 
     def count(self, values: Values, start: int, end: int) -> Literal:
         return self.literal(values, start, end)
@@ -220,8 +222,8 @@ class Builder:
             rounds.source,
             rounds.body,
             self._condition(tests),
-            self._bound(bounds, "MAX"),
-            self._bound(bounds, "KEEP"),
+            self._number_after(bounds, "MAX"),
+            self._number_after(bounds, "KEEP"),
             values[4] if len(values) > 3 else None,
             Span(self.source, start, end),
         )
@@ -229,7 +231,7 @@ class Builder:
     def _name(self, token: Token) -> Name:
         return Name(self.text(token), Span(self.source, token.start, token.end))
 
-    def _bound(self, values: Values, word: str) -> Literal | None:
+    def _number_after(self, values: Values, word: str) -> Literal | None:
         """Return the number after a word."""
         for at, value in enumerate(values):
             if isinstance(value, Token) and value.kind == word:

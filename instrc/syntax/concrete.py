@@ -41,7 +41,7 @@ def read_tree(source: Source) -> Tree:
     for word in words:
         leaves.append(Leaf(word.kind, source.text[word.start : word.end], word.start, _trivia(source.text[end : word.start])))
         end = word.end
-    root = Phrase("program", tuple(_placed(leaves, collector.kept)), 0, end)
+    root = Phrase("program", tuple(_root_children(leaves, collector.kept)), 0, end)
     return Tree(source, root, _trivia(source.text[end:]))
 
 
@@ -97,7 +97,7 @@ class _Collector(Builder):
         return found
 
 
-def _placed(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
+def _root_children(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
     """Return the children of the root: statements of these leaves, what stands between them, what is broken."""
     children: list[Node] = []
     place = 0
@@ -108,7 +108,7 @@ def _placed(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
         last = first
         while last < len(leaves) and leaves[last].start < statement.end:
             last += 1
-        whole = _whole(statement, leaves[first:last])
+        whole = _complete_phrase(statement, leaves[first:last])
         if whole is not None:
             children += _between(leaves[place:first])
             children.append(whole)
@@ -116,7 +116,7 @@ def _placed(leaves: list[Leaf], statements: list[Phrase]) -> list[Node]:
     return children + _between(leaves[place:])
 
 
-def _whole(statement: Phrase, leaves: list[Leaf]) -> Phrase | None:
+def _complete_phrase(statement: Phrase, leaves: list[Leaf]) -> Phrase | None:
     """Return a statement of leaves that are complete; `None` if words were put into it or left out of it."""
     place = 0
     open_: list[tuple[Phrase, list[Node], int]] = [(statement, [], 0)]

@@ -134,7 +134,7 @@ def _row(source: Source, row: Sequence[Statement], *, top: bool) -> Iterator[Pro
     for at, statement in enumerate(row):
         before = row[at - 1] if at else None
         following = row[at + 1] if at + 1 < len(row) else None
-        joined = before is not None and _joined(source, before, statement)
+        joined = before is not None and _share_line(source, before, statement)
         if skip and joined:
             continue
         problem = _mistake(source, row, at, before if joined else None, following, top=top)
@@ -151,7 +151,7 @@ def _mistake(
     if not isinstance(statement, Binding | Anonymous):
         return None
     first, last = _ends(statement.value)
-    joined = following is not None and _joined(source, statement, following)
+    joined = following is not None and _share_line(source, statement, following)
     match first:
         case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             _first_of(following), Literal
@@ -188,7 +188,7 @@ def _beside(
     """Return the mistake of a string, of braces or of a word of blocks, by what stands beside it."""
     first, last = _ends(statement.value)
     beside = _first_of(following)
-    joined = following is not None and _joined(source, statement, following)
+    joined = following is not None and _share_line(source, statement, following)
     touching = beside is not None and beside.span.start == last.span.end
     touched = touching and isinstance(beside, Literal) and isinstance(beside.value, str)
     match first:
@@ -239,7 +239,7 @@ def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
     alone = True
     for count, (one, other) in enumerate(zip(row[at:], row[at + 1 :], strict=False), 1):
         name = _first(one)
-        if not isinstance(name, Name) or not _joined(source, one, other):
+        if not isinstance(name, Name) or not _share_line(source, one, other):
             return None
         behind = _first(other)
         alone = alone and isinstance(one, Anonymous) and one.value is name and name.text not in FOREIGN
@@ -249,7 +249,7 @@ def _prose(source: Source, row: Sequence[Statement], at: int) -> Problem | None:
     return None
 
 
-def _joined(source: Source, one: Statement, other: Statement) -> bool:
+def _share_line(source: Source, one: Statement, other: Statement) -> bool:
     """Tell whether two statements stand on one line with nothing but spaces between them."""
     return not source.text[one.span.end : other.span.start].strip(" \t")
 

@@ -189,7 +189,7 @@ class Scanner:
             self._take("STRING", start, offset + 1, self.text[start + 1 : offset])
             return offset + 1
         line_end = self._line_end(start)
-        if nested := self._nested(start):
+        if nested := self._ending_quote(start):
             self.problems.append(NestedQuotes(at=nested))
             self._spoil_line(start, line_end)
             self._take("STRING", start, line_end, self.text[start + 1 : line_end])
@@ -204,7 +204,7 @@ class Scanner:
         self._take("STRING", start, end, self.text[start + 1 : end])
         return end
 
-    def _nested(self, start: int) -> Span | None:
+    def _ending_quote(self, start: int) -> Span | None:
         """Return the quote that ended a string too early, as the second one of `'it's'` does."""
         if len(self.tokens) < 2:
             return None

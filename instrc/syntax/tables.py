@@ -57,7 +57,7 @@ class Tables(NamedTuple):
 def tables() -> Tables:
     """Return the tables of the grammar."""
     grammar = resources.read("grammar", GRAMMAR)
-    return _prepared(_kept(grammar) or build(grammar))
+    return _prepared(_kept_tables(grammar) or build(grammar))
 
 
 def build(grammar: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def build(grammar: str) -> dict[str, Any]:
     }
 
 
-def _kept(grammar: str) -> dict[str, Any] | None:
+def _kept_tables(grammar: str) -> dict[str, Any] | None:
     """Return the tables that are kept, if they are whole and of this very grammar."""
     try:
         kept = orjson.loads(resources.read("grammar", TABLES))

@@ -15,7 +15,7 @@ from instrc.problems.problem import CompileError
 from instrc.source import Source
 from instrc.vibes.lock import NAME, open_lock
 from instrc.vibes.registry import Registry
-from instrc.vibes.settings import Settings, read_settings, shown
+from instrc.vibes.settings import Settings, read_settings, readable_path
 from instrc.vibes.vibe import MAX_BYTES
 
 _ENDINGS = (".json", ".aug")
@@ -92,7 +92,7 @@ class Surroundings:
     def lock_place(self, source: Path | None) -> Path:
         """Return where the lock of a source file is: beside the settings of its project, else in the working folder."""
         file = self.settings(source).file
-        return shown(file.parent / NAME) if file is not None else Path(NAME)
+        return readable_path(file.parent / NAME) if file is not None else Path(NAME)
 
     def registries(self) -> tuple[Registry, ...]:
         """Return all registries that have been asked for."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from instrc import resources
-from instrc.arguments import shown
+from instrc.arguments import excerpt
 from instrc.jsontext import dumps
 from instrc.limits import LOCK_BYTES
 from instrc.problems.problem import CompileError
@@ -64,7 +64,8 @@ class Lock:
     def text(self) -> str:
         """Return the lock as it is written."""
         tables = [
-            "\n[[vibe]]\n" + "".join(f"{name} = {_quoted(getattr(entry, name))}\n" for name in _FIELDS) for entry in self.entries
+            "\n[[vibe]]\n" + "".join(f"{name} = {_toml_string(getattr(entry, name))}\n" for name in _FIELDS)
+            for entry in self.entries
         ]
         return f"{_HEAD}version = {FORMAT}\n{''.join(tables)}"
 
@@ -106,7 +107,7 @@ def read_lock(path: Path, text: str) -> Lock:
         raise _invalid(path, text, error.reason) from None
     version, tables = document.get("version"), document.get("vibe", [])
     if not isinstance(version, int) or version != FORMAT:
-        raise _invalid(path, text, f"its version is {shown(version)}, not {FORMAT}")
+        raise _invalid(path, text, f"its version is {excerpt(version)}, not {FORMAT}")
     if not isinstance(tables, list):
         raise _invalid(path, text, "`vibe` is a list of tables")
     return Lock(path, tuple(sorted(_entry(path, text, table) for table in tables)))
@@ -152,6 +153,6 @@ def _version(uri: str) -> str:
     return uri[len(evergreen_of(uri)) + 1 :]
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return a text as a basic string of TOML, which JSON's is."""
     return dumps(text, indent=False).replace("\x7f", "\\u007f")

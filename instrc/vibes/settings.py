@@ -63,14 +63,14 @@ def read_settings(folder: Path) -> Settings:
     return Settings()
 
 
-def shown(path: Path) -> Path:
+def readable_path(path: Path) -> Path:
     """Return a path as a person would write it here: relative if it lies below the working folder."""
     below = os.path.relpath(path)
     return path if below.startswith("..") else Path(below)
 
 
 def _read(file: Path) -> Settings:
-    name = shown(file).as_posix()
+    name = readable_path(file).as_posix()
     try:
         data = read_regular(str(file), SETTINGS_BYTES + 1)
         text = data.decode("utf-8-sig")
@@ -144,7 +144,7 @@ class _Reader:
         for item, folder in folders:
             if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
                 self._wrong(key, f"there is no folder `{item if len(item) <= 80 else item[:79] + '…'}`", word=item)
-        return tuple(shown(folder) for _, folder in folders)
+        return tuple(readable_path(folder) for _, folder in folders)
 
     def _keywords(self) -> frozenset[str]:
         written = self.table.get("keywords", [])

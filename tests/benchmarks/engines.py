@@ -81,7 +81,7 @@ def bare_dbos(steps: int) -> float:
         config={
             "name": "bare",
             "system_database_url": place.url.render_as_string(),
-            "system_database_engine": store.opened(place),
+            "system_database_engine": store.open_engine(place),
             "serializer": store.SERIALIZER,
             "log_level": "CRITICAL",
         }

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from instrc.cli.progress import watched
+from instrc.cli.progress import with_progress
 
 
 class Screen(io.StringIO):
@@ -17,19 +17,19 @@ class Screen(io.StringIO):
 
 def test_all_paths_come_in_their_order_with_and_without_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [str(number) for number in range(50)]
-    assert list(watched(paths, "Checking")) == paths
+    assert list(with_progress(paths, "Checking")) == paths
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    assert list(watched(paths, "Checking", patience=-1)) == paths
+    assert list(with_progress(paths, "Checking", patience=-1)) == paths
     assert "Checking" in screen.getvalue()
 
 
 def test_quick_runs_and_pipes_show_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     screen, pipe = Screen(), io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    assert list(watched(["a", "b"], "Checking")) == ["a", "b"]
-    assert list(watched(["a"], "Checking", patience=-1)) == ["a"]
+    assert list(with_progress(["a", "b"], "Checking")) == ["a", "b"]
+    assert list(with_progress(["a"], "Checking", patience=-1)) == ["a"]
     monkeypatch.setattr(sys, "stderr", pipe)
-    assert list(watched(["a", "b"], "Checking", patience=-1)) == ["a", "b"]
+    assert list(with_progress(["a", "b"], "Checking", patience=-1)) == ["a", "b"]
     assert screen.getvalue() == pipe.getvalue() == ""

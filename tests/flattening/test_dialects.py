@@ -10,7 +10,7 @@ import pytest
 
 from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
-from instrc.schema.dialects import DRAFT_4, known, modern
+from instrc.schema.dialects import DRAFT_4, dialect_of_uri, modern
 from instrc.schema.upgrade import upgrade
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
@@ -193,7 +193,7 @@ def test_nullable_is_read_if_asked_for(old: Any, new: Any) -> None:
     ],
 )
 def test_schema_decides_the_dialect(uri: Any, name: str | None) -> None:
-    found = known(uri)
+    found = dialect_of_uri(uri)
     assert (found.name if found else None) == name
 
 

@@ -15,9 +15,9 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.arguments import raw_call, strip_reasoning
 from instrc.lifting.replies.parts import is_part, part
 from instrc.lifting.replies.plain import plain
-from instrc.lifting.replies.reply import RawCall, Reply, joined
+from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.replies.responses import choice_of, is_choice, response
-from instrc.lifting.replies.streams import is_stream, pieces_in, whole
+from instrc.lifting.replies.streams import assemble, is_stream, pieces_in
 from instrc.limits import TEXTS_IN_TEXTS
 
 Keys = Callable[[Json], "Ownership"]
@@ -81,7 +81,7 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], repeated: tuple[s
     if found is None and (is_part(answer) or _is_named_call(answer, names)):
         found = part(answer)
     if found is None and is_stream([answer]):
-        found = response(whole([answer]))
+        found = response(assemble([answer]))
     if found is None:
         return Readings(bare)
     ours = owns(answer)
@@ -96,13 +96,13 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
     if not answer or not all(isinstance(item, dict) for item in answer):
         return None
     if all(map(is_part, answer)):
-        return joined(map(part, answer))
+        return join_replies(map(part, answer))
     if is_stream(answer):
-        return response(whole(answer))
+        return response(assemble(answer))
     if all(map(is_choice, answer)):
         return choice_of(answer[0])
     if all(_is_named_call(item, names) for item in answer):
-        return joined(map(part, answer))
+        return join_replies(map(part, answer))
     return response(answer[0]) if len(answer) == 1 else None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.parts import content, message, part
-from instrc.lifting.replies.reply import RawCall, Reply, first, joined, stopped
+from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
 
 
 def _langchain(answer: dict[str, Any]) -> Reply | None:
@@ -30,7 +30,7 @@ def _langchain(answer: dict[str, Any]) -> Reply | None:
             found |= Reply((known,))
     about = answer.get("response_metadata")
     if isinstance(about, dict):
-        found |= joined(stopped(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
+        found |= join_replies(stop_reply(about.get(key)) for key in ("finish_reason", "stop_reason", "stopReason", "done_reason"))
     return found
 
 
@@ -38,7 +38,7 @@ def _pydantic_ai(answer: dict[str, Any]) -> Reply | None:
     """Read a `ModelResponse` of pydantic-ai."""
     if answer.get("kind") != "response" or not isinstance(parts := answer.get("parts"), list):
         return None
-    return content(parts) | stopped(answer.get("finish_reason"))
+    return content(parts) | stop_reply(answer.get("finish_reason"))
 
 
 def _llama_index(answer: dict[str, Any]) -> Reply | None:
@@ -58,7 +58,7 @@ def _bedrock(answer: dict[str, Any]) -> Reply | None:
     output = answer.get("output")
     if not isinstance(output, dict) or not isinstance(said := output.get("message"), dict):
         return None
-    return stopped(answer.get("stopReason")) | message(said)
+    return stop_reply(answer.get("stopReason")) | message(said)
 
 
 def _assistants(answer: dict[str, Any]) -> Reply | None:
@@ -67,7 +67,7 @@ def _assistants(answer: dict[str, Any]) -> Reply | None:
     if answer.get("object") == "thread.run" and not isinstance(action, dict):
         error, details = answer.get("last_error"), answer.get("incomplete_details")
         failure = str(error.get("message") or error.get("code") or "error") if isinstance(error, dict) else None
-        end = stopped(details.get("reason") if isinstance(details, dict) else None) | stopped(answer.get("status"))
+        end = stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
         return Reply(failure=failure) | end
     outputs = action.get("submit_tool_outputs") if isinstance(action, dict) else None
     return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
@@ -77,7 +77,7 @@ def _live(answer: dict[str, Any]) -> Reply | None:
     """Read a message of Gemini's Live API: calls, or what the model says."""
     calls = first(answer, "toolCall", "tool_call")
     if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
-        return joined(part({"functionCall": call}) for call in listed if isinstance(call, dict))
+        return join_replies(part({"functionCall": call}) for call in listed if isinstance(call, dict))
     said = first(answer, "serverContent", "server_content")
     if not isinstance(said, dict):
         return None

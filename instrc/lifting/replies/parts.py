@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lifting.replies.arguments import raw_call
-from instrc.lifting.replies.reply import Reply, first, joined
+from instrc.lifting.replies.reply import Reply, first, join_replies
 
 _THINKING = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
 _CALLS = frozenset({"tool_use", "function_call", "function.call", "custom_tool_call", "tool_call", "tool-call"})
@@ -91,7 +91,7 @@ def content(parts: Json, *, calls: bool = True) -> Reply:
     if not isinstance(parts, list):
         return Reply()
     said = (item if isinstance(item, dict) else {"text": item} for item in parts)  # LangChain lets texts stand bare in a list
-    return joined(part(item, calls=calls) for item in said)
+    return join_replies(part(item, calls=calls) for item in said)
 
 
 def message(said: Json) -> Reply:
@@ -100,7 +100,7 @@ def message(said: Json) -> Reply:
         return Reply()
     found = Reply(refusal=said["refusal"]) if isinstance(said.get("refusal"), str) and said["refusal"] else Reply()
     listed = said.get("tool_calls")
-    found |= joined(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
+    found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):
         found |= part({"function_call": call})
     parts = next((said[key] for key in ("content", "parts", "blocks") if key in said), None)

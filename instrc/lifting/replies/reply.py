@@ -73,7 +73,7 @@ class Reply:
         )
 
 
-def joined(replies: Iterable[Reply]) -> Reply:
+def join_replies(replies: Iterable[Reply]) -> Reply:
     """Return what several replies hold together."""
     whole = Reply()
     for reply in replies:
@@ -81,7 +81,7 @@ def joined(replies: Iterable[Reply]) -> Reply:
     return whole
 
 
-def stopped(reason: Json) -> Reply:
+def stop_reply(reason: Json) -> Reply:
     """Return what the reason says for which a model stopped.
 
     The words of OpenAI, Anthropic, Gemini, Mistral, GigaChat, Ollama and Bedrock differ, so one table holds them all;

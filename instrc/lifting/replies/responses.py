@@ -13,7 +13,7 @@ from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part
-from instrc.lifting.replies.reply import RawCall, Reply, first, joined, stopped
+from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
 
 _OF_A_RESULT = frozenset({"structuredContent", "isError", "structured_content", "is_error"})
 _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type"}
@@ -35,7 +35,7 @@ def _error(answer: dict[str, Any]) -> Reply | None:
         return Reply(failure=error)
     if isinstance(error, dict) and not answer.keys() & {"choices", "candidates"}:
         output = answer.get("output")
-        beside = joined(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
+        beside = join_replies(part(item) for item in (output if isinstance(output, list) else ()) if isinstance(item, dict))
         said = error.get("message")
         return Reply(failure=said if isinstance(said, str) and said else dumps(error, indent=False)) | beside
     if answer.get("object") == "error" or (_is_refused(answer.get("status")) and isinstance(answer.get("message"), str)):
@@ -65,7 +65,7 @@ def _choices(answer: dict[str, Any]) -> Reply | None:
 
 def choice_of(choice: dict[str, Any]) -> Reply:
     """Return what one choice holds."""
-    found = stopped(choice.get("finish_reason"))
+    found = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
         return found | message(said)
     text = choice.get("text")  # plain completions
@@ -81,7 +81,7 @@ def _candidates(answer: dict[str, Any]) -> Reply | None:
     for candidate in (candidates or ())[:1] if isinstance(candidates, list) else ():
         if isinstance(candidate, dict):
             why = first(candidate, "finishMessage", "finish_message")
-            end = stopped(first(candidate, "finishReason", "finish_reason"))
+            end = stop_reply(first(candidate, "finishReason", "finish_reason"))
             if end.malformed and isinstance(why, str):
                 end = Reply(malformed=f"{end.malformed}: {why}")
             found |= end | message(candidate.get("content") or {})
@@ -99,9 +99,9 @@ def _output(answer: dict[str, Any]) -> Reply | None:
     is_response = any(answer.get("object") == kind for kind in ("response", "realtime.response"))
     if not is_response and not typed and not all(map(is_part, output)):
         return None
-    found = joined(part(item) for item in output if isinstance(item, dict))
+    found = join_replies(part(item) for item in output if isinstance(item, dict))
     details = first(answer, "incomplete_details", "status_details")
-    found |= stopped(details.get("reason") if isinstance(details, dict) else None) | stopped(answer.get("status"))
+    found |= stop_reply(details.get("reason") if isinstance(details, dict) else None) | stop_reply(answer.get("status"))
     return found | Reply(cut=answer.get("status") == "incomplete" and found.refusal is None)
 
 
@@ -126,7 +126,7 @@ def _mcp(answer: dict[str, Any]) -> Reply | None:
 
 def _ollama(answer: dict[str, Any]) -> Reply | None:
     """Read `/api/chat` and `/api/generate`."""
-    end = stopped(answer.get("done_reason"))
+    end = stop_reply(answer.get("done_reason"))
     if isinstance(said := answer.get("message"), dict) and ("role" in said or "tool_calls" in said):
         return end | message(said)
     if isinstance(text := answer.get("response"), str) and "done" in answer:
@@ -139,13 +139,15 @@ def _messages(answer: dict[str, Any]) -> Reply | None:
     listed = answer.get("messages")
     if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
         return None
-    return stopped(answer.get("finish_reason")) | joined(stopped(item.get("finish_reason")) | message(item) for item in listed)
+    return stop_reply(answer.get("finish_reason")) | join_replies(
+        stop_reply(item.get("finish_reason")) | message(item) for item in listed
+    )
 
 
 def _message(answer: dict[str, Any]) -> Reply | None:
     """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
     if isinstance(answer.get("tool_calls"), list) or "stop_reason" in answer or answer.get("role") in ("assistant", "model"):
-        return stopped(answer.get("stop_reason")) | message(answer)
+        return stop_reply(answer.get("stop_reason")) | message(answer)
     if isinstance(parts := answer.get("parts"), list) and all(isinstance(item, dict) for item in parts):
         return message(answer)
     return None

@@ -57,7 +57,7 @@ def is_stream(pieces: Json) -> bool:
     return any(all(map(mark, pieces)) for mark, _ in _KINDS)
 
 
-def whole(pieces: list[_Piece]) -> Json:
+def assemble(pieces: list[_Piece]) -> Json:
     """Return the response that the pieces of a stream make, in the provider's own envelope."""
     return next((join(pieces) for mark, join in _KINDS if all(map(mark, pieces))), pieces)
 

@@ -146,7 +146,7 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
     return found
 
 
-def _marked(match: re.Match[str]) -> list[RawCall]:
+def _read_marked(match: re.Match[str]) -> list[RawCall]:
     """Read a name and JSON arguments between marks, as DeepSeek and Kimi write them."""
     name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", match["name"].strip())
     return [raw_call(name, match["body"].strip())]
@@ -162,13 +162,13 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
             r"(?P<body>.*?)(?:<[|｜]tool▁call▁end[|｜]>|\Z)",
             re.DOTALL,
         ),
-        _marked,
+        _read_marked,
     ),
     (
         re.compile(
             r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?:<\|tool_call_end\|>|\Z)", re.DOTALL
         ),
-        _marked,
+        _read_marked,
     ),
     (
         re.compile(r"<invoke\s+name=[\"'](?P<name>[^\"']+)[\"']>(?P<body>.*?)(?:</invoke>|\Z)", re.DOTALL),

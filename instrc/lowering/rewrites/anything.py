@@ -29,7 +29,7 @@ def anything(dialect: Dialect, node: Json) -> Variant:
     return Variant("string", {"type": "string"}, TextCodec(), ("Any JSON value, written as JSON text.",), node=node)
 
 
-def written(context: Context, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
+def anything_variant(context: Context, node: Json, reason: str, progress: Progress) -> tuple[Variant, Progress]:
     """Return the form of a value whose schema cannot be said; each of its constraints is a loss."""
     progress = progress.lose_all(node, f"{reason}; it is checked when the answer is lifted")
     form = anything(context.dialect, node)

@@ -108,7 +108,7 @@ def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definit
 
     def resolve(reference: str) -> Json:
         body = definitions.bodies.get(reference.rsplit("/", 1)[-1])
-        return None if body is None else _closed(body, dialect)
+        return None if body is None else _close_objects(body, dialect)
 
     for number, (left, right) in enumerate(combinations(range(len(forms)), 2)):
         if forms[left].codec == forms[right].codec:
@@ -120,19 +120,19 @@ def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definit
 
 def _as_answered(body: JsonObject, dialect: Dialect) -> JsonObject:
     """Return the schema of answers by which a form is told from others: an empty list tells nothing."""
-    body = _closed(body, dialect)
+    body = _close_objects(body, dialect)
     return {**body, "minItems": max(1, bound(body, "minItems") or 0)} if body.get("type") == "array" else body
 
 
-def _closed(body: JsonObject, dialect: Dialect) -> JsonObject:
+def _close_objects(body: JsonObject, dialect: Dialect) -> JsonObject:
     """Return a schema whose objects are closed: where a target cannot say so, the one is meant that declares what there is."""
     if dialect.closed:
         return body
-    closed = rebuild(body, _shut)
+    closed = rebuild(body, _close_node)
     return closed if isinstance(closed, dict) else body
 
 
-def _shut(node: Json) -> Json:
+def _close_node(node: Json) -> Json:
     if not isinstance(node, dict) or node.get("type") != "object":
         return node
     if not node.keys().isdisjoint({"additionalProperties", "patternProperties"}):

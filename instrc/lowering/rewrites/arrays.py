@@ -43,7 +43,7 @@ def arrays(node: JsonObject, context: Context, progress: Progress, forms: Forms)
     if prefix and (context.dialect.tuples == "object" or "prefixItems" not in context.dialect.keywords):
         form, progress = _tuple(node, context, progress, forms)
     elif prefix:
-        form, progress = _kept(node, rest, context, progress, forms)
+        form, progress = _keep_tuple(node, rest, context, progress, forms)
     else:
         form, progress = _list(node, rest, context, progress, forms)
     return (form.after(said_of_each(node, lost)) if form is not None and lost else form), progress
@@ -57,7 +57,7 @@ def _most(node: JsonObject) -> int | float:
 def _written(node: JsonObject, reason: str, context: Context, progress: Progress) -> tuple[Variant | None, Progress]:
     """Write an array as JSON text."""
     typed: JsonObject = {**node, "type": "array"}
-    return anything.written(context, typed, reason, progress.derive(typed, node))
+    return anything.anything_variant(context, typed, reason, progress.derive(typed, node))
 
 
 def _uncounted(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[tuple[str, ...], Progress]:
@@ -125,7 +125,9 @@ def _list(node: JsonObject, rest: Json, context: Context, progress: Progress, fo
     return Variant("array", {"type": "array", "items": {"type": "string"}}, notes=("Always empty.",), node=node), progress
 
 
-def _kept(node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms) -> tuple[Variant | None, Progress]:
+def _keep_tuple(
+    node: JsonObject, rest: Json, context: Context, progress: Progress, forms: Forms
+) -> tuple[Variant | None, Progress]:
     """Keep a tuple as it is: Gemini's JSON Schema form, llguidance and xgrammar take it."""
     bodies: list[Json] = []
     codecs: list[Codec] = []

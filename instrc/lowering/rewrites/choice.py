@@ -14,7 +14,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, freeze
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.names import legal, unique
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites import anything
 from instrc.lowering.variants import Variant, listed_values, table
@@ -32,7 +32,7 @@ def choice(forms: Sequence[Variant], dialect: Dialect, progress: Progress) -> tu
         text, progress = anything.texts(scalars, progress)
         scalars = [text]
     if not containers:
-        notes: JsonObject = {"description": joined(*scalars[0].notes)} if scalars[0].notes else {}
+        notes: JsonObject = {"description": join_notes(*scalars[0].notes)} if scalars[0].notes else {}
         return {**scalars[0].body, **notes}, scalars[0].codec, progress
     reason = "is one of several, which the target cannot tie to the name of the choice"
     for form in forms:
@@ -68,7 +68,7 @@ def _named(forms: Sequence[Variant], dialect: Dialect) -> tuple[JsonObject, Code
         if form.kind == "null":
             of[label] = Choice(None)
             continue
-        text = joined(form.text, *form.notes) or f"If the choice is {label}."
+        text = join_notes(form.text, *form.notes) or f"If the choice is {label}."
         properties[label] = {"description": text, **form.body}
         of[label] = Choice(label, form.codec, without_annotations(form.body))
     words: list[Json] = [*labels]

@@ -9,7 +9,7 @@ from instrc.ir.codec import Codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.context import Context, Forms
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.rewrites import unions
 from instrc.lowering.variants import Variant
@@ -53,7 +53,7 @@ class Together(NamedTuple):
 
 def together(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Together:
     """Return one schema for several forms, and what became of them."""
-    forms, progress = unions.merged(context, forms, progress)
+    forms, progress = unions.merge_variants(context, forms, progress)
     if not forms:
         return Together(Fitted(None, None, progress), forms)
     shared = [text for text in forms[0].notes if all(text in form.notes for form in forms if form.kind != "null")]
@@ -69,7 +69,7 @@ def _described(
 ) -> tuple[JsonObject, Progress]:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
-        text = joined(*notes) if notes else None
+        text = join_notes(*notes) if notes else None
         return (_headed({"description": text}, body, {}) if text else body), progress
     head: JsonObject = {}
     tail: JsonObject = {}
@@ -92,7 +92,7 @@ def _described(
             description = title
         else:
             progress = progress.lose(node, "title", "annotation", "has no place beside the description")
-    if text := joined(description, *notes) if notes else description:
+    if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
     return (_headed(head, body, tail) if head or tail else body), progress
 

@@ -22,7 +22,7 @@ from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.combine import fit, together
 from instrc.lowering.rewrites.counts import counted, counted_entries
-from instrc.lowering.rewrites.patterns import spelled
+from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 
@@ -64,7 +64,7 @@ def maps(
 ) -> tuple[Variant | None, Progress]:
     """Say an object none of whose properties is declared."""
     if context.dialect.maps == "keep":
-        found, progress = kept(node, Undeclared(others.patterns, others.given), context, progress, forms)
+        found, progress = keep_map(node, Undeclared(others.patterns, others.given), context, progress, forms)
         body, lost, progress = counted(node, {"type": "object", **found.body}, context, progress, more=False)
         form = Variant("object", body, found.codec, (*found.notes, *said_of_each(node, lost)))
     else:
@@ -95,7 +95,7 @@ def _empty(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Vari
     return Variant("object", body, node=node), progress
 
 
-def kept(
+def keep_map(
     node: JsonObject, others: Undeclared, context: Context, progress: Progress, forms: Forms, *, renamed: bool = False
 ) -> tuple[Kept, Progress]:
     """Say undeclared properties with the keywords of JSON Schema: Mistral, vLLM and smolagents take them."""
@@ -106,7 +106,7 @@ def kept(
     by: list[ByPattern] = []
     other: Codec = None
     single = len(patterns) == 1 and not renamed  # llguidance refuses patterns that overlap
-    sent = {pattern: spelled(pattern, context.dialect, "plain") for pattern in patterns} if single else {}
+    sent = {pattern: pattern_for(pattern, context.dialect, "plain") for pattern in patterns} if single else {}
     if sent and "patternProperties" in keywords and None not in sent.values():
         by_pattern: JsonObject = {}
         for pattern, schema in patterns.items():
@@ -200,7 +200,7 @@ def _list_of(entries: Sequence[tuple[str | None, Variant]], context: Context, pr
 
 def _enforced(pattern: str, dialect: Dialect) -> str | None:
     """Return a pattern as a target takes it, if the target holds keys to patterns."""
-    return spelled(pattern, dialect) if "pattern" in dialect.keywords else None
+    return pattern_for(pattern, dialect) if "pattern" in dialect.keywords else None
 
 
 def _entry(

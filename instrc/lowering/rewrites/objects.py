@@ -48,7 +48,7 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
         return None, progress.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
     if (reason := context.too_deep) is not None:
         typed: JsonObject = {**node, "type": "object"}
-        return anything.written(context, typed, reason, progress.derive(typed, node))
+        return anything.anything_variant(context, typed, reason, progress.derive(typed, node))
     rest = node.get("additionalProperties", node.get("unevaluatedProperties"))
     if rest is not None and "additionalProperties" not in node and not _MARKING.isdisjoint(node):
         reason = "is taken for all that is not declared, whatever marks it"
@@ -132,7 +132,7 @@ def _closed(
     elif others.patterns or rest is not False:
         if dialect.maps == "keep":
             renamed = any(found.member is not None and found.member.key is not None for found in properties)
-            kept, progress = maps.kept(node, others, context, progress, forms, renamed=renamed)
+            kept, progress = maps.keep_map(node, others, context, progress, forms, renamed=renamed)
         else:
             more, progress = _list_of_more(node, names, properties, others, context, progress, forms)
     elif not dialect.closed:

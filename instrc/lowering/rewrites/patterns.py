@@ -11,13 +11,13 @@ _REPEATED = re.compile(r"[{,](\d+)(?=[,}])")
 _LITERAL_BRACE = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 
 
-def spelled(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
+def pattern_for(pattern: str, dialect: Dialect, kind: str | None = None) -> str | None:
     """Return a regular expression as it is sent to a target; `None` if the target does not take it."""
     plain = _plain_classes(pattern)
-    return plain if taken(plain, kind or dialect.patterns, dialect.most_repeated) else None
+    return plain if accepts_pattern(plain, kind or dialect.patterns, dialect.most_repeated) else None
 
 
-def taken(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
+def accepts_pattern(pattern: str, kind: str, most_repeated: int | None = None) -> bool:
     """Say whether a target takes a regular expression, and Python reads it too."""
     if most_repeated is not None and any(int(number) > most_repeated for number in _REPEATED.findall(pattern)):
         return False

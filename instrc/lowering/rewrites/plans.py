@@ -92,7 +92,7 @@ def _task(branches: Sequence[JsonObject]) -> Json:
     first = branches[0]
     properties = _properties(first)
     tools: list[Json] = [_tool(branch) for branch in branches]
-    said = "\n".join([_SAID["tool"], *map(_told, branches)])
+    said = "\n".join([_SAID["tool"], *map(_tool_line, branches)])
     name: JsonObject = {"type": "string", "description": _SAID["name"]}
     text: JsonObject = {"type": "string", "description": _SAID["text"]}
     entry: JsonObject = {
@@ -112,7 +112,7 @@ def _task(branches: Sequence[JsonObject]) -> Json:
     }
 
 
-def _told(branch: JsonObject) -> str:
+def _tool_line(branch: JsonObject) -> str:
     """Return the line that tells the model what a tool takes."""
     arguments = _arguments(branch)
     required = required_names(arguments)

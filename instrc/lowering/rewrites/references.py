@@ -60,7 +60,7 @@ def _unrolled(
     often = context.active.count(key) >= context.unroll
     if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > _MOST_ACTIVE:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
-        form, progress = anything.written(context, target, reason, progress)
+        form, progress = anything.anything_variant(context, target, reason, progress)
         return [form], progress
     found, progress = forms(target, replace(context, active=(*context.active, key)), progress)
     text = _description(target)
@@ -80,13 +80,13 @@ def _definition(
     name = definitions.names.get(key)
     if name is None:
         if len(definitions.names) >= PAYLOAD_DEFINITIONS:
-            return anything.written(context, target, "needs more definitions than can be kept apart", progress)
+            return anything.anything_variant(context, target, "needs more definitions than can be kept apart", progress)
         word = ref.rsplit("/", 1)[-1].replace("~1", "_").replace("~0", "_") if ref != "#" else "root"
         name = unique(legal(word, DEFINITION_NAME, "part"), set(definitions.names.values()), DEFINITION_NAME.most)
         progress = progress.with_definitions(definitions.begun(key, name))
         body, codec, progress = fit(target, replace(context, level=1), progress, forms)
         if body is None:  # too late to say that there is no such value: the reference may be in use
-            form, progress = anything.written(context, target, "cannot be satisfied", progress)
+            form, progress = anything.anything_variant(context, target, "cannot be satisfied", progress)
             body, codec, progress = combine(target, [form], context, progress)
         progress = progress.with_definitions(progress.definitions.with_body(name, body, codec))
     return Variant("ref", referring(name), RefCodec(name), node=target), progress

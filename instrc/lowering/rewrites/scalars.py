@@ -13,7 +13,7 @@ from math import ceil, floor, inf
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import JsonObject
 from instrc.lowering.progress import Progress, said_of_each
-from instrc.lowering.rewrites.patterns import spelled
+from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 
@@ -39,7 +39,7 @@ def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Var
     lost: list[str] = []
     pattern, format_at = node.get("pattern"), node.get("format")
     if isinstance(pattern, str):
-        if "pattern" in keywords and (sendable := spelled(pattern, dialect)) is not None:
+        if "pattern" in keywords and (sendable := pattern_for(pattern, dialect)) is not None:
             body["pattern"] = sendable
         else:
             lost.append("pattern")

@@ -24,7 +24,7 @@ from instrc.jsonvalue import Json, JsonObject, as_array, freeze
 from instrc.limits import COMPARED_VARIANTS, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.context import Context, Forms
-from instrc.lowering.notes import joined
+from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
@@ -65,7 +65,7 @@ def branches(node: JsonObject, context: Context, progress: Progress, forms: Form
         each, progress = forms(schema, context, progress)
         found += [_named(form, branch) for form in each] if isinstance(branch, dict) else each
         if len(found) > UNION_VARIANTS:
-            form, progress = anything.written(context, node, "has more alternatives than can be kept apart", progress)
+            form, progress = anything.anything_variant(context, node, "has more alternatives than can be kept apart", progress)
             return [form], progress
     if keyword == "oneOf" and not _exclusive(schemas, context):
         reason = "is said as anyOf; that exactly one holds is checked when the answer is lifted"
@@ -103,7 +103,7 @@ def plain(dialect: Dialect, forms: Sequence[Variant]) -> JsonObject | None:
     return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in _SCALARS else None
 
 
-def merged(context: Context, forms: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
+def merge_variants(context: Context, forms: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
     """Return forms that differ: equal ones once, what accepts anything alone, strings that cannot be told apart as one."""
     dialect = context.dialect
     for form in forms:
@@ -121,7 +121,7 @@ def merged(context: Context, forms: Sequence[Variant], progress: Progress) -> tu
             found = [*(form for form in found if form.kind != "string"), text]
     nulls = [form for form in found if form.kind == "null"]
     if len(nulls) > 1:
-        null = replace(nulls[0], text=joined(*(form.text for form in nulls)))
+        null = replace(nulls[0], text=join_notes(*(form.text for form in nulls)))
         found = [null if form is nulls[0] else form for form in found if form.kind != "null" or form is nulls[0]]
     return _enumerations(dialect, distinct(found)), progress
 
@@ -164,7 +164,7 @@ def _joined(mate: Variant, form: Variant) -> Variant:
         pairs = {sent: pair for one in (mate, form) for sent, pair in table(one).items()}
         fold = any(isinstance(one.codec, ValuesCodec) and one.codec.fold for one in (mate, form))
         codec = ValuesCodec(tuple(pairs.values()), fold)
-    text = joined(mate.text, form.text)
+    text = join_notes(mate.text, form.text)
     return Variant(mate.kind, {"type": mate.kind, "enum": values}, codec, mate.notes, text, node=mate.node)
 
 
@@ -220,7 +220,7 @@ def _more(shared: tuple[str, ...], texts: Sequence[str | None]) -> tuple[str, ..
 def _branch(form: Variant, shared: Sequence[str], dialect: Dialect) -> JsonObject:
     """Return one alternative with what is said of it alone."""
     head: JsonObject = {"title": form.title} if form.title and "title" in dialect.keywords else {}
-    if text := joined(form.text, *(note for note in form.notes if note not in shared)):
+    if text := join_notes(form.text, *(note for note in form.notes if note not in shared)):
         head["description"] = text
     if head and "$ref" in form.body:
         return {**head, "anyOf": [form.body]}

@@ -8,7 +8,7 @@ from instrc.ir.paths import Local, Path
 from instrc.ir.surface import Access, Name, Segment
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.lookup import find_instruction, given, knows
+from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Inner, Members, Result, Value
 from instrc.passes.trampoline import Task
@@ -39,7 +39,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
 
 def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate the value that the name at the head of a path stands for; an instruction's name is no value."""
-    found = given(name, context)
+    found = find_in_context(name, context)
     if found is not None:
         return found
     scope = context.scope

@@ -24,7 +24,7 @@ from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, plac
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluate import evaluate
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.holding import nested
+from instrc.passes.bind.holding import nested_steps
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.lookup import alias
 from instrc.passes.bind.names import RESERVED, define
@@ -84,7 +84,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     if not exports and not mine.failed:
         mine.add(problems.names.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
-    return _named([graph for graph in graphs if graph is not None], stem)
+    return _name_graphs([graph for graph in graphs if graph is not None], stem)
 
 
 def _exports(program: Program) -> list[Export]:
@@ -101,10 +101,10 @@ def _exports(program: Program) -> list[Export]:
 def _graph(export: Export, root: Scope, instructions: InstructionTable, report: Report) -> tuple[Graph | None, set[str]]:
     """Return the graph of one export, and the names that were looked up on the way."""
     evaluation, value = _evaluated(export, root, instructions, report)
-    return (None if value is None else _made(export, evaluation, value, root.program, report)), evaluation.read
+    return (None if value is None else _graph_of(export, evaluation, value, root.program, report)), evaluation.read
 
 
-def _made(export: Export, evaluation: Evaluation, value: Value, names: ProgramNames, report: Report) -> Graph | None:
+def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: ProgramNames, report: Report) -> Graph | None:
     """Return the graph of what was evaluated."""
     if isinstance(value, Data):
         report.add(problems.misplaced.MisplacedData(at=export.expression.span))
@@ -128,7 +128,7 @@ def _made(export: Export, evaluation: Evaluation, value: Value, names: ProgramNa
         units=units,
         inputs=names.schemas(),
         contexts=contexts,
-        inner=nested(table, [*units, *inside]),
+        inner=nested_steps(table, [*units, *inside]),
         keyed=isinstance(value, Members),
         value=None if isinstance(value, Cut) or depth_of(value) > DEEPEST_VALUE else reading_of(value),
         accesses=tuple(dict.fromkeys(evaluation.accesses)),
@@ -168,7 +168,7 @@ def _goal(expression: Expression, names: ProgramNames) -> str | None:
                 return None
 
 
-def _named(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
+def _name_graphs(graphs: list[Graph], stem: str) -> tuple[Graph, ...]:
     """Give each graph its name: of its tool, of its goal, or of its file; equal ones are counted."""
     taken: set[str] = set()
     named: list[Graph] = []

@@ -101,7 +101,7 @@ def _when(ev: Evaluation, written: surface.When, context: EvaluationContext) -> 
 
 
 def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> Task[_Made | None]:
-    most = _bound(ev, written.most, MOST_ELEMENTS)
+    most = _bound_number(ev, written.most, MOST_ELEMENTS)
     source = yield _elements(ev, written.source, context)
     body = (yield read_body(ev, written.body, context, {written.name.text: "item"})).region
     if most is None or source is None or body is None:
@@ -116,8 +116,8 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
 
 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
-    most = _bound(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
-    keep = _bound(ev, written.keep, 0)
+    most = _bound_number(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
+    keep = _bound_number(ev, written.keep, 0)
     source = None if written.source is None else (yield read(ev, written.source, context))
     names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
@@ -178,11 +178,11 @@ def _elements(ev: Evaluation, written: Name | Access | Literal, context: Evaluat
     """Evaluate what an `each` goes through: a list that is read, or a number."""
     if isinstance(written, Literal):
         yield from ()
-        return _bound(ev, written, 0)
+        return _bound_number(ev, written, 0)
     return (yield read(ev, written, context))
 
 
-def _bound(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
+def _bound_number(ev: Evaluation, written: Literal | None, otherwise: int) -> int | None:
     """Return the number of a bound; `None`, once that is reported, if it is no number to count with."""
     if written is None:
         return otherwise

@@ -25,7 +25,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
     if not ev.spend(0, written.span):
         return None
     if context.key is not None:
-        return (yield _nested(ev, written, context))
+        return (yield _evaluate_nested(ev, written, context))
     members: dict[str, Value] = {}
     complete = True
     keys = Keys.within(context.keys)
@@ -62,7 +62,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
     return Members(tuple(members.items()), size) if complete and ev.spend(size, written.span) else None
 
 
-def _nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
+def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate an object under a key: one step with the steps of the object inside."""
     frame = frame_at(ev, context)
     within = context._replace(key=None, annotations=(), braces=ev.braces(context))

@@ -135,7 +135,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         return None
     arguments, output, process = made
     known = arguments.get("properties", {})
-    labelled = tuple(map(_named, bound))
+    labelled = tuple(map(_named_argument, bound))
     given = yield collect(ev, RUN_PLAN, labelled, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
         return None
@@ -159,7 +159,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     return Tool(name, "process" if process else "activity", target, arguments, output, tuple(given.arguments))
 
 
-def _named(written: Written) -> Written:
+def _named_argument(written: Written) -> Written:
     """Return an argument under the name that it stands for: a bare name is that of the argument as well."""
     value = written.value
     if written.label is None and isinstance(value, Name):
@@ -197,15 +197,15 @@ def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, cont
         if isinstance(preparation, Instruction) and preparation.kind == "model":
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
-                return _without(made, "output")
+                return _without_property(made, "output")
     if isinstance(schema, dict) and "output" in schema.get("properties", {}):
-        own = _without(schema, "output")
+        own = _without_property(schema, "output")
         if own.get("properties"):
             return own
     return {"type": "object"}
 
 
-def _without(schema: dict[str, Json], name: str) -> dict[str, Json]:
+def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
     made = {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id", "title"}}
     properties = {key: value for key, value in schema.get("properties", {}).items() if key != name}
     required = [key for key in schema.get("required", ()) if key != name]

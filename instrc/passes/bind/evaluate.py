@@ -38,7 +38,7 @@ from instrc.passes.bind.durations import is_duration
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.launches import launch, start
 from instrc.passes.bind.literals import data_of, refuse_annotations
-from instrc.passes.bind.lookup import callee_of, find_vibe, given, meaning
+from instrc.passes.bind.lookup import callee_of, find_in_context, find_vibe, meaning
 from instrc.passes.bind.mixing import mix
 from instrc.passes.bind.names import InputName, Program, Special
 from instrc.passes.bind.pipes import evaluate_pipe
@@ -47,7 +47,7 @@ from instrc.passes.bind.programs import call_program
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.plan_schema import RUN_PLAN
-from instrc.passes.trampoline import Task, done
+from instrc.passes.trampoline import Task, finished
 from instrc.source import Span
 
 
@@ -72,12 +72,12 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return members(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
-            return done(Data(value))
+            return finished(Data(value))
         case Array(_, span):
             refuse_annotations(ev, span, context)
             reported = len(ev.report.problems)
             data = data_of(ev, expression)
-            return done(Data(data) if len(ev.report.problems) == reported else None)
+            return finished(Data(data) if len(ev.report.problems) == reported else None)
         case Access():
             return access(ev, expression, context)
         case When() | Each() | Repeat() | Try() | Do():
@@ -102,17 +102,17 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate a bare name."""
-    found = given(name, context)
+    found = find_in_context(name, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return done(found)
+        return finished(found)
     stands_for = meaning(ev, name, context.scope)
     match stands_for:
         case None:
-            return done(None)
+            return finished(None)
         case InputName(text):
             refuse_annotations(ev, name.span, context)
-            return done(Result(Path(text)))
+            return finished(Result(Path(text)))
         case Definition() if not ev.ends.is_alias(stands_for):
             return ev.local(name, stands_for, context)
         case _:
@@ -135,7 +135,7 @@ def _call(
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
-            return done(None)
+            return finished(None)
         case Special("LaunchProcess"):
             return launch(ev, arguments, span, context)
         case Special():

@@ -65,7 +65,7 @@ class Frame(msgspec.Struct):
         return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
 
 
-def held(frame: Frame, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
+def units_held(frame: Frame, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
     """Return what a frame holds, as units in evaluation order.
 
     `homes` are the steps that lie in something already; only what a mixin within the frame took can be taken over.
@@ -108,7 +108,7 @@ def numbers(units: Sequence[Unit]) -> list[int]:
     return found
 
 
-def nested(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:
+def nested_steps(steps: Mapping[int, Step], units: Sequence[Unit]) -> dict[int, tuple[int, ...]]:
     """Return the steps that lie inside slots, by the step that holds them, or the first of the group that does."""
     found: dict[int, tuple[int, ...]] = {}
     waiting: list[Unit] = list(units)

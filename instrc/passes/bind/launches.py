@@ -40,7 +40,7 @@ def start(
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
-        slot = yield _placed(ev, instruction, field, expression, inside._replace(braces=ev.braces(inside, field.key)))
+        slot = yield _place_slot(ev, instruction, field, expression, inside._replace(braces=ev.braces(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
@@ -63,7 +63,7 @@ def _fields(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
     return fields
 
 
-def _placed(
+def _place_slot(
     ev: Evaluation, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
 ) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""

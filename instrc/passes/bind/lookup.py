@@ -67,7 +67,7 @@ def find_vibe(ev: Evaluation, uri: Uri, scope: Scope) -> Instruction | Program |
         return None
 
 
-def given(name: Name, context: EvaluationContext) -> Value | None:
+def find_in_context(name: Name, context: EvaluationContext) -> Value | None:
     """Return what braces or blocks around a place named: as a key, or, where nothing else is called so, as a slot."""
     found = context.find(name.text)
     if found is None:
@@ -112,7 +112,7 @@ def is_reference(ev: Evaluation, expression: Expression, context: EvaluationCont
         return True
     if not isinstance(expression, Name):
         return False
-    if given(expression, context) is not None or context.scope.is_input(expression.text):
+    if find_in_context(expression, context) is not None or context.scope.is_input(expression.text):
         return True
     found = context.scope.find(expression.text)
     return found is not None and not ev.ends.is_alias(found)

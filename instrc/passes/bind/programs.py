@@ -41,7 +41,7 @@ def call_program(
     if names is None:
         return None
     expression = _export(ev, program, names, span)
-    given = yield _given(ev, names, program, written, span, context)
+    given = yield _evaluate_arguments(ev, names, program, written, span, context)
     if given is None or expression is None:
         return None
     scope = Scope(
@@ -57,11 +57,11 @@ def call_program(
     inside = context._replace(scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     value = yield ev.value(expression, inside)
-    ev.report.change(before, lambda each: _called(each, span))
+    ev.report.change(before, lambda each: _with_call(each, span))
     return value
 
 
-def _called(problem: Problem, span: Span) -> Problem:
+def _with_call(problem: Problem, span: Span) -> Problem:
     """Return a problem of another program with the call that led there."""
     return problem if problem.at is None or problem.at.source is span.source else replace(problem, calls=(*problem.calls, span))
 
@@ -125,7 +125,7 @@ def exports_of(parsed: Parsed) -> dict[str, Expression]:
     return found
 
 
-def _given(
+def _evaluate_arguments(
     ev: Evaluation, names: ProgramNames, program: Program, written: tuple[Argument, ...], span: Span, context: EvaluationContext
 ) -> Task[dict[str, Value] | None]:
     """Evaluate the arguments of a call of a program, by the names of its inputs."""

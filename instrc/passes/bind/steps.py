@@ -12,7 +12,7 @@ from instrc.ir.graph import Executor, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.holding import Frame, Taken, held, numbers
+from instrc.passes.bind.holding import Frame, Taken, numbers, units_held
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.values import Result, Value
 from instrc.source import Span
@@ -193,7 +193,7 @@ class Steps:
         ident = (self.identities.application(application), frame.state(), whole)
         taken = self._applied.get(ident)
         if taken is None:
-            units = held(frame, self.table, self.homes)
+            units = units_held(frame, self.table, self.homes)
             if not units:
                 return ()
             if len(units) == 1 and isinstance(units[0], int) and not whole:
@@ -235,7 +235,7 @@ class Steps:
         ident = (context.braces, frame.state())
         units = self._filled.get(ident)
         if units is None:
-            units = self._filled[ident] = held(frame, self.table, self.homes)
+            units = self._filled[ident] = units_held(frame, self.table, self.homes)
         return units
 
     def dissolve(self, number: int, frame: Frame) -> None:

@@ -26,7 +26,7 @@ def suggestions(
     near = [spelled.get(each, each) for each in nearest(name.text, known)]
     looks_like = twin(name.text)
     same = [spelled.get(each, each) for each in known if looks_like in {each, spelled.get(each)}] if looks_like else []
-    return tuple(dict.fromkeys([*same, *near, *_begun(name.text, values)]))[:SUGGESTED_NAMES]
+    return tuple(dict.fromkeys([*same, *near, *_completions(name.text, values)]))[:SUGGESTED_NAMES]
 
 
 def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:
@@ -34,7 +34,7 @@ def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[s
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
     values = _values(name, locals_, inputs)
-    return not called and name.text[:1].islower() and bool(nearest(name.text, values) or _begun(name.text, values))
+    return not called and name.text[:1].islower() and bool(nearest(name.text, values) or _completions(name.text, values))
 
 
 def _values(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> list[str]:
@@ -50,7 +50,7 @@ def _values(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Spa
     ]
 
 
-def _begun(word: str, values: Iterable[str]) -> list[str]:
+def _completions(word: str, values: Iterable[str]) -> list[str]:
     """Return the values whose names begin with a word: `participants` for `p`."""
     return [value for value in values if plain(value).startswith(plain(word))]
 

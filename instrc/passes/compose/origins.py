@@ -31,14 +31,14 @@ def with_places(problem: Problem, written: Sequence[Written], at: Span, *, slots
     if not isinstance(problem, problems.schemas.Contradiction) or problem.at is not None:
         return problem
     spans = () if slots else annotations_behind(at)
-    left, right = (_placed(each, written, at, spans) for each in (problem.left, problem.right))
+    left, right = (_place_origin(each, written, at, spans) for each in (problem.left, problem.right))
     shown = next((each.at for each in (right, left) if each.at is not None and each.at.source is at.source), at)
     sign = next((each for each in spans if each.start <= shown.start < each.end), None)
     caret = shown if sign is None else Span(sign.source, sign.start, sign.start + 1)
     return replace(problem, left=left, right=right, at=caret)
 
 
-def _placed(
+def _place_origin(
     origin: problems.schemas.Origin, written: Sequence[Written], at: Span, spans: tuple[Span, ...]
 ) -> problems.schemas.Origin:
     part = origin.uri.startswith(PART)

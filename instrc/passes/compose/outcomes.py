@@ -58,14 +58,14 @@ class Outcomes:
                 if isinstance(step.content, StepObject):
                     return ANYTHING
                 if step.activity == RUN_PLAN:
-                    return self._carried_out(step)
+                    return self._outcome_of_plan(step)
                 return self.blocks.get(number, self.schemas.get(number, ANYTHING))
             case Local():
                 return self._local(path.origin)
             case name:
                 return self.graph.inputs.get(name, ANYTHING)
 
-    def _carried_out(self, step: Step) -> Json:
+    def _outcome_of_plan(self, step: Step) -> Json:
         """Return the schema of what becomes of a plan, with the names of its tools."""
         schema = self.schemas.get(step.number, ANYTHING)
         tools = tools_of(self.graph, step)

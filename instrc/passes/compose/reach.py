@@ -61,7 +61,9 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             if schema in (True, {}):
                 continue
             if disjoint(schema, test.schema):
-                report.add(problems.conditions.NeverTrue(at=test.span, admitted=_listed(schema), advice=_advice(schema, test)))
+                report.add(
+                    problems.conditions.NeverTrue(at=test.span, admitted=_listed_values(schema), advice=_advice(schema, test))
+                )
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
@@ -94,7 +96,7 @@ def _advice(schema: Json, test: Test) -> str:
 _SOMETHING = {"string": "{ minLength: 1 }", "array": "{ minItems: 1 }"}
 
 
-def _listed(schema: Json) -> tuple[str, ...]:
+def _listed_values(schema: Json) -> tuple[str, ...]:
     """Return the values that a schema lists, as a condition writes them."""
     if not isinstance(schema, dict):
         return ()

@@ -23,7 +23,7 @@ def recipe(content: Content) -> Recipe:
             case str(name):
                 row.append(name)
             case Fusion(instruction, slots, annotations, mixins):
-                row += ("fusion", *_instruction(instruction), len(slots), *_written(annotations), len(mixins))
+                row += ("fusion", *_instruction(instruction), len(slots), *_written_annotations(annotations), len(mixins))
                 for use in reversed(mixins):
                     waiting.extend(_use(use, row))
                 waiting.extend(_slots(slots))
@@ -31,7 +31,7 @@ def recipe(content: Content) -> Recipe:
                 row += ("constant", dumps(value, indent=False))
             case StepObject(units, annotations):
                 row += ("steps", *(unit if isinstance(unit, int) else ("group", unit.number) for unit in units))
-                row += _written(annotations)
+                row += _written_annotations(annotations)
             case _:  # a block is no content of a step
                 pass
     return tuple(row)
@@ -45,7 +45,7 @@ def recipe_of_mixin(use: Application) -> Recipe:
 
 
 def _use(use: Application, row: list[Hashable]) -> list[Content | str]:
-    row += (*_instruction(use.mixin), len(use.slots), *_written(use.annotations))
+    row += (*_instruction(use.mixin), len(use.slots), *_written_annotations(use.annotations))
     return _slots(use.slots)
 
 
@@ -60,5 +60,5 @@ def _instruction(instruction: Instruction) -> tuple[Hashable, ...]:
     return instruction.name, ("inline", dumps(instruction.schema, indent=False))
 
 
-def _written(annotations: Iterable[Json]) -> tuple[Hashable, ...]:
+def _written_annotations(annotations: Iterable[Json]) -> tuple[Hashable, ...]:
     return tuple(("written", dumps(each, indent=False)) for each in annotations)

@@ -24,7 +24,7 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
             yield step, step
         if step.executor != "server" or step.fail:
             continue
-        origins = _given(graph, step)
+        origins = _steps_read(graph, step)
         if len(origins) != 1:
             continue
         (person,) = origins
@@ -47,7 +47,7 @@ def _in_blocks(graph: Graph) -> set[int]:
     }
 
 
-def _given(graph: Graph, step: Step) -> list[Step]:
+def _steps_read(graph: Graph, step: Step) -> list[Step]:
     """Return the steps that a step reads; its preparation stands for what that reads."""
     origins = [path.origin for path in step.reads]
     if len(origins) == 1 and isinstance(origins[0], int) and graph.steps[origins[0]].stem == step.stem:

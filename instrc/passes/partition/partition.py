@@ -62,22 +62,22 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
             report.add(_circle(units, needs))
             return None
         nodes[number] = _nodes(graph, units, order, needs, home)
-    pieces = {number: _cut(nodes[number]) for number in regions}
+    pieces = {number: _cut_into_chunks(nodes[number]) for number in regions}
     if graph.contexts is None:
-        root = _cut(nodes[ROOT])
+        root = _cut_into_chunks(nodes[ROOT])
     else:
         found = _by_hand(graph, nodes[ROOT], report)
         if found is None:
             return None
         root = found
-    chunks, inside = _numbered(graph, root, pieces)
+    chunks, inside = _number_chunks(graph, root, pieces)
     shape = _shape(graph, chunks)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)
 
 
-def _cut(nodes: list[Node]) -> tuple[Piece, ...]:
+def _cut_into_chunks(nodes: list[Node]) -> tuple[Piece, ...]:
     """Cut nodes into the fewest chunks."""
     apart = [node.apart for node in nodes]
     executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
@@ -88,7 +88,7 @@ def _cut(nodes: list[Node]) -> tuple[Piece, ...]:
     return tuple(Piece(executor, tuple(each)) for executor, each in zip(executors, inside, strict=True))
 
 
-def _numbered(
+def _number_chunks(
     graph: Graph, root: tuple[Piece, ...], pieces: dict[int, tuple[Piece, ...]]
 ) -> tuple[tuple[Chunk, ...], dict[int, tuple[Chunk, ...]]]:
     """Count chunks in one walk: a block before what is in it, what is in it before what comes after."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.arguments import shown
+from instrc.arguments import excerpt
 from instrc.ir.bench import Bench, BenchTool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, pointer
@@ -88,7 +88,7 @@ def brief(value: Json) -> str:
     try:
         return (value if isinstance(value, str) else dumps(value, indent=False))[:60]
     except (TypeError, ValueError):  # no JSON
-        return shown(value)
+        return excerpt(value)
 
 
 def _letters(name: str) -> str:

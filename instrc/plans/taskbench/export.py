@@ -40,7 +40,7 @@ def export_record(plan: Json, bench: Bench, record: Json = None) -> Json:
     problems = tuple(_misread(nodes, links, tasks, bench))
     if problems:
         raise CompileError(problems)
-    return _written(nodes, links, record)
+    return _as_recorded(nodes, links, record)
 
 
 def _misread(nodes: list[Json], links: list[Json], tasks: tuple[Task, ...], bench: Bench) -> list[PlanProblem]:
@@ -130,7 +130,7 @@ def _bare(record: Json, number: int) -> bool:
     return isinstance(node, dict) and "arguments" not in node
 
 
-def _written(nodes: list[Json], links: list[Json], record: Json) -> Json:
+def _as_recorded(nodes: list[Json], links: list[Json], record: Json) -> Json:
     """Return the record with its own steps, spelling and order of links."""
     given = read_record(record)
     if given is None:

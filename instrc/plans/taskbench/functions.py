@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from instrc.arguments import one_of, several, shown, whole
+from instrc.arguments import excerpt, known_word, several, whole_number
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -48,12 +48,12 @@ def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: Tools)
 def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> list[list[Json]]:
     """Return sound plans over the tools; the same arguments give the same plans."""
     if shape is not None:
-        one_of("shape", shape, SHAPES)
+        known_word("shape", shape, SHAPES)
     for option, given, least, most in (("count", count, 0, _MOST), ("largest", largest, 1, _LARGEST)):
-        if not least <= whole(option, given) <= most:
+        if not least <= whole_number(option, given) <= most:
             wanted = f"a whole number from {least} to {most:,}"
-            raise CompileError([InvalidOption(option=option, given=shown(given), wanted=wanted)])
-    whole("seed", seed)
+            raise CompileError([InvalidOption(option=option, given=excerpt(given), wanted=wanted)])
+    whole_number("seed", seed)
     return list(sample(_bench(tools), count, seed, shape, largest))
 
 

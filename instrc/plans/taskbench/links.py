@@ -60,7 +60,7 @@ class Links:
                 if (source, target) not in said:
                     self._contradiction(source, target, missing=False, place=place)
             return tasks
-        return self._ordered(tasks, said)
+        return self._order_tasks(tasks, said)
 
     def _read(self, links: Json, spelled: Callable[[str, str], str]) -> list[tuple[tuple[str, str], str]]:
         if links is None:
@@ -91,7 +91,7 @@ class Links:
         else:
             self.problems.append(ContradictingLinks(pointer=place, source=source, target=target, missing=missing))
 
-    def _ordered(self, tasks: list[Task], said: set[tuple[str, str]]) -> list[Task]:
+    def _order_tasks(self, tasks: list[Task], said: set[tuple[str, str]]) -> list[Task]:
         """Return the tasks with the order that links say and no argument does."""
         after: list[list[str]] = [list(task.after) for task in tasks]
         places: dict[str, list[int]] = {}

@@ -48,7 +48,7 @@ class _Sampler:
             if grown is None:
                 break
         if shape == "dag":
-            self._joined(chosen, edges)
+            self._join_tasks(chosen, edges)
         order = self._order(len(chosen), edges)
         position = {node: place for place, node in enumerate(order)}
         moved = [(position[source], position[target]) for source, target in edges]
@@ -75,7 +75,7 @@ class _Sampler:
                 edges.pop()
         return None
 
-    def _joined(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
+    def _join_tasks(self, chosen: list[BenchTool], edges: list[tuple[int, int]]) -> None:
         """Let some tasks read a further one."""
         for target in range(len(chosen)):
             sources = [node for node in range(len(chosen)) if chosen[target] in self._after[chosen[node].id]]

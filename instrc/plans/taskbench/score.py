@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from instrc.arguments import shown
+from instrc.arguments import excerpt
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
@@ -234,7 +234,7 @@ def _text(value: Json) -> str:
     try:
         return str(value) if value is None or isinstance(value, bool) else dumps(value, indent=False)
     except (TypeError, ValueError):  # no JSON
-        return shown(value)
+        return excerpt(value)
 
 
 def _ratio(one: tuple[int, ...], other: tuple[int, ...]) -> float:

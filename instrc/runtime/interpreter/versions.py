@@ -29,17 +29,17 @@ class Interpreter(Protocol):
 
 def begin(plan: Json, inputs: Json) -> Json:
     """Return the state of a run that has not begun."""
-    return _of(plan).begin(plan, inputs)
+    return _interpreter_of(plan).begin(plan, inputs)
 
 
 def issue(plan: Json, state: Json) -> list[Command]:
     """Return the commands that have become runnable, in plan order, and mark them issued."""
-    return _of(plan).issue(plan, state)
+    return _interpreter_of(plan).issue(plan, state)
 
 
 def pending(plan: Json, state: Json) -> list[Command]:
     """Return the commands that were issued and are not answered, for an engine that takes a run over."""
-    return _of(plan).pending(plan, state)
+    return _interpreter_of(plan).pending(plan, state)
 
 
 def apply(plan: Json, state: Json, command: str, result: Json) -> list[str]:
@@ -47,7 +47,7 @@ def apply(plan: Json, state: Json, command: str, result: Json) -> list[str]:
 
     A second delivery, or one for a command that is not open, changes nothing.
     """
-    return _of(plan).apply(plan, state, command, result)
+    return _interpreter_of(plan).apply(plan, state, command, result)
 
 
 def outcome(plan: Json, state: Json) -> Json:  # noqa: ARG001  -- the three functions take the same
@@ -60,26 +60,26 @@ def outcome(plan: Json, state: Json) -> Json:  # noqa: ARG001  -- the three func
 
 def faults(plan: Json, state: Json, command: str, value: Json) -> list[Complaint] | None:
     """Return what is wrong with an answer that somebody gives to an open command; `None` if no such command takes one."""
-    return _of(plan).faults(plan, state, command, value)
+    return _interpreter_of(plan).faults(plan, state, command, value)
 
 
 def record(plan: Json, state: Json) -> Json:
     """Return what is recorded so far, in the shape of the process; that of a finished run satisfies its schema."""
-    return _of(plan).record(plan, state)
+    return _interpreter_of(plan).record(plan, state)
 
 
 def load() -> None:
     """Load all versions now, for an engine in which nothing may take long later."""
     for version in _MODULES:
-        _loaded(version)
+        _load_version(version)
 
 
-def _of(plan: Json) -> Interpreter:
-    return _loaded(plan["interpreter"])
+def _interpreter_of(plan: Json) -> Interpreter:
+    return _load_version(plan["interpreter"])
 
 
 @cache
-def _loaded(version: str) -> Interpreter:
+def _load_version(version: str) -> Interpreter:
     from importlib import import_module  # an old version is loaded only where an old run goes on
 
     return cast("Interpreter", import_module(_MODULES[version]))

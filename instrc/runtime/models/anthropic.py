@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address, counted
+from instrc.runtime.models.provider import Provider, address, token_counts
 
 LONGEST = 8192
 """Tokens of an answer; Anthropic wants a limit in every request."""
@@ -37,7 +37,7 @@ class Anthropic(Provider):
 
     def usage(self, answer: Json) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
-        return counted(answer.get("usage"), "input_tokens", "output_tokens")
+        return token_counts(answer.get("usage"), "input_tokens", "output_tokens")
 
 
 class AnthropicStrict(Anthropic):

@@ -65,7 +65,7 @@ class Batching:
                 replies = [await self.model.answer(requests[0])]
             else:
                 asked = combined(requests)
-                replies = divided(await self.model.answer(asked), requests, asked.message)
+                replies = divide_reply(await self.model.answer(asked), requests, asked.message)
         except Exception as error:  # noqa: BLE001  -- whoever asked decides what to do about it
             for _, future in group:
                 if not future.done():
@@ -107,7 +107,7 @@ def combined(requests: list[Request]) -> Request:
     return replace(first, message=message(command), schema=schema, command=command, name=f"{first.name}_items")
 
 
-def divided(reply: Reply, requests: list[Request], sent: str) -> list[Reply]:
+def divide_reply(reply: Reply, requests: list[Request], sent: str) -> list[Reply]:
     """Return the answer for each of the requests; tokens and cost are divided among them."""
     answer = reply.answer if isinstance(reply.answer, dict) else {}
     count = len(requests)

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address, counted
+from instrc.runtime.models.provider import Provider, address, token_counts
 
 
 class Gemini(Provider):
@@ -34,4 +34,4 @@ class Gemini(Provider):
 
     def usage(self, answer: Json) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
-        return counted(answer.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")
+        return token_counts(answer.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address, counted
+from instrc.runtime.models.provider import Provider, address, token_counts
 
 
 class Ollama(Provider):
@@ -28,4 +28,4 @@ class Ollama(Provider):
 
     def usage(self, answer: Json) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
-        return counted(answer, "prompt_eval_count", "eval_count")
+        return token_counts(answer, "prompt_eval_count", "eval_count")

@@ -58,7 +58,7 @@ class Provider(ABC):
 
     def usage(self, answer: Mapping[str, Any]) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
-        return counted(answer.get("usage"), "prompt_tokens", "completion_tokens")
+        return token_counts(answer.get("usage"), "prompt_tokens", "completion_tokens")
 
     async def answer(self, request: Request) -> Reply:
         """Answer a request, or raise `ModelError`."""
@@ -140,7 +140,7 @@ def failure(error: Exception) -> ModelError:
     return ModelError(f"{type(error).__name__}: {error}", code=str(status) if status is not None else None, retry=retry)
 
 
-def counted(usage: object, given: str, written: str) -> dict[str, int]:
+def token_counts(usage: object, given: str, written: str) -> dict[str, int]:
     """Return the tokens under two names of a provider under ours."""
     if not isinstance(usage, dict):
         return {}

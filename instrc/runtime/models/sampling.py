@@ -18,10 +18,10 @@ def instance_of(schema: Json) -> Json:
     """Return a small instance of a schema; loops in it end after the first round, plans are empty."""
     from instrc.lowering.sample import sample  # the making of samples lies with the targets, which use them to ask engines
 
-    return _settled(sample(schema))
+    return _end_loops(sample(schema))
 
 
-def _settled(value: Json) -> Json:
+def _end_loops(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: False if key == "_continue" and item is True else _settled(item) for key, item in value.items()}
-    return [_settled(item) for item in value] if isinstance(value, list) else value
+        return {key: False if key == "_continue" and item is True else _end_loops(item) for key, item in value.items()}
+    return [_end_loops(item) for item in value] if isinstance(value, list) else value

@@ -29,7 +29,7 @@ class Asker:
     def db(self) -> sa.Engine:
         """Return the store."""
         if self._engine is None:
-            self._engine = store.opened(self.place)
+            self._engine = store.open_engine(self.place)
         return self._engine
 
     def close(self) -> None:

@@ -60,7 +60,7 @@ class DurableEngine:
                 raise CompileError([problems.runs.RunExists(run=launch.run)])
             if row is None and runner is not None:
                 with store.trouble(self.place):
-                    await runner.away(_settled(runner, runner.begin(begun)))
+                    await runner.away(_settle(runner, runner.begin(begun)))
                 return await self.show(launch.run)
         if row is not None:
             return await self.resume(launch.run)
@@ -100,7 +100,7 @@ class DurableEngine:
         letter = mail.Letter(token_hex(16), owner, {"answer": asked, "data": data})
         async with self._carrier() as runner:
             if runner is not None:
-                taken = await runner.away(_answered(runner, letter, run.partition("/")[0]))
+                taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
             with store.trouble(self.place):
                 await asyncio.to_thread(mail.send, self.asker.db(), letter)
@@ -137,7 +137,7 @@ class DurableEngine:
             async with self._carrier() as runner:
                 if runner is not None:
                     with store.trouble(self.place):
-                        await runner.away(_settled(runner, runner.resume(run.partition("/")[0])))
+                        await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
             if runner is None:
                 return await self._attend(run)
         return await self.show(run)
@@ -197,10 +197,10 @@ class DurableEngine:
             return here
         with Runner.turn:  # several runs may begin at once, and several stores be opened
             if self._runner_here() is None:
-                self._runner = self._opened()
+                self._runner = self._open_runner()
             return self._runner_here()
 
-    def _opened(self) -> Runner | None:
+    def _open_runner(self) -> Runner | None:
         if (other := Runner.current) is not None and not other.retire():
             raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
         lock = acquired(self.place, self.asker.db())
@@ -250,11 +250,11 @@ class DurableEngine:
             await asyncio.sleep(POLL)
 
 
-async def _settled(runner: Runner, beginning: object) -> None:
+async def _settle(runner: Runner, beginning: object) -> None:
     await runner.settled(await beginning)  # type: ignore[misc]  # a coroutine, awaited in the loop of the runner
 
 
-async def _answered(runner: Runner, letter: mail.Letter, root: str) -> bool:
+async def _deliver_answer(runner: Runner, letter: mail.Letter, root: str) -> bool:
     live = await runner.resume(root)
     taken = await runner.take(letter)
     if taken or live.error is not None:

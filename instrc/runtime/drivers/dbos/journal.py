@@ -49,7 +49,7 @@ def entries_of(steps: Iterable[Mapping[str, Any]]) -> list[Entry]:
     return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
-def rebuilt(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:
+def rebuild_journal(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:
     """Return how far a run has come; what became runnable last is not issued."""
     journal = Journal(versions.begin(plan, inputs))
     for entry in entries:

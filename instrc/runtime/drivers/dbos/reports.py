@@ -7,7 +7,7 @@ from typing import Any
 from dbos import DBOSClient, WorkflowStatus
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.drivers.dbos.journal import entries_of, rebuilt
+from instrc.runtime.drivers.dbos.journal import entries_of, rebuild_journal
 from instrc.runtime.engine import Launch, Report
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
@@ -35,7 +35,7 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[Json, list[Questi
     launch = launch_of(row)
     steps = client.list_workflow_steps(row.workflow_id)
     plan = launch["plan"]
-    journal = rebuilt(plan, launch["inputs"], entries_of(steps))
+    journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
     if row.status in _ENDED or versions.outcome(plan, journal.state) is not None:
         return journal.state, []
     versions.issue(plan, journal.state)

@@ -25,7 +25,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.children import child_of
-from instrc.runtime.drivers.dbos.journal import STEP, Entry, entries_of, rebuilt
+from instrc.runtime.drivers.dbos.journal import STEP, Entry, entries_of, rebuild_journal
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.drivers.dbos.lock import Lock
 from instrc.runtime.drivers.dbos.loops import Loop, LoopEndedError
@@ -265,7 +265,7 @@ class Runner:
     async def _carry(self, launch: Json, live: Live) -> Json:
         run, plan = launch["run"], launch["plan"]
         steps = await asyncio.to_thread(self.client.list_workflow_steps, run)
-        journal = rebuilt(plan, launch["inputs"], entries_of(steps))
+        journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
         for _ in range(max((step["function_id"] for step in steps), default=0)):
             DBOS.reserve_step()
         effects = self.making(run, plan, launch["how"])
@@ -283,10 +283,10 @@ class Runner:
 
 
 async def _record(entry: Entry) -> None:
-    await DBOS.run_step_async({"name": STEP}, _given, entry)
+    await DBOS.run_step_async({"name": STEP}, _resolved, entry)
 
 
-async def _given(entry: Entry) -> Entry:
+async def _resolved(entry: Entry) -> Entry:
     return entry
 
 

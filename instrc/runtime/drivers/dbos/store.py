@@ -63,7 +63,7 @@ def place_of(store: Path | str | None) -> Place:
     return Place(folder, sa.URL.create("sqlite", database=(folder / FILE).absolute().as_posix()))
 
 
-def opened(place: Place) -> sa.Engine:
+def open_engine(place: Place) -> sa.Engine:
     """Return the engine of a store, with the settings without which runs are lost or blocked."""
     if not place.is_file:
         return sa.create_engine(place.url, pool_size=20, pool_pre_ping=True)

@@ -55,19 +55,19 @@ class Carrying:
     @temporal.defn(name=names.ACTIVITIES["model"])
     async def model(self, given: Any) -> Any:
         """Ask a model."""
-        return await self._carried_out(given)
+        return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["activity"])
     async def activity(self, given: Any) -> Any:
         """Call an activity."""
-        return await self._carried_out(given)
+        return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["fire"])
     async def fire(self, given: Any) -> Any:
         """Call an activity whose result nobody waits for."""
-        return await self._carried_out(given)
+        return await self._carry_out(given)
 
-    async def _carried_out(self, given: Json) -> Json:
+    async def _carry_out(self, given: Json) -> Json:
         beating = asyncio.ensure_future(_beat())
         try:
             return await self._attempt(given)

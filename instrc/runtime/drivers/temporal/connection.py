@@ -45,7 +45,7 @@ def trouble() -> Iterator[None]:
         raise CompileError([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=reason)]) from None
 
 
-async def attributed(client: Client) -> bool:
+async def has_search_attributes(client: Client) -> bool:
     """Make sure that the server knows the search attributes of runs; `False` if it has none."""
     wanted = (names.PLAN_ATTRIBUTE, names.STATUS_ATTRIBUTE)
     try:

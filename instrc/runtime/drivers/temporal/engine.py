@@ -29,9 +29,9 @@ from instrc import problems
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.problem import CompileError
-from instrc.runtime.asking import asked
+from instrc.runtime.asking import ask_people
 from instrc.runtime.drivers.temporal import names
-from instrc.runtime.drivers.temporal.connection import attributed, connected, trouble
+from instrc.runtime.drivers.temporal.connection import connected, has_search_attributes, trouble
 from instrc.runtime.drivers.temporal.reports import Reader
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
@@ -99,7 +99,7 @@ class TemporalEngine:
         }
         with trouble():
             if self._attributed is None:
-                self._attributed = await attributed(client)
+                self._attributed = await has_search_attributes(client)
             begun["attributes"] = self._attributed
             try:
                 await client.start_workflow(
@@ -115,7 +115,7 @@ class TemporalEngine:
                 described = await (await self._reader()).described(launch.run)
                 if (await described.memo()).get("begun") != _pinned(begun):
                     raise CompileError([problems.runs.RunExists(run=launch.run)]) from None
-        return await asked(self, await self._attend(launch.run), self.people)
+        return await ask_people(self, await self._attend(launch.run), self.people)
 
     async def runs(self) -> list[Report]:
         """Return all runs that the server keeps, the latest first."""
@@ -147,7 +147,7 @@ class TemporalEngine:
                 with trouble():
                     await handle.execute_update(names.ANSWER, letter, id=token_hex(16))
             except WorkflowUpdateFailedError as error:
-                raise _refused(error, run, step) from None
+                raise _refusal(error, run, step) from None
             except RPCError:
                 raise CompileError([problems.runs.NoSuchQuestion(run=run, step=step, open=())]) from None
             return await self._attend(run)
@@ -167,7 +167,7 @@ class TemporalEngine:
     async def resume(self, run: str) -> Report:
         """Serve the queue of a run until it ends or waits."""
         await (await self._reader()).described(run)
-        return await asked(self, await self._attend(run), self.people)
+        return await ask_people(self, await self._attend(run), self.people)
 
     def trace(self, run: str) -> list[Event]:
         """Return what the workers of this machine have done for a run, in order."""
@@ -176,7 +176,7 @@ class TemporalEngine:
     async def serve(self, stop: asyncio.Event) -> int:
         """Serve the task queue until `stop`."""
         with trouble():
-            await attributed(await self._client())
+            await has_search_attributes(await self._client())
         async with self._served(carry=True):
             await stop.wait()
         return 0
@@ -198,11 +198,11 @@ class TemporalEngine:
         client = await self._client()
         loop = asyncio.get_running_loop()
         if self._worker is None or self._worker[0] is not loop:
-            self._worker = (loop, SharedWorker(partial(self._opened, client)))
+            self._worker = (loop, SharedWorker(partial(self._serve, client)))
         async with self._worker[1].used(carry=carry and not self.only_asks):
             yield
 
-    def _opened(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
+    def _serve(self, client: Client, carry: bool) -> AbstractAsyncContextManager[object]:  # noqa: FBT001  -- as `Opening` says
         return serving(client, self.queue, self._sink(), self.equip if carry else None)
 
     def _sink(self) -> Sink:
@@ -240,7 +240,7 @@ def _pinned(begun: dict[str, Json]) -> str:
     return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
 
 
-def _refused(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
+def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
     cause: Any = error.cause
     if isinstance(cause, ApplicationError) and cause.type == names.REJECTED:
         pointer = str(cause.details[0]) if cause.details else ""

@@ -11,7 +11,7 @@ from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.v1 import tasks
 from instrc.runtime.interpreter.v1.issue import ask, schema_of
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
-from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.runtime.validation import complaints, complaints_by
@@ -37,15 +37,15 @@ def apply(machine: Machine, command: str, result: Json) -> None:
                 _overdue(machine, scope, unit, entry["after"])
             case "task":
                 machine.close_command(command)
-                tasks.apply(machine, entry, _sound(result))
+                tasks.apply(machine, entry, _checked_result(result))
             case _ if unit.kind == "model":
                 machine.close_command(command)
-                _answered(machine, scope, unit, entry, _sound(result))
+                _apply_model_answer(machine, scope, unit, entry, _checked_result(result))
             case _ if unit.kind == "user":
-                _told(machine, command, scope, unit, _sound(result))
+                _apply_person_answer(machine, command, scope, unit, _checked_result(result))
             case _:
                 machine.close_command(command)
-                _called(machine, scope, unit, _sound(result))
+                _apply_activity_result(machine, scope, unit, _checked_result(result))
     except FailedError as error:
         fail(machine, scope, error.failure)
 
@@ -60,10 +60,10 @@ def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | Non
         return complaints(value, tasks.command_of(machine, command, entry["scope"], unit, entry)["schema"])
     if unit.kind == "user":
         return _wrong(machine, entry["scope"], unit, value)
-    return None if unit.kind == "model" else _fitted(unit, value)[1]
+    return None if unit.kind == "model" else _fit_result(unit, value)[1]
 
 
-def _sound(result: dict[str, Json]) -> dict[str, Json]:
+def _checked_result(result: dict[str, Json]) -> dict[str, Json]:
     """Make sure that a result is one: a value, or an error with words."""
     error = result.get("error")
     if error is None and "ok" in result:
@@ -82,14 +82,14 @@ def _sound(result: dict[str, Json]) -> dict[str, Json]:
 
 def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
     error = failure("timeout", f"`{name_of(unit)}` was not done within {span}", name_of(unit))
-    inner = joined(scope, unit.context)
+    inner = scoped_id(scope, unit.context)
     fail(machine, inner if unit.block is not None and inner in machine.state["scopes"] else scope, error)
 
 
 # --- models -------------------------------------------------------------------------------------------------------------------
 
 
-def _answered(machine: Machine, scope: str, unit: Unit, entry: Json, result: dict[str, Json]) -> None:
+def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Json, result: dict[str, Json]) -> None:
     """Accept a model's answer, ask again, or give up."""
     usage = result.get("usage")
     if isinstance(usage, dict):
@@ -160,7 +160,7 @@ def _fire(machine: Machine, scope: str, unit: Unit, answer: Json) -> None:
             machine.state["queue"].append(
                 {
                     "kind": "fire",
-                    "id": joined(scope, f"{unit.context}.{step.key}!fire"),
+                    "id": scoped_id(scope, f"{unit.context}.{step.key}!fire"),
                     "step": step.key,
                     "activity": machine.program.options["fires"][name],
                     "input": shown_of(machine, unit, step.key, answer[step.key]),
@@ -198,7 +198,7 @@ def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Compla
     return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 
-def _told(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
     """Take in a person's answer; a wrong one leaves the question open."""
     if result.get("error") is not None:
         machine.close_command(command)
@@ -221,7 +221,7 @@ def _told(machine: Machine, command: str, scope: str, unit: Unit, result: dict[s
     finish(machine, scope, unit, record)
 
 
-def _fitted(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
+def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
     step = unit.steps[0]
     wrapped = {"output": value} if step.output else value
@@ -231,13 +231,13 @@ def _fitted(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     return wrapped, wrong
 
 
-def _called(machine: Machine, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+def _apply_activity_result(machine: Machine, scope: str, unit: Unit, result: dict[str, Json]) -> None:
     """Take in what an activity gives back."""
     step = unit.steps[0]
     if result.get("error") is not None:
         error = result["error"]
         give_up(error["kind"], error["message"], step.key, error["code"])
-    value, wrong = _fitted(unit, result["ok"])
+    value, wrong = _fit_result(unit, result["ok"])
     if wrong:
         give_up(
             "invalid",

@@ -9,7 +9,7 @@ from instrc.ir.reads import Read, Segment
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.v1.refusals import decisions_of
-from instrc.runtime.interpreter.v1.state import Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.state import Machine, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate, holds, resolve
 
@@ -32,7 +32,7 @@ class StoppedError(Exception):
 def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
     """Begin a block; return what it gives if there is nothing to wait for."""
     block = unit.block
-    here = joined(scope, unit.context)
+    here = scoped_id(scope, unit.context)
     noted = machine.scope(scope)["blocks"]
     match block:
         case When(branches=branches):
@@ -76,7 +76,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
                 "value": None,
             }
             if items == [] or block.most == 0:
-                return _ended(machine, scope, unit, block)
+                return _end_repeat(machine, scope, unit, block)
             return _next_round(machine, scope, unit, block)
         case None:
             return Given(None, None)
@@ -105,7 +105,7 @@ def body_done(machine: Machine, inner: str) -> Given | None:
             return Given(noted["records"], noted["values"])
         case Repeat() as block:
             ends = block.until is not None and holds(machine, inner, block.until)
-            refused = None if ends or block.until is None else _refused(machine, inner, block)
+            refused = None if ends or block.until is None else _refusing_step(machine, inner, block)
             _hand_on(machine, inner, block, noted)
             noted["records"].append(record)
             noted["value"] = value
@@ -113,20 +113,20 @@ def body_done(machine: Machine, inner: str) -> Given | None:
                 noted["values"].append(value)
             machine.close_scope(inner)
             if ends:
-                return _ended(machine, scope, unit, block)
+                return _end_repeat(machine, scope, unit, block)
             if block.source is not None:
                 return (
-                    _ended(machine, scope, unit, block)
+                    _end_repeat(machine, scope, unit, block)
                     if noted["round"] == len(noted["items"])
                     else _next_round(machine, scope, unit, block)
                 )
             if noted["round"] < (block.most or 0):
                 return _next_round(machine, scope, unit, block)
             noted["vain"] = True
-            machine.state["vain"].append(joined(scope, unit.context))
+            machine.state["vain"].append(scoped_id(scope, unit.context))
             if refused is not None and block.otherwise is None:
                 raise StoppedError(refused)
-            return _ended(machine, scope, unit, block)
+            return _end_repeat(machine, scope, unit, block)
         case Else(of=of):
             machine.close_scope(inner)
             machine.scope(scope)["blocks"].pop(of, None)
@@ -140,7 +140,7 @@ def body_done(machine: Machine, inner: str) -> Given | None:
 def rescue(machine: Machine, scope: str, unit: Unit, error: Failure) -> bool:
     """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
-    inner = joined(joined(scope, unit.context), "else")
+    inner = scoped_id(scoped_id(scope, unit.context), "else")
     return machine.open_scope(inner, unit.regions[1], scope, {"error": dict(error)}, {"branch": 1})
 
 
@@ -183,7 +183,7 @@ def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Giv
             break
         noted["next"] += 1
         number = noted["next"]
-        inner = f"{joined(scope, unit.context)}[{number}]"
+        inner = f"{scoped_id(scope, unit.context)}[{number}]"
         names = {block.item: noted["items"][number - 1], "#": number}
         if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
             region = machine.region(inner)
@@ -201,7 +201,7 @@ def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Give
     noted = machine.scope(scope)["blocks"][unit.context]
     while True:
         noted["round"] += 1
-        inner = f"{joined(scope, unit.context)}@{noted['round']}"
+        inner = f"{scoped_id(scope, unit.context)}@{noted['round']}"
         names = {} if block.item is None else {block.item: noted["items"][noted["round"] - 1]}
         if not machine.open_scope(inner, unit.regions[0], scope, names):
             return None
@@ -218,8 +218,8 @@ def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Give
         if ends or noted["round"] >= last:
             if not ends and block.source is None:
                 noted["vain"] = True
-                machine.state["vain"].append(joined(scope, unit.context))
-            return _ended(machine, scope, unit, block)
+                machine.state["vain"].append(scoped_id(scope, unit.context))
+            return _end_repeat(machine, scope, unit, block)
 
 
 def _hand_on(machine: Machine, inner: str, block: Repeat, noted: Json) -> None:
@@ -232,7 +232,7 @@ def _hand_on(machine: Machine, inner: str, block: Repeat, noted: Json) -> None:
         del noted["shown"][: -block.keep]
 
 
-def _refused(machine: Machine, inner: str, block: Repeat) -> str | None:
+def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     """Return the step of a person who has refused in this round, if the condition that did not hold reads it."""
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
@@ -240,7 +240,7 @@ def _refused(machine: Machine, inner: str, block: Repeat) -> str | None:
     return next((key for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
-def _ended(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given:
+def _end_repeat(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given:
     noted = machine.scope(scope)["blocks"][unit.context]
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
     records = noted.pop("records")

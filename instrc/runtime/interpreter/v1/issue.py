@@ -11,10 +11,10 @@ from instrc.runtime.durations import seconds
 from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, joined, name_of
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve
-from instrc.runtime.interpreter.v1.views import replaced
+from instrc.runtime.interpreter.v1.views import replace_property
 
 _Choose: TypeAlias = Callable[..., str]
 
@@ -51,7 +51,7 @@ def pending(machine: Machine) -> list[Command]:
 
 
 def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
-    here = joined(scope, unit.id)
+    here = scoped_id(scope, unit.id)
     if unit.timed and not delayed and (delay := _span(unit, "delay", max)) is not None:
         machine.open_command(f"{here}!delay", scope, unit.index, "delay", after=delay)
         machine.state["queue"].append(f"{here}!delay")
@@ -101,7 +101,7 @@ def ask(machine: Machine, scope: str, unit: Unit, entry: dict[str, Json]) -> Non
         if most is not None and spent[what] >= most:
             give_up("limit", f"the run may spend {most} {what} on models, and has spent {spent[what]}", name_of(unit), what)
     spent["requests"] += 1
-    command = joined(scope, unit.id)
+    command = scoped_id(scope, unit.id)
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
     command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
     machine.open_command(command, scope, unit.index, "run", **entry)
@@ -154,7 +154,7 @@ def command_of(machine: Machine, command: str) -> Command:
             "id": command,
             "chunk": unit.context,
             "steps": [step.key for step in unit.steps],
-            "show": _shown(machine, scope, unit),
+            "show": _shown_to_person(machine, scope, unit),
             "schema": schema_of(machine, scope, unit),
         }
     step = unit.steps[0]
@@ -199,7 +199,7 @@ def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
         for among in step.among:
             choices = _choices(machine, scope, step, among.choices)
             place = among.place if alone else (step.key, *among.place)
-            schema = replaced(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]
+            schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]
     return schema
 
 
@@ -227,7 +227,7 @@ def _input(machine: Machine, scope: str, unit: Unit, step: Step) -> Json:
     return evaluate(machine, scope, step.arguments)
 
 
-def _shown(machine: Machine, scope: str, unit: Unit) -> Json:
+def _shown_to_person(machine: Machine, scope: str, unit: Unit) -> Json:
     """Return what a person is shown: for several steps, by their keys."""
     shown = {step.key: _input(machine, scope, unit, step) for step in unit.steps}
     return next(iter(shown.values())) if len(shown) == 1 else shown

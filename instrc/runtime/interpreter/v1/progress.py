@@ -7,7 +7,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Failure
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.record import output_of
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, joined
+from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 
 
@@ -48,7 +48,7 @@ def _note(machine: Machine, scope: str, unit: Unit, record: Json, value: Json) -
     """Write down what a unit gives, and put away its deadline."""
     here = machine.scope(scope)
     if unit.timed:
-        machine.withdraw(f"{joined(scope, unit.id)}!within")
+        machine.withdraw(f"{scoped_id(scope, unit.id)}!within")
     if unit.block is None:
         recorded = here["record"].setdefault(unit.context, {})
         if isinstance(record, dict) and isinstance(recorded, dict):
@@ -80,8 +80,8 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
         owner = machine.unit(parent, machine.region(scope).owner)
         machine.close_scope(scope)
         if blocks.can_rescue(machine, parent, owner):
-            machine.withdraw(f"{joined(parent, owner.id)}!within")
-            inner = joined(joined(parent, owner.context), "else")
+            machine.withdraw(f"{scoped_id(parent, owner.id)}!within")
+            inner = scoped_id(scoped_id(parent, owner.context), "else")
             if blocks.rescue(machine, parent, owner, error):
                 _complete(machine, inner, parent, owner)
             return

@@ -61,7 +61,7 @@ def bases_of(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]
         for _ in range(place.levels):
             region = program.regions[region.parent or 0]
         if place.source == "name":
-            waiting += _named(program, region, place.name, tail)
+            waiting += _values_of_block(program, region, place.name, tail)
             continue
         if place.source == "input":
             found.add((INPUT, place.name, tail))
@@ -79,11 +79,13 @@ def bases_of(program: Program, start: list[tuple[Region, Read, tuple[str, ...]]]
             for number in unit.regions:
                 body = program.regions[number]
                 lists = isinstance(unit.block, Each) or (isinstance(unit.block, Repeat) and unit.block.source is not None)
-                waiting += _given(body, body.value, () if lists else tail)
+                waiting += _values_of_member(body, body.value, () if lists else tail)
     return found
 
 
-def _named(program: Program, region: Region, name: str, tail: tuple[str, ...]) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+def _values_of_block(
+    program: Program, region: Region, name: str, tail: tuple[str, ...]
+) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
     """Yield what the name of a block stands for, as far as it is the value of something."""
     if region.parent is None:
         return
@@ -104,13 +106,15 @@ def _named(program: Program, region: Region, name: str, tail: tuple[str, ...]) -
                 yield body, Read((Segment(key, quoted=True),)), tail[1:] if name == "previous" else ()
 
 
-def _given(region: Region, value: Value | None, tail: tuple[str, ...]) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
+def _values_of_member(
+    region: Region, value: Value | None, tail: tuple[str, ...]
+) -> Iterator[tuple[Region, Read, tuple[str, ...]]]:
     """Yield the paths that a member of a value leads to."""
     match value:
         case Read() as read:
             yield region, read, tail
         case Named(members) if tail:
-            yield from _given(region, members.get(tail[0]), tail[1:])
+            yield from _values_of_member(region, members.get(tail[0]), tail[1:])
         case _:
             for read in reads_of(value):
                 yield region, read, ()

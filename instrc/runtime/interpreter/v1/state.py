@@ -112,7 +112,7 @@ class Machine:
             self.withdrawn.append(command)
 
 
-def joined(scope: str, name: str) -> str:
+def scoped_id(scope: str, name: str) -> str:
     """Return the id of something in a scope: `eachContext1[2].llmContext2`."""
     return f"{scope}.{name}" if scope else name
 

@@ -14,7 +14,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.v1.progress import finish
-from instrc.runtime.interpreter.v1.state import Machine, give_up, joined
+from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.runtime.validation import complaints
@@ -69,7 +69,7 @@ def apply(machine: Machine, entry: Json, result: Json) -> None:
         noted["output"][copy] = output
     noted["left"] -= 1
     if not noted["left"]:
-        _done(machine, scope, unit, tasks, task.id, "failed" if "error" in noted else "ok")
+        _end_task(machine, scope, unit, tasks, task.id, "failed" if "error" in noted else "ok")
     listed = _result(machine, scope, unit, tuple(tasks.values()))
     if listed is not None:
         conclude(machine, scope, unit, listed)
@@ -115,7 +115,7 @@ def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids
         if noted["status"] != "waiting":
             continue
         noted["status"] = "running"
-        here = f"{joined(scope, unit.id)}[{id_}]"
+        here = f"{scoped_id(scope, unit.id)}[{id_}]"
         if not task.copied:
             noted["left"] = 1
             _open(machine, here, scope, unit, id_, None)
@@ -123,13 +123,13 @@ def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids
         copies = _copies(task, state)
         if isinstance(copies, str):
             noted["error"] = {"kind": "limit" if "limit" in copies else "failed", "code": None, "message": copies}
-            _done(machine, scope, unit, tasks, id_, "failed")
+            _end_task(machine, scope, unit, tasks, id_, "failed")
             continue
         noted["output"], noted["left"] = [None] * len(copies), len(copies)
         for copy in range(len(copies)):
-            _open(machine, f"{joined(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
+            _open(machine, f"{scoped_id(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
         if not copies:
-            _done(machine, scope, unit, tasks, id_, "ok")
+            _end_task(machine, scope, unit, tasks, id_, "ok")
 
 
 def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, copy: int | None) -> None:
@@ -137,7 +137,7 @@ def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, cop
     machine.state["queue"].append(command)
 
 
-def _done(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], id_: str, status: str) -> None:
+def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], id_: str, status: str) -> None:
     """Note how a task has ended; let those begin that waited for it, or skip them."""
     state = machine.scope(scope)["blocks"][unit.id]
     ended = [(id_, status)]
@@ -181,7 +181,7 @@ def _copies(task: Task, state: Json) -> list[tuple[int, ...]] | str:
     counts = []
     for name, reference in task.references():
         if reference.kind == "each":
-            listed = _taken(reference, state)
+            listed = _resolve_reference(reference, state)
             if listed is not None and not isinstance(listed, list):
                 return f"`{reference}` is no list, so there is nothing for each element of which `{name}` could be given"
             counts.append(len(listed or ()))
@@ -205,13 +205,13 @@ def _arguments(task: Task, state: Json, copy: int | None) -> dict[str, Json]:
         if not isinstance(value, Reference):
             given[name] = value
         elif value.kind == "from":
-            given[name] = _taken(value, state)
+            given[name] = _resolve_reference(value, state)
         else:
-            given[name] = (_taken(value, state) or [None])[next(chosen, 0)]
+            given[name] = (_resolve_reference(value, state) or [None])[next(chosen, 0)]
     return given
 
 
-def _taken(reference: Reference, state: Json) -> Json:
+def _resolve_reference(reference: Reference, state: Json) -> Json:
     """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
     value = state["tasks"][reference.task].get("output")
     for step in reference.steps:

@@ -74,7 +74,7 @@ def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) 
         if not names:
             found.update(value if isinstance(value, dict) else {})
         else:
-            _put(found, names, value)
+            _set_member(found, names, value)
     return found
 
 
@@ -103,7 +103,7 @@ def _names_meta(read: Read) -> bool:
     return any(segment.name[:1] in _META for segment in read.segments[1:])
 
 
-def _put(found: dict[str, Json], names: list[str], value: Json) -> None:
+def _set_member(found: dict[str, Json], names: list[str], value: Json) -> None:
     """Set a member deep inside; what is on the way is copied, so that nothing that is recorded changes."""
     for name in names[:-1]:
         inner = found.get(name)

@@ -26,7 +26,7 @@ def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *,
     return with_definitions(strip(schema, {"engine"}), definitions)
 
 
-def replaced(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
+def replace_property(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
     """Return a schema in which the property that names lead to is changed; the same where they lead nowhere."""
     if not place:
         return change(schema) if isinstance(schema, dict) else schema
@@ -35,10 +35,10 @@ def replaced(schema: Json, place: tuple[str, ...], change: _Change) -> Json:
     name, rest = place[0], place[1:]
     properties = schema.get("properties")
     if isinstance(properties, dict) and name in properties:
-        return {**schema, "properties": {**properties, name: replaced(properties[name], rest, change)}}
+        return {**schema, "properties": {**properties, name: replace_property(properties[name], rest, change)}}
     branches = schema.get("allOf")
     if isinstance(branches, list):
-        return {**schema, "allOf": [replaced(branch, place, change) for branch in branches]}
+        return {**schema, "allOf": [replace_property(branch, place, change) for branch in branches]}
     return schema
 
 
