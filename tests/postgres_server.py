@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from tempfile import gettempdir
 
 import psycopg
 import pytest
@@ -91,8 +92,10 @@ def _owner(folder: Path) -> str | None:
     """Return another user than the administrator, whom PostgreSQL refuses to serve, and let that one in."""
     if os.geteuid() != 0:
         return None
-    for name in (folder / "data", *folder.parents[:2], folder):
-        name.chmod(name.stat().st_mode | 0o055)
+    temporary = Path(gettempdir())
+    for name in (folder / "data", folder, *(parent for parent in folder.parents if parent.is_relative_to(temporary))):
+        if name != temporary:
+            name.chmod(name.stat().st_mode | 0o055)
     shutil.chown(folder / "data", "nobody")
     return "nobody"
 

@@ -113,7 +113,7 @@ class _Play:
         return {"ok": value}
 
     def _failure(self, unit: Unit, number: int) -> Result | None:
-        for point in self.points.get((number, unit.steps[0].key), ()):
+        for point in self.points.get((number, unit.steps[0].key), ()) if unit.steps else ():
             if point.fails and isinstance(choice := self._choice(point), Fails):
                 return {"error": {"kind": choice.kind, "code": choice.code, "message": MADE_UP}}
         return None

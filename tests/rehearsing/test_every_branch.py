@@ -58,6 +58,12 @@ def test_each_branch_of_a_when_and_none_of_them() -> None:
     assert missed == {}
 
 
+@pytest.mark.parametrize("document", [{}, {"type": "object"}, {"properties": {}}])
+def test_a_tool_without_steps_has_no_choice(document: dict[str, object]) -> None:
+    [run] = instrc.rehearse(document, "a letter").runs
+    assert run.outcome["status"] == "done"
+
+
 def test_an_input_that_is_given_is_no_choice() -> None:
     program = f'input kind @ {{ enum: ["new", "old"] }};\nwhen kind is "old" {{ prompt | {STEP} }} else {{ prompt | {STEP} }}\n'
     assert branches(program) == ({"whenContext1 branch 1", "whenContext1 else"}, {})
