@@ -1,0 +1,111 @@
+"""Statements that end with brackets still open, and brackets that close the wrong thing, or nothing."""
+
+from __future__ import annotations
+
+from instrc.problems import brackets, statements
+from instrc.problems.problem import Problem
+from instrc.syntax.tables import END
+from instrc.syntax.view import CLOSING, ENDS_VALUE, FAR, GIVE_UP, OPENING, SIGNS, Found, Repair, View, begins_statement
+
+
+def early_end(view: View) -> Found:
+    """See to a statement that ends, or another that begins, where this one is not complete."""
+    token = view.token
+    begins = begins_statement(view.source, view.tokens, view.place) and view.following.kind != "COLON"
+    if token.kind not in {"SEMICOLON", END} and not begins:
+        return None
+    if not view.open:
+        if token.kind == "SEMICOLON":
+            return brackets.ExtraSemicolon(at=view.span(token)), Repair(drop=1)
+        return None
+    if view.before() in OPENING and not view.accepts(OPENING[view.before()]):
+        return _empty_group(view), GIVE_UP
+    closed = is_closed(view, stop_at_names=not view.in_braces)
+    if token.kind == "SEMICOLON" and closed:
+        kind = "COMMA" if view.accepts("COMMA") else "VBAR"
+        problem = brackets.SemicolonInBrackets(at=view.span(token), opening=view.span(view.open[-1][0]))
+        return problem, Repair((view.one(kind),), 1) if view.accepts(kind, view.following.kind) else Repair(drop=1)
+    if token.kind == "NAME" and closed and view.accepts("COMMA"):
+        return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
+    return unclosed(view, len(view.open))
+
+
+def closing_slip(view: View) -> Found:
+    """See to a closing bracket that closes nothing, or the wrong thing, or too early."""
+    token = view.token
+    if token.kind not in CLOSING:
+        return None
+    at = view.span(token)
+    if not view.open:
+        count = 1
+        while count < FAR - 2 and view.tokens[view.place + count].kind in CLOSING:
+            count += 1
+        end = view.tokens[view.place + count - 1].end
+        text = view.text(token) if count == 1 else view.source.text[token.start : min(end, token.start + 20)]
+        return brackets.ExtraClosingBracket(at=view.source.span(token.start, end), text=text), Repair(drop=count)
+    top = view.open[-1][0]
+    if OPENING[top.kind] == token.kind:
+        if token.kind == "RBRACE" and (defined := _defined_last(view)):
+            missing = statements.MissingValue(at=at, after="at the end of this block", defined=defined)
+            return missing, Repair((view.one("SEMICOLON"), view.one("NAME", defined)))
+        if view.before() in OPENING:
+            return _empty_group(view), Repair((view.one("NAME", "missing"),))
+        if view.before() == "COMMA" and view.read[-2:-1] and view.accepts("NAME"):
+            return brackets.ExtraComma(at=view.span(view.read[-1])), Repair((view.one("NAME", "missing"),))
+        return None
+    due = OPENING[top.kind]
+    outer = next((depth for depth, (opening, _) in enumerate(reversed(view.open)) if OPENING[opening.kind] == token.kind), 0)
+    swapped = outer == 1 and view.following.kind == due
+    if not outer or swapped:
+        put = (view.one(due), view.one(token.kind)) if swapped else (view.one(due),)
+        problem = brackets.MismatchedBracket(at=at, opening=view.span(top), closing=SIGNS[due])
+        return problem, Repair(put, len(put)) if view.accepts(due) else GIVE_UP
+    return unclosed(view, outer)
+
+
+def unclosed(view: View, count: int) -> tuple[Problem, Repair]:
+    """Close the innermost brackets."""
+    inner = [token for token, _ in view.open[: -count - 1 : -1]]
+    closing = tuple(view.one(OPENING[token.kind]) for token in inner)
+    problem = brackets.MissingClosingBracket(
+        at=view.gap(),
+        closing="".join(SIGNS[token.kind] for token in closing[:8]),
+        openings=tuple(view.span(token) for token in inner[:8]),
+    )
+    return problem, Repair(closing) if view.accepts(*(token.kind for token in closing)) else GIVE_UP
+
+
+def is_closed(view: View, *, stop_at_names: bool) -> bool:
+    """Tell whether all open brackets are closed before the next statement surely begins."""
+    level = len(view.open)
+    for index in range(view.place, min(len(view.tokens), view.place + FAR - 2)):
+        kind = view.tokens[index].kind
+        if kind in OPENING:
+            level += 1
+        elif kind in CLOSING:
+            level -= 1
+            if not level:
+                return True
+        elif index > view.place and (stop_at_names or kind != "NAME") and begins_statement(view.source, view.tokens, index):
+            return False
+    return False
+
+
+def _defined_last(view: View) -> str:
+    """Return the name that the last statement of a block defines, where its value is complete; else nothing."""
+    if view.before() not in ENDS_VALUE or not view.accepts("SEMICOLON", "NAME", "RBRACE"):
+        return ""
+    level = 0
+    for place in range(len(view.read) - 1, 0, -1):
+        kind = view.read[place].kind
+        level += (kind in CLOSING) - (kind in OPENING)
+        if level < 0 or (not level and kind == "SEMICOLON"):
+            return ""
+        if not level and kind == "EQUAL":
+            return view.text(view.read[place - 1])
+    return ""
+
+
+def _empty_group(view: View) -> Problem:
+    opening = view.read[-1]
+    return statements.MissingValue(at=view.span(opening), after=f"after `{SIGNS[opening.kind]}`")

@@ -1,0 +1,63 @@
+"""Slips in braces: a key without its value or its `:`, a value without its key."""
+
+from __future__ import annotations
+
+from instrc.naming import snake
+from instrc.problems import brackets, habits, notation, words
+from instrc.problems.problem import Problem
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import GIVE_UP, KEYWORDS, STARTS_VALUE, Found, Repair, View, begins_statement
+
+_LONGEST_SHOWN = 60
+"""Characters of a path or name that a hint repeats."""
+
+
+def key_slip(view: View) -> Found:
+    """See to a key in braces that something else than `:` follows, and to a value without one."""
+    if not view.in_braces:
+        return None
+    token = view.token
+    if not view.after_key:
+        expects_key = view.before() in {"LBRACE", "COMMA"}
+        if token.kind == "LBRACE" and view.before() == "LBRACE":
+            return habits.DoubledBraces(at=view.span(token)), GIVE_UP
+        if expects_key and token.kind in STARTS_VALUE | {"AT"}:
+            return notation.MissingKey(at=view.span(token)), Repair((view.one("NAME", "missing"), view.one("COLON")))
+        return None
+    last = view.read[-1]
+    if token.kind in {"LPAR", "VBAR", "AT", "DOT"}:
+        again = Token(last.kind, last.start, last.end, last.value)
+        problem = notation.MissingKey(at=view.span(last), shown=_with_key(view, last))
+        return problem, Repair((view.one("COLON"), again))
+    if token.kind == "EQUAL":
+        return notation.EqualsForColon(at=view.span(token)), Repair((view.one("COLON"),), 1)
+    if token.kind in {"COMMA", "RBRACE"} and last.kind in KEYWORDS:
+        return words.KeywordAsName(at=view.span(last), word=view.text(last)), Repair(
+            (view.one("COLON"), view.one("NAME", "missing"))
+        )
+    if token.kind in {"COMMA", "RBRACE"}:
+        return _missing_colon(view, last), Repair((view.one("COLON"), view.one("NAME", "missing")))
+    if token.kind in STARTS_VALUE and not begins_statement(view.source, view.tokens, view.place):
+        alone = last.kind == "NAME" and token.kind == "NAME" and view.following.kind in {"COMMA", "RBRACE", "COLON", "NAME"}
+        if alone or (last.kind == "NAME" and token.kind == "STRING" and view.following.kind == "COLON"):
+            return brackets.MissingComma(at=view.span(token)), Repair((view.one("COMMA"),))
+        return _missing_colon(view, last), Repair((view.one("COLON"),))
+    return None
+
+
+def _with_key(view: View, last: Token) -> str:
+    """Return a path or a call with a key that fits it; nothing for what is neither, or too long to show."""
+    word = view.text(last)
+    if last.kind != "NAME" or view.token.kind not in {"DOT", "LPAR"}:
+        return ""
+    if view.token.kind == "LPAR":
+        return f"{snake(word)}: {word}(…)" if len(word) < _LONGEST_SHOWN else ""
+    end = view.place
+    while end + 1 < len(view.tokens) and view.tokens[end].kind == "DOT" and view.tokens[end + 1].kind == "NAME":
+        end += 2
+    path = view.source.text[last.start : view.tokens[end - 1].end]
+    return f"{view.text(view.tokens[end - 1])}: {path}" if end > view.place and len(path) < _LONGEST_SHOWN else ""
+
+
+def _missing_colon(view: View, key: Token) -> Problem:
+    return notation.MissingColon(at=view.span(key), key=view.text(key))

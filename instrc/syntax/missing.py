@@ -1,0 +1,105 @@
+"""What is missing behind a sign or a word that announces something: a stage, a value, a name, a text after `@`."""
+
+from __future__ import annotations
+
+from instrc.problems import habits, notation, statements, words
+from instrc.syntax.tables import END
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import (
+    DEFINING,
+    GIVE_UP,
+    KEYWORDS,
+    OPENING,
+    SIGNS,
+    STARTS_VALUE,
+    STATEMENT,
+    Found,
+    Repair,
+    View,
+    begins_statement,
+)
+
+
+def missing_behind(view: View) -> Found:
+    """Look for a sign or word before the token that announces something."""
+    if not view.read:
+        return None
+    last, token = view.read[-1], view.token
+    at = view.span(last)
+    dummy = Repair((view.one("NAME", "missing"),))
+    if last.kind == "VBAR" and token.kind == "VBAR" and last.end == token.start:
+        both = view.source.span(last.start, token.end)
+        advice = "write one `|` to lead to the next stage; in a condition write `or`"
+        return words.UnknownOperator(at=both, text="||", meant=(advice,), put="|"), Repair(drop=1)
+    keyword = token.kind in KEYWORDS and not begins_statement(view.source, view.tokens, view.place)
+    if last.kind == "AT":
+        described = next((each for each in (token, view.following) if each.kind == "NAME"), None)
+        if view.before(2) in {"", "VBAR", "EQUAL", *OPENING} and described is not None:
+            return notation.BadAnnotation(at=at, described=view.text(described)), GIVE_UP
+        if token.kind == "NAME" and view.following.kind not in {"LPAR", "COLON"}:
+            return notation.BadAnnotation(at=at), Repair((view.one("STRING", ""),), 1)
+        version = token.kind == "NUMBER" and token.start == last.end
+        dropped = 1 if token.kind in {"NUMBER", "AUG_URI"} else 0
+        return notation.BadAnnotation(at=at, version=version), Repair((view.one("STRING", ""),), dropped)
+    if keyword:
+        return None
+    if last.kind == "VBAR" and token.kind not in {"ARROW", "OPERATOR"}:
+        if token.kind == "VBAR":
+            return statements.MissingStage(at=view.span(token), side="before"), Repair(drop=1)
+        return statements.MissingStage(at=at, side="after"), dummy
+    if last.kind == "EQUAL" or (last.kind == "COLON" and token.kind != "COLON"):
+        if token.kind == "VBAR":
+            return statements.MissingStage(at=view.span(token), side="before"), Repair(drop=1)
+        return statements.MissingValue(at=at, after=f"after `{SIGNS[last.kind]}`"), Repair(
+            dummy.put, 1 if token.kind == "EQUAL" else 0
+        )
+    if last.kind in STATEMENT and not view.open and not view.after_key:
+        return _after_defining_word(view, last)
+    if last.kind == "NAME" and view.before(2) in DEFINING and not view.open:
+        return _after_defined_name(view, last)
+    return None
+
+
+def _after_defining_word(view: View, last: Token) -> Found:
+    """Tell in `const = A`, `tool;`, `input(x)` whether the word is used as a name or the name is missing."""
+    word = view.text(last)
+    token = view.token
+    used_as_name = token.kind in {"LPAR", "VBAR"} or (token.kind == "EQUAL" and last.kind == "INPUT")
+    if used_as_name:
+        return words.KeywordAsName(at=view.span(last), word=word), GIVE_UP
+    return statements.MissingName(at=view.span(last), word=word, parts=token.kind in {"LBRACE", "LSQB"}), GIVE_UP
+
+
+def _after_defined_name(view: View, last: Token) -> Found:
+    """See to `const a: A`, `const a A`, `const f(x) = A`."""
+    token = view.token
+    word = view.text(last)
+    if token.kind == "COLON":
+        if view.following.kind == "NAME" and view.tokens[min(view.place + 2, len(view.tokens) - 1)].kind == "EQUAL":
+            return statements.WrongEquals(at=view.span(token), text=":", typed=view.text(view.following)), Repair(drop=2)
+        return statements.WrongEquals(at=view.span(token), text=":"), Repair((view.one("EQUAL"),), 1)
+    if token.kind == "LBRACE":
+        return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
+    if token.kind in STARTS_VALUE and token.kind != "LPAR":
+        return statements.MissingEquals(at=view.span(token), word=word), Repair((view.one("EQUAL"),))
+    if token.kind in {"SEMICOLON", END} or begins_statement(view.source, view.tokens, view.place):
+        return statements.MissingEquals(at=view.gap(), word=word), Repair((view.one("EQUAL"), view.one("NAME", "missing")))
+    if token.kind == "LPAR":
+        if _has_parameters(view):
+            return habits.Parameters(at=view.span(token), word=word), GIVE_UP
+        return statements.MissingEquals(at=view.span(token), word=word), GIVE_UP
+    if token.kind == "AT":
+        return notation.UnexpectedText(at=view.span(token), what="`@`", expected="`=`: an `@` follows the value"), GIVE_UP
+    return None
+
+
+def _has_parameters(view: View) -> bool:
+    """Tell whether brackets of names follow, and `=` behind them."""
+    index = view.place + 1
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA", "COLON"}:
+        index += 1
+    return view.tokens[index].kind == "RPAR" and view.tokens[min(index + 1, len(view.tokens) - 1)].kind in {
+        "EQUAL",
+        "COLON",
+        "ARROW",
+    }

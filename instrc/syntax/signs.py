@@ -1,0 +1,70 @@
+"""Separators and other signs of the language in the wrong place: `,` `|` `:` `=` `(`."""
+
+from __future__ import annotations
+
+from instrc.problems import brackets, notation, statements, words
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import ENDS_VALUE, GIVE_UP, OPENING, STATEMENT, Found, Repair, View
+
+
+def sign_slip(view: View) -> Found:
+    """See to a sign of the language in the wrong place."""
+    token = view.token
+    at = view.span(token)
+    before = view.before()
+    after_nothing = not view.read or before in OPENING or before in {"COMMA", "SEMICOLON"}
+    match token.kind:
+        case "COMMA" if not view.open and view.before() == "NAME" and view.before(2) in STATEMENT:
+            return brackets.ExtraComma(at=at, where="names"), GIVE_UP
+        case "COMMA" if not view.open:
+            return brackets.ExtraComma(at=at, where="statement"), Repair(
+                (view.one("SEMICOLON"),) if view.accepts("SEMICOLON") else (), 1
+            )
+        case "COMMA" if after_nothing:
+            return brackets.ExtraComma(at=at), Repair(drop=1)
+        case "COMMA" if (arrow := _arrow_behind(view)) is not None:
+            return words.ForeignStatement(at=view.span(arrow), word="=>"), GIVE_UP
+        case "COMMA" if view.open[-1][0].kind == "LPAR" and not view.open[-1][1]:
+            following = view.accepts("VBAR", view.following.kind)
+            return brackets.ExtraComma(at=at, where="group"), Repair((view.one("VBAR"),) if following else (), 1)
+        case "VBAR" if after_nothing:
+            return statements.MissingStage(at=at, side="before"), Repair(drop=1)
+        case "EQUAL" | "COLON" if not view.open and before == "NAME" and view.before(2) == "INPUT":
+            written = '@ { default: "…" }' if token.kind == "EQUAL" else '@ { type: "string" }'
+            sign = view.text(token)
+            expected = f"`@`: an input says its default and type by a schema, as in `{written}`"
+            return notation.UnexpectedText(at=at, what=f"`{sign}`", expected=expected), GIVE_UP
+        case "COLON":
+            return _colon(view)
+        case "EQUAL" if view.open:
+            put = "COLON" if view.accepts("COLON") else "COMMA"
+            return notation.EqualsForColon(at=at), Repair((view.one(put),), 1) if view.accepts(put) else GIVE_UP
+        case "EQUAL" if before == "EQUAL" or after_nothing:
+            return notation.UnexpectedText(at=at, what="`=`", expected="a name before it"), GIVE_UP
+        case "EQUAL" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
+            return statements.EqualsAfterValue(at=at), GIVE_UP
+        case "LPAR" if before in ENDS_VALUE and view.read[0].kind != "INPUT":
+            put = "COMMA" if view.open and view.accepts("COMMA") else "SEMICOLON"
+            return brackets.BracketAfterValue(at=at), Repair((view.one(put),)) if view.accepts(put) else GIVE_UP
+    return None
+
+
+def _arrow_behind(view: View) -> Token | None:
+    """Return the `=>` behind brackets that hold names only: `(x, y) => Draft(x)`."""
+    index = view.place
+    while index < len(view.tokens) - 1 and view.tokens[index].kind in {"NAME", "COMMA"}:
+        index += 1
+    behind = view.tokens[min(index + 1, len(view.tokens) - 1)]
+    return behind if view.tokens[index].kind == "RPAR" and view.text(behind) == "=>" else None
+
+
+def _colon(view: View) -> Found:
+    token = view.token
+    at = view.span(token)
+    last = view.read[-1] if view.read else None
+    if last and last.kind == "NAME" and view.text(last) == "aug" and last.end == token.start:
+        return words.EmptyUri(at=view.source.span(last.start, token.end)), Repair(drop=1)
+    if view.accepts("EQUAL"):
+        return statements.WrongEquals(at=at, text=":"), Repair((view.one("EQUAL"),), 1)
+    separator = next((kind for kind in ("COMMA", "VBAR") if view.accepts(kind, view.following.kind)), None)
+    return notation.StrayColon(at=at), Repair((view.one(separator),), 1) if separator and view.open else GIVE_UP
