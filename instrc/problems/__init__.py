@@ -3,7 +3,7 @@
 A problem is a frozen dataclass of facts: spans, names, paths.
 Its words are properties computed from them; its docstring is the page that `instrc explain` prints.
 
-There are many, and defining them takes longer than compiling a small program, which needs none:
+There are many, and to define them takes longer than to compile a small program, so they are loaded on demand:
 `problems.rim.InvalidJson` loads the module `rim` when it is first named.
 """
 

@@ -12,13 +12,13 @@ from instrc.problems.problem import Problem
 class InvalidAnswer(Problem):
     """An answer breaks the schema that the model was asked to fill in.
 
-    Targets do not enforce every keyword, and some enforce none; what they let through is found when the answer is lifted.
+    Targets do not enforce every keyword, and some enforce none; so the answer is validated when it is lifted.
 
-    Three mistakes that models often make are repaired, and `mended` in the output names their places:
-    `null` for a property that may be left out and may not be null; JSON written into a text where no text may stand;
-    a listed word in another case.
-    Only what was invalid is repaired, and only if it is less wrong afterwards; everything else is this problem.
-    A key that is written twice in one object is in `mended` too: the last one counts.
+    Three mistakes that models often make are repaired, and `mended` in the output lists their places:
+    `null` for an optional property that must not be null; JSON written as a text where the schema excludes a text;
+    a value of an `enum` in another case.
+    Only invalid values are repaired, and only if fewer errors remain afterwards; everything else is this problem.
+    A key that is written twice in one object is listed in `mended` too: the last one counts.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -33,7 +33,7 @@ class InvalidAnswer(Problem):
     }
     ```
 
-    Ask the model again with the message, or take a target that enforces the keyword (`instrc targets`).
+    Ask the model again with the message, or use a target that enforces the keyword (`instrc targets`).
     """
 
     name: ClassVar[str] = "invalid-answer"
@@ -65,7 +65,7 @@ class RefusedAnswer(Problem):
     }
     ```
 
-    Read what it says; the request, not the schema, is to be changed.
+    Read the reason that it gives, and change the request; the schema is not the cause.
     """
 
     name: ClassVar[str] = "refused-answer"
@@ -82,7 +82,7 @@ class RefusedAnswer(Problem):
 class CutAnswer(Problem):
     r"""An answer ends before it is complete.
 
-    The model reached a limit of length; what there is of the values may be used for nothing but showing progress.
+    The model reached a limit on the length. Use the incomplete values only to show progress.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -101,7 +101,7 @@ class CutAnswer(Problem):
     }
     ```
 
-    Raise the limit of tokens, or ask for less at once.
+    Raise the limit on tokens, or ask for less at once.
     """
 
     name: ClassVar[str] = "cut-answer"
@@ -114,7 +114,7 @@ class CutAnswer(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedAnswer(Problem):
-    """What came back is an error of the provider, or of a tool of MCP, instead of an answer.
+    """The provider, or an MCP tool, returned an error instead of an answer.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -129,8 +129,8 @@ class FailedAnswer(Problem):
     }
     ```
 
-    Its words say whether to wait, to change the request, or to look after the server.
-    A complaint about a schema should not happen: `instrc verify` holds the tool to the rules that are known.
+    Its message says whether to wait, to change the request, or to repair the server.
+    An error about the schema should not happen: `instrc verify` checks the tool against the known rules of the target.
     """
 
     name: ClassVar[str] = "failed-answer"
@@ -145,7 +145,7 @@ class FailedAnswer(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAnswer(Problem):
-    """There is no value in what the model answered: no call of a tool, no JSON.
+    """The response of the model contains no value: no tool call and no JSON.
 
     ```console
     $ instrc lift --map draft.map.json answer.json
@@ -160,7 +160,7 @@ class NoAnswer(Problem):
     }
     ```
 
-    Let the request demand a call of the tool (`tool_choice`).
+    Let the request require a call of the tool (`tool_choice`).
     """
 
     name: ClassVar[str] = "no-answer"
@@ -177,8 +177,8 @@ class NoAnswer(Problem):
 class AmbiguousAnswer(Problem):
     """An answer can be read in two ways: as the arguments of the tool, or as a provider's envelope around them.
 
-    The properties of the tool have names that envelopes have (`error`, `choices`, `role` and `content`).
-    Both readings are tried, and the one whose value is valid counts; here both are, or neither.
+    The tool has properties with names that are also used in envelopes (`error`, `choices`, `role` and `content`).
+    Both readings are tried, and the one with a valid value is used; here both values are valid, or neither is.
 
     ```console
     $ instrc lift --map report.map.json answer.json
@@ -199,7 +199,7 @@ class AmbiguousAnswer(Problem):
     name: ClassVar[str] = "ambiguous-answer"
 
     readings: tuple[str, ...]
-    """What came of each reading, in one word."""
+    """The result of each reading, in one word."""
 
     @property
     def message(self) -> str:
@@ -209,13 +209,13 @@ class AmbiguousAnswer(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadRefused(Problem):
-    """A target, or an engine it runs on, would not take a tool.
+    """A target, or the engine that it runs on, would refuse a tool.
 
     `instrc verify` asks the grammar engines that are installed (`pip install 'instrc[verify]'`)
-    and holds the payload to the rules that are known of the target.
-    A payload that `instrc compile --target` makes is meant to pass: if it does not, please report it.
+    and checks the payload against the known rules of the target.
+    A payload that `instrc compile --target` writes should pass: if it does not, please report it.
 
-    Say the part of the schema that is named in another way, or take another target.
+    Write the named part of the schema in another way, or use another target.
     """
 
     name: ClassVar[str] = "payload-refused"

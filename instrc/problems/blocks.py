@@ -1,4 +1,4 @@
-"""Problems with blocks: parts that are missing, or that stand where none may."""
+"""Problems with blocks: parts that are missing or misplaced."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ FORMS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrayElse(Problem):
-    """An `else` belongs to nothing.
+    """An `else` belongs to no block.
 
-    A `when` has one `else`, and so have `try` and a `repeat` with a bound.
+    A `when`, a `try` and a `repeat` with a bound have one `else` each.
 
     ```aug letter.aug
     const answer = Confirm(prompt);
     when answer.ok { Send } else { Ask } else { Stop }
     ```
 
-    For more branches write `else when CONDITION { … }` before the last one.
+    For more branches write `else when CONDITION { … }` before the last `else`.
     """
 
     name: ClassVar[str] = "stray-else"
@@ -38,7 +38,7 @@ class StrayElse(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this `else` belongs to nothing"
+        return "this `else` belongs to no block"
 
     @property
     def hint(self) -> str | None:
@@ -50,7 +50,7 @@ class StrayElse(Problem):
 class MissingBraces(Problem):
     """The value of a block is an object without its own braces.
 
-    The braces of a block hold statements and a value, so an object in it needs a pair of its own.
+    The braces of a block contain statements and a value, so an object in it needs its own pair of braces.
 
     ```aug letter.aug
     const answer = Confirm(prompt);
@@ -70,7 +70,7 @@ class MissingBraces(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "an object in a block needs braces of its own"
+        return "an object in a block needs its own braces"
 
     @property
     def hint(self) -> str | None:
@@ -89,10 +89,10 @@ class MissingBraces(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadCondition(Problem):
-    """What stands after `when` or `until` is no condition, or the list of an `each` is none.
+    """There is no condition after `when` or `until`, or no list after the `in` of an `each`.
 
     A condition reads a name or a path: `PATH`, `PATH is VALUE`, `PATH @ { … }`, or several of these joined by `or`.
-    It has no brackets around it, calls nothing and compares nothing.
+    It has no brackets around it, no calls and no comparison operators.
 
     ```aug letter.aug
     const answer = Confirm(prompt);
@@ -113,15 +113,15 @@ class BadCondition(Problem):
         """One short sentence: what is wrong."""
         match self.slip:
             case "brackets":
-                return f"what follows `{self.word}` stands without brackets"
+                return f"what follows `{self.word}` is written without brackets"
             case "call":
-                return f"nothing is called after `{self.word}`: it reads a name or a path"
+                return f"a call cannot follow `{self.word}`: write a name or a path"
             case "scalar" | "list":
-                return "a text, a number, `true`, `false` or `null` stands behind `is`"
+                return "`is` needs a text, a number, `true`, `false` or `null` after it"
             case "or":
-                return "a whole condition stands behind `or`, with a path of its own"
+                return "`or` needs a whole condition after it, with its own path"
             case _:
-                return f"a name or a path is read after `{self.word}`"
+                return f"`{self.word}` needs a name or a path after it"
 
     @property
     def hint(self) -> str | None:
@@ -130,7 +130,7 @@ class BadCondition(Problem):
             case "brackets":
                 return "remove the brackets"
             case "call":
-                return "name the call before: `const answer = …`"
+                return "name the result of the call first: `const answer = …`"
             case "scalar":
                 return _scalar(self.word)
             case "list":
@@ -138,11 +138,11 @@ class BadCondition(Problem):
             case "or":
                 return f"write the path again: `PATH is … or PATH is {self.word}`"
             case _:
-                return "write a name, as `answer`, or a path, as `answer.ok`"
+                return "write a name such as `answer`, or a path such as `answer.ok`"
 
 
 def _scalar(word: str) -> str | None:
-    """Return what to write in place of a word behind `is`."""
+    """Return what to write instead of a word after `is`."""
     constant = {"True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}.get(word)
     if constant is not None:
         return f"write `{constant}`"
@@ -151,15 +151,15 @@ def _scalar(word: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BracesAfterName(Problem):
-    """Braces stand behind a name on its line, as if the name began a block or were called.
+    """Braces follow a name on the same line, as if the name began a block or were called.
 
-    The blocks begin with `when`, `each`, `repeat`, `try` and `do`; a call has round brackets.
+    Blocks begin with `when`, `each`, `repeat`, `try` or `do`; a call has round brackets.
 
     ```aug letter.aug
     Draft { tone: "warm" }
     ```
 
-    Write `Draft({ tone: "warm" })`. An object that begins a statement of its own stands on a line of its own.
+    Write `Draft({ tone: "warm" })`. Write an object that is its own statement on its own line.
     """
 
     name: ClassVar[str] = "braces-after-name"
@@ -169,7 +169,7 @@ class BracesAfterName(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` begins no block, and a call has round brackets"
+        return f"`{self.word}` does not begin a block, and a call has round brackets"
 
     @property
     def hint(self) -> str | None:
@@ -179,9 +179,9 @@ class BracesAfterName(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrayWord(Problem):
-    """A word that belongs into a block stands behind one that does not take it there.
+    """A word that belongs to a block is in the wrong place.
 
-    `max` stands before the braces of an `each`. `until`, `max` and `keep` stand behind those of a `repeat`.
+    In an `each`, `max` comes before the braces. In a `repeat`, `until`, `max` and `keep` come after the braces.
 
     ```aug letter.aug
     const people = Identify(prompt);
@@ -200,7 +200,7 @@ class StrayWord(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` does not belong to what stands before it"
+        return f"`{self.word}` does not belong to what is written before it"
 
     @property
     def hint(self) -> str | None:
@@ -208,18 +208,18 @@ class StrayWord(Problem):
         if self.word == "times":
             return "leave it out: the number alone is the bound"
         if self.word in {"until", "while"}:
-            return "write `repeat { … } until PATH` for a block that is done again"
+            return "write `repeat { … } until PATH` to run a block again"
         if self.block == "each":
             return "write it before the braces: `each NAME in PATH max 5 { … }`"
         return "only `each` and `repeat` have a bound: `repeat { … } until PATH max 3`"
 
 
-_TOGETHER = "write `do { … }` for each: what does not read another's result runs at the same time"
+_TOGETHER = "write `do { … }` for each: blocks that do not read each other's results run at the same time"
 INSTEAD = {
     "otherwise": "write `else { … }`",
     "default": "write `else { … }`",
     "loop": "write `repeat { … } until PATH`",
-    "until": "write `repeat { … } until PATH`: the condition stands behind the braces",
+    "until": "write `repeat { … } until PATH`: the condition comes after the braces",
     "parallel": _TOGETHER,
     "all": _TOGETHER,
     "fork": _TOGETHER,
@@ -227,9 +227,9 @@ INSTEAD = {
     "block": "write `do { … }`",
     "begin": "write `do { … }`",
     "group": "write `do { … }`",
-    "finally": "write the steps behind the block: they run when it has ended",
+    "finally": "write the steps after the block: they run when it has ended",
 }
-"""What to write in place of words before braces, in lower case."""
+"""What to write instead of words before braces, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,13 +248,13 @@ class IncompleteBlock(Problem):
     name: ClassVar[str] = "incomplete-block"
 
     word: str
-    """With what the block begins."""
+    """The word that begins the block."""
     missing: str
-    """What should stand here: `` `in` ``, `` `{` ``."""
+    """What is expected here: `` `in` ``, `` `{` ``."""
     put: str = ""
-    """What to write in place of the word that stands here."""
+    """What to write instead of the word that is here."""
     advice: str = ""
-    """What says here what was probably wanted."""
+    """The correct form of what was probably intended."""
 
     @property
     def message(self) -> str:

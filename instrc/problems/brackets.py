@@ -1,4 +1,4 @@
-"""Problems with brackets and with what separates things in them."""
+"""Problems with brackets and with the separators in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraClosingBracket(Problem):
-    """A closing bracket has no opening one.
+    """A closing bracket has no opening bracket.
 
     ```aug greet.aug
     "Say hello" | Greet(prompt))
@@ -28,7 +28,7 @@ class ExtraClosingBracket(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"there is no open bracket that `{self.text}` closes"
+        return f"`{self.text}` closes no open bracket"
 
     @property
     def hint(self) -> str | None:
@@ -50,7 +50,7 @@ class MissingClosingBracket(Problem):
     Reply(text)
     ```
 
-    Close it where its contents end; the message shows both the bracket and the place where its end was missed.
+    Close it where its contents end; the message shows the bracket and the place where its end was expected.
     """
 
     name: ClassVar[str] = "missing-closing-bracket"
@@ -87,7 +87,7 @@ class MissingClosingBracket(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MismatchedBracket(Problem):
-    """A bracket is closed by one of another kind.
+    """A bracket is closed by a bracket of another kind.
 
     ```aug greet.aug
     "Say hello" | Greet({ tone: Polite ])
@@ -127,7 +127,7 @@ class MismatchedBracket(Problem):
 class BracketAfterValue(Problem):
     """A `(` follows something that cannot be called.
 
-    Only names and `aug:` references take brackets, and a `(` continues what stands before it, also over a line break.
+    Only names and `aug:` references take brackets. A `(` continues what is written before it, even after a line break.
 
     ```aug greet.aug
     const text = Greet(prompt)
@@ -140,19 +140,19 @@ class BracketAfterValue(Problem):
     name: ClassVar[str] = "bracket-after-value"
 
     member: str = ""
-    """The member that it stands behind: `Draft(prompt).then(…)`."""
+    """The member before it, as `then` in `Draft(prompt).then(…)`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`.{self.member}` is a member, not a function" if self.member else "what stands before this `(` cannot be called"
+        return f"`.{self.member}` is a member, not a function" if self.member else "what is before this `(` cannot be called"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.member:
-            return "hand the value on to an instruction: `… | Review`, or `Review(…)`"
-        return "write `;` before it if a new statement begins, or `|` if a stage does"
+            return "pass the value to an instruction: `… | Review`, or `Review(…)`"
+        return "write `;` before it to begin a new statement, or `|` to begin a stage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,21 +188,21 @@ class MissingComma(Problem):
 class ExtraComma(Problem):
     """A comma separates nothing.
 
-    Commas stand between arguments, fields and elements; one may follow the last.
+    Commas separate arguments, fields and elements; one may follow the last.
 
     ```aug greet.aug
     "Say hello" | Greet(prompt,, tone)
     ```
 
     Remove it.
-    Outside brackets, `;` ends a statement and `|` leads to the next stage; brackets without a name hold one expression.
+    Outside brackets, `;` ends a statement and `|` begins the next stage; brackets without a name contain one expression.
     """
 
     name: ClassVar[str] = "extra-comma"
 
     where: str = "list"
-    """What it stands in: a `list` in brackets, a `group` in round ones without a name, the `statement` itself, or
-    the `names` that it defines."""
+    """Where it is: in a `list` in brackets, in a `group` (round brackets without a name), in the `statement` itself, or
+    in the `names` that it defines."""
 
     @property
     def message(self) -> str:
@@ -213,10 +213,12 @@ class ExtraComma(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.where == "names":
-            return "define one name a statement: `const a = …; const b = …`, `input a; input b`"
+            return "define one name per statement: `const a = …; const b = …`, `input a; input b`"
         if self.where == "statement":
-            return "write `;` to end a statement, `|` to go on to the next stage"
-        return "round brackets without a name hold one expression: join stages with `|`" if self.where == "group" else "remove it"
+            return "write `;` to end a statement, `|` to begin the next stage"
+        if self.where == "group":
+            return "round brackets without a name contain one expression: join stages with `|`"
+        return "remove it"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -226,7 +228,7 @@ class ExtraComma(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemicolonInBrackets(Problem):
-    """A semicolon stands inside brackets.
+    """A semicolon is inside brackets.
 
     ```aug greet.aug
     "Say hello" | Greet(prompt; tone)
@@ -242,7 +244,7 @@ class SemicolonInBrackets(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a `;` ends a statement, but a bracket is open here"
+        return "a `;` ends a statement, but a bracket is still open here"
 
     @property
     def hint(self) -> str | None:
@@ -262,13 +264,13 @@ class SemicolonInBrackets(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraSemicolon(Problem):
-    """A semicolon ends nothing.
+    """A semicolon ends no statement.
 
     ```aug greet.aug
     "Say hello" | Greet;;
     ```
 
-    Remove it: one `;`, or none, follows a statement.
+    Remove it: a statement is followed by one `;` or none.
     """
 
     name: ClassVar[str] = "extra-semicolon"

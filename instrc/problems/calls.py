@@ -1,4 +1,4 @@
-"""Problems with calls: of what cannot be called, of mixins and of processes with arguments that find no place."""
+"""Problems with calls: values that cannot be called, and arguments that a mixin or a process cannot take."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from instrc.source import Span
 class NotCallable(Problem):
     """A value is used like an instruction.
 
-    Only instructions are called and take what is piped to them.
-    A local name is one if it is bound to a bare name or an `aug:` reference; any other local name stands for a value.
+    Only instructions can be called or receive what is piped to them.
+    A local name is an instruction if it is bound to a bare name or an `aug:` reference; any other local name is a value.
 
     ```aug letter.aug
     const draft = Draft(prompt);
@@ -43,7 +43,7 @@ class NotCallable(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "values go into the brackets of a call, or at the start of a pipe"
+        return "write a value in the brackets of a call, or at the start of a pipe"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -53,9 +53,9 @@ class NotCallable(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAProcess(Problem):
-    """Something that is no process is to be launched.
+    """`LaunchProcess` is given something that is not a process.
 
-    `LaunchProcess` takes the name or the `aug:` reference of one vibe whose properties are contexts:
+    It takes the name or the `aug:` reference of one vibe whose properties are contexts:
     `llmContext1`, `serverContext1`, …
 
     ```aug letter.aug
@@ -78,7 +78,7 @@ class NotAProcess(Problem):
         """One short sentence: what is wrong."""
         if self.word.startswith("LaunchProcess("):
             return "`LaunchProcess` takes one name or reference of a process"
-        return f"`{_short(self.word)}` is not a process kept as a vibe"
+        return f"`{_short(self.word)}` is not a process that is saved as a vibe"
 
     @property
     def hint(self) -> str | None:
@@ -88,10 +88,10 @@ class NotAProcess(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedContext(Problem):
-    """The brackets of a process hold something else than contexts, or a context stands outside a process.
+    """The brackets of a process contain something other than contexts, or a context is outside a process.
 
-    `Process(…)` is given contexts only, in order: `LLM_Context(…)`, `Server_Context(…)`, `User_Context(…)`.
-    It is an export of its own and no argument.
+    `Process(…)` takes contexts only, in their order: `LLM_Context(…)`, `Server_Context(…)`, `User_Context(…)`.
+    It is an export, never an argument.
 
     ```aug letter.aug
     Process(Draft)
@@ -101,20 +101,20 @@ class MisplacedContext(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Say who does it: `Process(LLM_Context({ draft: Draft }))`.
+    Say who carries out the step: `Process(LLM_Context({ draft: Draft }))`.
     """
 
     name: ClassVar[str] = "misplaced-context"
 
     word: str
     held: bool = False
-    """Whether braces stand there, around what is perhaps a context."""
+    """Whether there are braces around what is perhaps a context."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.held:
-            return "the contexts of a process do not stand in braces"
+            return "the contexts of a process are not written in braces"
         return f"`{_short(self.word)}` cannot stand here"
 
     @property
@@ -122,14 +122,14 @@ class MisplacedContext(Problem):
         """One short sentence: the way out."""
         if self.held:
             return "write them one after the other: `Process(LLM_Context({ a: A }), Server_Context({ b: B_Activity(a) }))`"
-        return "a process is an export, and holds `LLM_Context(…)`, `Server_Context(…)` and `User_Context(…)` only"
+        return "a process is an export, and contains only `LLM_Context(…)`, `Server_Context(…)` and `User_Context(…)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooManyArguments(Problem):
     """A mixin is given a second plain argument.
 
-    A mixin places everything it is given: its one plain argument goes into its slot `default`, all else goes by name.
+    Every argument of a mixin fills a slot: the one plain argument fills the slot `default`, all others need a name.
 
     ```aug letter.aug
     Introspect_Mixin(Draft, Draft)
@@ -139,7 +139,7 @@ class TooManyArguments(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Put several steps in as an object, `Introspect_Mixin({ default: { first: Draft, second: Draft } })`,
+    Pass several steps as an object, `Introspect_Mixin({ default: { first: Draft, second: Draft } })`,
     or nest them: `Introspect_Mixin(Improve(Draft))`.
     """
 
@@ -159,8 +159,8 @@ class TooManyArguments(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.mixin == "StartProcess":
-            return 'name what it is given: `StartProcess({ name: "…", llmContext1: A })`'
-        return "name the slot, or put several steps in as an object: `{ default: { a: A, b: B } }`"
+            return 'name the argument: `StartProcess({ name: "…", llmContext1: A })`'
+        return "name the slot, or pass several steps as an object: `{ default: { a: A, b: B } }`"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -170,10 +170,10 @@ class TooManyArguments(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotNotFound(Problem):
-    """Something is put into a property that the instruction does not have.
+    """An argument names a property that the instruction does not have.
 
-    A constant or a call in braces becomes part of the property of that name.
-    Only an open instruction takes new properties: one without `properties`, or with `additionalProperties` that is not `false`.
+    A constant, or a call in braces, fills the property of that name.
+    Only an open instruction takes new properties: one without `properties`, or whose `additionalProperties` is not `false`.
 
     ```aug letter.aug
     Draft({ tone: "warm" })
@@ -183,7 +183,7 @@ class SlotNotFound(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Name one of its properties. To let it read the result of a call, use brackets: `Draft(tone: Tone)`.
+    Use the name of one of its properties. To let it read the result of a call, use brackets: `Draft(tone: Tone)`.
     """
 
     name: ClassVar[str] = "slot-not-found"
@@ -213,10 +213,10 @@ class SlotNotFound(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyMixin(Problem):
-    """A mixin holds no step that a model does.
+    """A mixin contains no step of the model.
 
-    A mixin is fused into the model steps written in its brackets. What the server or a person does cannot be held,
-    nor what that needs first, nor what is piped in, nor what another mixin holds already.
+    A mixin is merged into the model steps in its brackets. It cannot contain a step of the server or of a person,
+    a step whose result such a step needs, what is piped in, or what another mixin contains already.
 
     ```aug letter.aug
     Introspect_Mixin(Fetch_Activity)
@@ -226,7 +226,7 @@ class EmptyMixin(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Put it around the step that is to think: `Introspect_Mixin(Draft(Fetch_Activity))`.
+    Put it around the step of the model: `Introspect_Mixin(Draft(Fetch_Activity))`.
     """
 
     name: ClassVar[str] = "empty-mixin"
@@ -236,12 +236,12 @@ class EmptyMixin(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.mixin}` holds no step of the model"
+        return f"`{self.mixin}` contains no step of the model"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "put it around a call that the model fills in and that no other mixin holds"
+        return "put it around a call that the model fills in and that no other mixin contains"
 
 
 def _short(text: str) -> str:

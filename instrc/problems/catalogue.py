@@ -1,4 +1,4 @@
-"""All problems by name, found where they are written: the modules of this folder."""
+"""All problems by name, collected from the modules of this folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def classes() -> dict[str, type[Problem]]:
 
 
 def page(problem: type[Problem]) -> str:
-    """Return the explanation of a problem, as Markdown: what it means, an example, the way out."""
+    """Return the explanation of a problem as Markdown: its meaning, an example and a solution."""
     from inspect import cleandoc  # `explain` and SARIF need it, nobody else
 
     return cleandoc(problem.__doc__ or problem.name)

@@ -1,4 +1,4 @@
-"""Problems with conditions, and with what may or may not be there."""
+"""Problems with conditions, and with values that may be missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from instrc.problems.problem import Problem, Severity
 class NeverTrue(Problem):
     """A condition can never hold.
 
-    The schema of what it reads excludes what it asks for: the branch would never run, the loop never end.
+    The schema of the value excludes what the condition asks for: the branch would never run, or the loop would never end.
 
     ```aug letter.aug
     const check = Check(prompt);
@@ -32,21 +32,21 @@ class NeverTrue(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Write a value that the schema admits: `check.level is "high"`.
+    Write a value that the schema allows: `check.level is "high"`.
     """
 
     name: ClassVar[str] = "never-true"
     severity: ClassVar[Severity] = "warning"
 
     admitted: tuple[str, ...] = ()
-    """The values that the schema lists, as they are written."""
+    """The values that the schema lists, as they are written there."""
     advice: str = ""
-    """What to write instead, where the kind of the value tells it."""
+    """What to write instead, if that is known from the type of the value."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this condition never holds: the schema of what it reads excludes it"
+        return "this condition never holds: the schema of the value excludes it"
 
     @property
     def hint(self) -> str | None:
@@ -54,16 +54,16 @@ class NeverTrue(Problem):
         if self.advice:
             return self.advice
         if not self.admitted:
-            return "compare it with the values that the schema admits"
+            return "compare it with the values that the schema allows"
         shown = ", ".join(f"`{value}`" for value in self.admitted[:LISTED_VALUES])
-        return f"the schema admits {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
+        return f"the schema allows {shown}{', …' if len(self.admitted) > LISTED_VALUES else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlwaysTrue(Problem):
     """A condition always holds.
 
-    The schema of what it reads admits nothing else, so there is nothing to decide.
+    The schema of the value allows nothing else, so there is nothing to decide.
 
     ```aug letter.aug
     const check = Check(prompt);
@@ -82,7 +82,7 @@ class AlwaysTrue(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Leave the condition out, or ask for less than the schema promises.
+    Remove the condition, or ask for something that the schema does not guarantee.
     """
 
     name: ClassVar[str] = "always-true"
@@ -91,19 +91,19 @@ class AlwaysTrue(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this condition always holds: the schema of what it reads admits nothing else"
+        return "this condition always holds: the schema of the value allows nothing else"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "leave it out, or ask for less than the schema promises"
+        return "remove it, or ask for something that the schema does not guarantee"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnchangingCondition(Problem):
     """The condition of a loop reads something that the loop does not change.
 
-    What stands behind `until` is looked at after every round; a value from outside the block is the same each time,
+    The condition after `until` is evaluated after every round; a value from outside the block is the same each time,
     so the loop ends after one round or never.
 
     ```aug letter.aug
@@ -119,7 +119,7 @@ class UnchangingCondition(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Put the step that decides into the block:
+    Put the step that gives this value into the block:
     `repeat { const draft = Draft(prompt); const check = Check(draft); draft } until check.good`.
     """
 
@@ -128,19 +128,19 @@ class UnchangingCondition(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this is the same in every round: it comes from outside the block"
+        return "this value is the same in every round: it comes from outside the block"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "put the step that decides into the block"
+        return "put the step that gives this value into the block"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MayBeNull(Problem):
     """An argument may be `null` where its schema excludes that.
 
-    A `when` without `else` gives `null` if no condition holds, and so may any other value whose schema says so.
+    A `when` without `else` gives `null` if no condition holds. Any other value may be `null` if its schema allows it.
 
     ```aug letter.aug
     const check = Check(prompt);
@@ -155,7 +155,7 @@ class MayBeNull(Problem):
     { "type": "object", "properties": { "to": { "type": "string" }, "output": { "type": "string" } }, "required": ["to"] }
     ```
 
-    Ask first: `when check.mail @ { minLength: 1 } { Send_Activity(to: check.mail) }`.
+    Check it first: `when check.mail @ { minLength: 1 } { Send_Activity(to: check.mail) }`.
     """
 
     name: ClassVar[str] = "may-be-null"
@@ -172,4 +172,4 @@ class MayBeNull(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "ask first with `when`, or let the schema admit `null`"
+        return "check it first with `when`, or let the schema of the argument allow `null`"

@@ -12,7 +12,7 @@ _QUOTES = frozenset({'"', "'"})
 
 
 def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
-    """Return the fix that writes something else at a place; without a text, what stands there goes."""
+    """Return the fix that replaces the text at a place; an empty text removes it."""
     if at is None:
         return ()
     if text == ":":  # it stands close to the key
@@ -22,7 +22,7 @@ def replacement(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, 
 
 
 def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ...]:
-    """Return the fix that writes something directly before a place; a comma goes directly behind the word before it."""
+    """Return the fix that inserts a text directly before a place; a comma is inserted directly after the word before it."""
     if at is None:
         return ()
     place = at.start
@@ -34,14 +34,14 @@ def insertion(at: Span | None, text: str, *, safe: bool = True) -> tuple[Fix, ..
 
 
 def _close(at: Span) -> int:
-    """Return where the word before a place ends; the place itself if a comment stands between."""
+    """Return where the word before a place ends; the place itself if there is a comment between them."""
     before = at.source.text[: at.start].rstrip()
     line = before[before.rfind("\n") + 1 :]
     return at.start if "//" in line or "*/" in line else len(before)
 
 
 def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, ...]:
-    """Return the fixes that write another name where exactly a word stands, quoted or not; one that is surely meant is safe."""
+    """Return the fixes that replace a word, quoted or not, by another name; a fix is safe if the name is beyond doubt."""
     if at is None or not names:
         return ()
     quote = at.text[:1] if at.text[:1] in _QUOTES and at.text[-1:] == at.text[:1] else ""
@@ -55,7 +55,7 @@ def renamings(at: Span | None, word: str, names: tuple[str, ...]) -> tuple[Fix, 
 
 
 def applied(text: str, fixes: Iterable[Fix]) -> tuple[str, int]:
-    """Return a text with the edits of fixes, and how many were made; of two that touch the same characters, the first is."""
+    """Return a text with the edits of fixes applied, and their number; of two that overlap, only the first is applied."""
     taken: list[Edit] = []
     count = 0
     for fix in fixes:

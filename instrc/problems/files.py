@@ -12,10 +12,10 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownVersion(Problem):
-    """A vibe exists, but not in the version that is asked for.
+    """A vibe exists, but not in the requested version.
 
     `:1` asks for exactly that version and `?1` for the newest that begins with 1.
-    A file without a version in its name is only found by a reference without one.
+    A file without a version in its name is found only by a reference without a version.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "tone": { "$ref": "aug:tone:2" } } }
@@ -24,14 +24,14 @@ class UnknownVersion(Problem):
     { "type": "string" }
     ```
 
-    Ask for a version that is there, or leave it out to follow the newest.
+    Ask for a version that exists, or leave the version out to use the newest.
     """
 
     name: ClassVar[str] = "unknown-version"
 
     reference: str
     versions: tuple[str, ...]
-    """What there is, oldest first; the empty string stands for a file without a version."""
+    """The versions that exist, oldest first; the empty string is a file without a version."""
 
     @property
     def message(self) -> str:
@@ -49,16 +49,16 @@ class UnknownVersion(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MalformedReference(Problem):
-    """An `aug:` reference is not written as one.
+    """An `aug:` reference is not written correctly.
 
     The form is `aug:folder/name`, then `:1` or `?1` for a version, then `#part` for a part.
-    A leading `/`, as in `aug:/folder/name`, means the shared library only.
+    With a leading `/`, as in `aug:/folder/name`, only the shared library is searched.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "tone": { "$ref": "aug:tone:latest" } } }
     ```
 
-    Versions are numbers joined by dots; leave the version out to follow the newest.
+    Versions are numbers joined by dots; leave the version out to use the newest.
     """
 
     name: ClassVar[str] = "malformed-reference"
@@ -69,7 +69,7 @@ class MalformedReference(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.reference}` is no `aug:` reference: {self.reason}"
+        return f"`{self.reference}` is not an `aug:` reference: {self.reason}"
 
     @property
     def hint(self) -> str | None:
@@ -81,8 +81,8 @@ class MalformedReference(Problem):
 class InvalidVibe(Problem):
     """A file is not a vibe.
 
-    A vibe file holds one JSON object in UTF-8: a JSON Schema, or a record whose `schema` is one.
-    Each key stands once.
+    A vibe file contains one JSON object in UTF-8: a JSON Schema, or a record whose `schema` is a JSON Schema.
+    Each key occurs once.
 
     ```json schemas/letter.vibe.json
     ["type", "object"]
@@ -95,9 +95,9 @@ class InvalidVibe(Problem):
 
     reason: str
     referrer: Span | None = None
-    """The reference that led here, if one did."""
+    """The reference to this file, if there is one."""
     way_out: str = ""
-    """What makes vibes of it, if something does."""
+    """The command that converts it to vibes, if there is one."""
 
     @property
     def message(self) -> str:
@@ -128,7 +128,7 @@ class InvalidSettings(Problem):
     ```
 
     The settings are `roots` and `shared` (lists of folders), `hint` (a text), `naming` (`"step"` or `"camel"`),
-    `limits` (a table of numbers) and `keywords` (a list of keywords and formats of your own).
+    `limits` (a table of numbers) and `keywords` (a list of your own keywords and formats).
     """
 
     name: ClassVar[str] = "invalid-settings"

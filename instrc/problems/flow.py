@@ -11,9 +11,9 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadBound(Problem):
-    """A bound is no number to count with.
+    """A bound is not a positive whole number.
 
-    `max`, `keep` and the number of `each i in 3` are whole numbers from 1 up.
+    `max`, `keep` and the number of `each i in 3` are whole numbers of at least 1.
 
     ```aug letter.aug
     each i in 0 { Draft }
@@ -38,15 +38,15 @@ class BadBound(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write such a number; leave out what is not to run at all"
+        return "write such a number; remove a block that should not run at all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadDuration(Problem):
-    """A deadline or a delay is no duration.
+    """A deadline or a delay is not a duration.
 
     `within` and `delay` are durations of ISO 8601: weeks, days, hours, minutes, seconds.
-    Months and years are of no fixed length and are not taken.
+    Months and years have no fixed length and are not allowed.
 
     ```aug letter.aug
     Confirm_User @ { within: "2 days" }
@@ -66,7 +66,7 @@ class BadDuration(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is a duration of ISO 8601"
+        return f"`{self.word}` needs a duration of ISO 8601"
 
     @property
     def hint(self) -> str | None:
@@ -76,9 +76,9 @@ class BadDuration(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedDeadline(Problem):
-    """A deadline stands in a condition.
+    """A deadline is written in a condition.
 
-    What stands in braces behind the path of a condition is a JSON Schema that the value has to satisfy.
+    The braces after the path of a condition contain a JSON Schema that the value must satisfy.
     A deadline belongs to a step or a block.
 
     ```aug letter.aug
@@ -96,29 +96,29 @@ class MisplacedDeadline(Problem):
 
     word: str
     place: str = "condition"
-    """`condition`, or `words` where it is no annotation at all."""
+    """`condition`, or `words` if it is not an annotation."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.place == "words":
-            return f"`{self.word}` is no word of the language: a deadline is an annotation"
-        return f"`{self.word}` stands in a condition, where only a schema can stand"
+            return f"`{self.word}` is not a word of the language: a deadline is an annotation"
+        return f"`{self.word}` is in a condition, where only a schema is allowed"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.place == "words":
-            return 'write it in braces behind the step: `Confirm_User(draft) @ { within: "P2D" }`'
-        return "put the block into brackets and write it behind: `(repeat { … } until …) @ { … }`"
+            return 'write it in braces after the step: `Confirm_User(draft) @ { within: "P2D" }`'
+        return "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenName(Problem):
-    """A block reads `round`, `previous`, `rounds` or `error` of a block around it, where it has one of its own.
+    """A block reads `round`, `previous`, `rounds` or `error` of an outer block, but has the same name itself.
 
-    These names are those of the innermost block that has them, under any other name as well:
-    a local name, an argument of a program or what is piped in may stand for the `rounds` of the block around.
+    These names always refer to the innermost block that has them, also when they are read through another name:
+    a local name, an argument of a program or what is piped in may be the `rounds` of the outer block.
 
     ```aug letter.aug
     repeat {
@@ -131,7 +131,7 @@ class HiddenName(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Make it the value of a block of its own, which has a key that can be read anywhere: `const earlier = do { rounds };`.
+    Make it the value of a separate block, which has a key that can be read anywhere: `const earlier = do { rounds };`.
     """
 
     name: ClassVar[str] = "hidden-name"
@@ -141,19 +141,19 @@ class HiddenName(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"this reads `{self.word}` of the block around, where `{self.word}` is that of the block inside"
+        return f"this reads `{self.word}` of the outer block, but `{self.word}` here belongs to the inner block"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"hand it on as the value of a block: `const earlier = do {{ {self.word} }};`"
+        return f"make it the value of a block: `const earlier = do {{ {self.word} }};`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadPipe(Problem):
     """Nothing in a block reads what is piped into it.
 
-    In a block, a call that is given nothing reads what is piped in; a call that is given something does not.
+    In a block, a call without arguments reads what is piped in; a call with arguments does not.
 
     ```aug letter.aug
     input topic
@@ -168,7 +168,7 @@ class UnreadPipe(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Give the value a name before the block and hand it to the calls that need it: `Draft(topic, facts)`.
+    Give the value a name before the block and pass it to the calls that need it: `Draft(topic, facts)`.
     """
 
     name: ClassVar[str] = "unread-pipe"
@@ -182,14 +182,14 @@ class UnreadPipe(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "give the value a name before the block and hand it to the calls that need it"
+        return "give the value a name before the block and pass it to the calls that need it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadResult(Problem):
-    """The result of a step reaches nobody who would need it.
+    """The result of a step is not passed to the step that needs it.
 
-    A person has approved what a later activity is not given, or a step of a block is read by nobody.
+    A person approved something, but a later activity does not receive it; or nothing reads the result of a step in a block.
 
     ```aug letter.aug
     Draft(prompt) | Confirm_User | Send_Activity
@@ -207,7 +207,7 @@ class UnreadResult(Problem):
     { "type": "object", "properties": { "id": { "type": "string" } } }
     ```
 
-    Give it a name and hand it on, and send only what was approved:
+    Give it a name and pass it on, and send only what was approved:
     `const draft = Draft(prompt); const answer = Confirm_User(draft); when answer.decision is "Approve" { Send_Activity(draft) }`.
     """
 
@@ -215,7 +215,7 @@ class UnreadResult(Problem):
     severity: ClassVar[Severity] = "warning"
 
     word: str
-    """The step whose result is not handed on."""
+    """The step whose result is not passed on."""
     other: Span | None = None
 
     @property
@@ -223,14 +223,14 @@ class UnreadResult(Problem):
         """One short sentence: what is wrong."""
         if self.other is None:
             return f"nothing reads the result of `{self.word}`"
-        return f"this step is given only a decision, not `{self.word}`, which was decided on"
+        return f"this step receives only the decision, not `{self.word}`, on which was decided"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"give `{self.word}` a name and hand it on" if self.other is not None else "hand it on, or leave the step out"
+        return f"give `{self.word}` a name and pass it on" if self.other is not None else "pass it on, or remove the step"
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        return () if self.other is None else (Label(self.other, "this is what was decided on"),)
+        return () if self.other is None else (Label(self.other, "this was decided on"),)

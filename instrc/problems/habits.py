@@ -1,4 +1,4 @@
-"""Problems of habits: what other languages, formats and tools would understand here."""
+"""Problems of habit: notation of other languages, formats and tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NestedQuotes(Problem):
-    r"""A string holds the quote that it stands in, so it ends there.
+    r"""A string contains the quote that surrounds it, so it ends there.
 
     ```aug letter.aug
     "Say "hello" to Ann" | Greet
@@ -36,9 +36,9 @@ class NestedQuotes(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingSeparator(Problem):
-    """Two values stand beside each other on one line, with nothing between them.
+    """Two values are next to each other on one line, with nothing between them.
 
-    That is two statements, and outside of blocks two tools. What leads from one step to the next is `|`.
+    They are two statements, and outside of blocks two tools. A `|` leads from one step to the next.
 
     ```aug letter.aug
     ReadLetter WriteReply
@@ -52,7 +52,7 @@ class MissingSeparator(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Write `|` if the second is to read the first. If they are two statements, write `;` or a line each.
+    Write `|` if the second should read the first. If they are two statements, write `;` or put them on two lines.
     """
 
     name: ClassVar[str] = "missing-separator"
@@ -64,12 +64,12 @@ class MissingSeparator(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a new statement begins here, although nothing stands between it and what is before it"
+        return "a new statement begins here, but nothing separates it from what is before it"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write `|` between them if this is to read what is before it, else `;`"
+        return "write `|` between them if this should read what is before it, else `;`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -84,9 +84,9 @@ class MissingSeparator(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexedValue(Problem):
-    """Square brackets stand directly behind a value, as if they picked a part of it.
+    """Square brackets follow a value directly, as if they selected a part of it.
 
-    A path has names only, and does not lead into a list.
+    A path contains only names, and cannot select an element of a list.
 
     ```aug letter.aug
     const people = Identify(prompt);
@@ -102,8 +102,8 @@ class IndexedValue(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.characters.isdecimal():
-            return f"no member of a value is called `{self.characters}`: paths have names only"
-        return "square brackets pick nothing out of a value"
+            return f"no member of a value is called `{self.characters}`: paths contain only names"
+        return "square brackets cannot select a part of a value"
 
     @property
     def hint(self) -> str | None:
@@ -113,7 +113,7 @@ class IndexedValue(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedReference(Problem):
-    """An `aug:` reference stands in quotes, so it is a string.
+    """An `aug:` reference is in quotes, so it is a string.
 
     ```aug letter.aug
     "aug:instructions/draft" | Review
@@ -127,7 +127,7 @@ class QuotedReference(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "in quotes, this is a text and not a reference"
+        return "in quotes, this is a text, not a reference"
 
     @property
     def hint(self) -> str | None:
@@ -144,7 +144,7 @@ class QuotedReference(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOfSteps(Problem):
-    """Instructions stand in square brackets, which hold data only.
+    """Instructions are in square brackets, which contain only data.
 
     ```aug letter.aug
     [Tone, Topic] | Draft
@@ -158,7 +158,7 @@ class ListOfSteps(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "square brackets hold data, not steps"
+        return "square brackets contain data, not steps"
 
     @property
     def hint(self) -> str | None:
@@ -168,7 +168,7 @@ class ListOfSteps(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAProgram(Problem):
-    """A file holds something else than a program: YAML, JSON, plain text, a page of Markdown or HTML.
+    """A file contains something other than a program: YAML, JSON, plain text, Markdown or HTML.
 
     ```aug letter.aug
     name: letter
@@ -176,7 +176,7 @@ class NotAProgram(Problem):
       - draft
     ```
 
-    A program is a file that ends with `.aug`; a JSON Schema is a vibe and ends with `.vibe.json`.
+    The name of a program ends with `.aug`; the name of a vibe, which is a JSON Schema, ends with `.vibe.json`.
     """
 
     name: ClassVar[str] = "not-a-program"
@@ -187,7 +187,7 @@ class NotAProgram(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"this looks like {self.kind}, not like a program"
+        return f"this looks like {self.kind}, not a program"
 
     @property
     def hint(self) -> str | None:
@@ -197,13 +197,13 @@ class NotAProgram(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubledBraces(Problem):
-    """Two pairs of braces stand around the fields of one object.
+    """The fields of one object have two pairs of braces around them.
 
     ```aug letter.aug
     { { tone: Tone, topic: Topic } } | Draft
     ```
 
-    Remove one pair. Only a block whose value is an object has two: `when a.ok { { x: A, y: B } }`.
+    Remove one pair. Two pairs are needed only in a block whose value is an object: `when a.ok { { x: A, y: B } }`.
     """
 
     name: ClassVar[str] = "doubled-braces"
@@ -249,7 +249,7 @@ class Parameters(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingScheme(Problem):
-    """A path of a vibe stands without `aug:`.
+    """The path of a vibe is written without `aug:`.
 
     ```aug letter.aug
     "Find an hour" | instructions/find-slot
@@ -265,7 +265,7 @@ class MissingScheme(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.path}` is a path, but not yet a reference"
+        return f"`{self.path}` is a path, but not a reference"
 
     @property
     def hint(self) -> str | None:

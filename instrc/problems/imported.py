@@ -1,4 +1,4 @@
-"""Problems with what a tool says and a vibe cannot, or says otherwise."""
+"""Problems with parts of a tool that a vibe cannot express, or that a vibe expresses differently."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut(Problem):
-    """A part of a tool cannot be said in a vibe and is left out.
+    """A part of a tool cannot be expressed in a vibe and is left out.
 
-    What is left out either is no JSON Schema (a bound that is no number, a reference that leads nowhere),
-    or has no place in one (how a provider is to cache the tool).
+    Such a part is not valid JSON Schema (a bound that is not a number, a reference without a target),
+    or does not belong in a schema (how a provider should cache the tool).
 
     ```json tools.json
     [
@@ -27,7 +27,7 @@ class LeftOut(Problem):
     $ instrc import anthropic tools.json
     ```
 
-    If it matters, say it in another way in the vibe, for example in a description.
+    If you need it, express it in the vibe in another way, for example in a description.
     """
 
     name: ClassVar[str] = "left-out"
@@ -44,7 +44,7 @@ class LeftOut(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOtherwise(Problem):
-    """A part of a tool is written in a way that JSON Schema does not know, and is read as what it most likely means.
+    """A part of a tool is not written as in JSON Schema, and is read with its most likely meaning.
 
     ```json tools.json
     [{ "name": "find_slot", "input_schema": { "type": "dict", "properties": { "day": { "type": "str" } } } }]
@@ -53,7 +53,7 @@ class ReadOtherwise(Problem):
     $ instrc import anthropic tools.json
     ```
 
-    Look at the vibe; if it was meant otherwise, mend it there or in the source.
+    Look at the vibe; if the meaning is wrong, correct it there or in the source.
     """
 
     name: ClassVar[str] = "read-otherwise"
@@ -70,11 +70,11 @@ class ReadOtherwise(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyWithMeaning(Problem):
-    """A parameter of a tool has a name that means something in a vibe.
+    """A parameter of a tool has a name with a special meaning in a vibe.
 
-    A property `output` makes an instruction a call of the server, which fills it in.
-    A name that begins with `_` is a thought of the model and one with `$` a measurement: the result leaves both out.
-    The parameter is imported as it is, so the tool stays exact.
+    A property `output` makes an instruction a step of the server, which fills in that property.
+    A name that begins with `_` is a thought of the model, and one that begins with `$` is a measurement: results contain neither.
+    The parameter is imported unchanged, so the tool is exact.
 
     ```json tools.json
     [
@@ -91,7 +91,7 @@ class PropertyWithMeaning(Problem):
     $ instrc import anthropic tools.json
     ```
 
-    Rename the property in the vibe if a program is to use the tool as a step that the model fills in.
+    Rename the property in the vibe if a program should use the tool as a step that the model fills in.
     """
 
     name: ClassVar[str] = "property-with-meaning"
@@ -110,7 +110,7 @@ class PropertyWithMeaning(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsLeftOut(Problem):
-    """Tools say what they give back, which a vibe for the model has no place for.
+    """Tools declare what they return, but a vibe for the model cannot contain that.
 
     ```json tools.json
     {
@@ -127,8 +127,8 @@ class ResultsLeftOut(Problem):
     $ instrc import mcp tools.json
     ```
 
-    With `--results activity` each tool gets a second vibe, `NAME_Activity`, the call of the server that gives it back;
-    with `--results output` it stands in the property `output` of the tool itself.
+    With `--results activity` each tool gets a second vibe, `NAME_Activity`, for the step of the server that returns it;
+    with `--results output` it becomes the property `output` of the tool itself.
     """
 
     name: ClassVar[str] = "results-left-out"
@@ -139,8 +139,8 @@ class ResultsLeftOut(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        who = "one tool says" if self.count == 1 else f"{self.count} tools say"
-        return f"{who} what comes back, which is left out"
+        who = "one tool declares" if self.count == 1 else f"{self.count} tools declare"
+        return f"{who} results, which are left out"
 
     @property
     def hint(self) -> str | None:
@@ -168,7 +168,7 @@ class UnusableTool(Problem):
     $ instrc import anthropic tools.json
     ```
 
-    Mend its schema in the source.
+    Correct its schema in the source.
     """
 
     name: ClassVar[str] = "unusable-tool"

@@ -1,4 +1,4 @@
-"""Problems with tools that are imported: what is no tool, and what a vibe cannot say."""
+"""Problems with the import of tools: sources that cannot be read, entries that are not tools, names that collide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnknownImporter(Problem):
     $ instrc import antropic tools.json
     ```
 
-    The kinds are the forms in which tools are written down elsewhere; `instrc import --help` lists them.
+    A kind is a format for tools, such as that of a provider; `instrc import --help` lists the kinds.
     """
 
     name: ClassVar[str] = "unknown-importer"
@@ -52,7 +52,7 @@ class NoTools(Problem):
     $ instrc import openai tools.json
     ```
 
-    Check that it is the file you meant, and of the kind you named.
+    Check that it is the right file, and that it is of the kind you named.
     """
 
     name: ClassVar[str] = "no-tools"
@@ -67,9 +67,9 @@ class NoTools(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotATool(Problem):
-    """An entry in a list of tools is left out, because it is no function with a schema.
+    """An entry in a list of tools is left out, because it is not a function with a schema.
 
-    Providers let tools of their own, such as a search, stand in the same list: they have a name but no schema to compose.
+    Such a list may also contain tools of the provider, such as a search: they have a name but no schema to compose.
 
     ```json tools.json
     [
@@ -81,7 +81,7 @@ class NotATool(Problem):
     $ instrc import openai tools.json
     ```
 
-    Nothing needs to be done if that is what it is; otherwise give it a name and a schema.
+    If it is such a tool, do nothing; otherwise give it a name and a schema.
     """
 
     name: ClassVar[str] = "not-a-tool"
@@ -122,10 +122,10 @@ class NamelessTool(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedTool(Problem):
-    """Two different tools would be vibes of one name.
+    """Two different tools would become vibes with the same name.
 
     Names of vibes are compared without case and separators, so `findSlot` and `find_slot` are one name.
-    The later tool gets a number. Tools that are equal in all are imported once.
+    The later tool gets a number. Tools that are equal in everything are imported once.
 
     ```json tools.json
     [
@@ -137,7 +137,7 @@ class RepeatedTool(Problem):
     $ instrc import anthropic tools.json
     ```
 
-    Rename one of them, or import the two lists into folders of their own.
+    Rename one of them, or import the two lists into separate folders.
     """
 
     name: ClassVar[str] = "repeated-tool"
@@ -160,7 +160,7 @@ class RepeatedTool(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VibeExists(Problem):
-    """A vibe of this name is in the folder already and says something else.
+    """The folder already has a vibe of this name with other contents.
 
     ```json tools.json
     [{ "name": "find_slot", "input_schema": { "type": "object", "properties": { "day": { "type": "string" } } } }]
@@ -178,28 +178,28 @@ class VibeExists(Problem):
     name: ClassVar[str] = "vibe-exists"
 
     path: str
-    """The file that is there."""
+    """The file that exists."""
     same_file: bool = True
-    """Whether it would be overwritten; else its name is only spelled in another way."""
+    """Whether it would be overwritten; else its name is only spelled differently."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.same_file:
-            return f"`{self.path}` exists and says something else"
-        return f"`{self.path}` has the same name, spelled in another way"
+            return f"`{self.path}` exists and has other contents"
+        return f"`{self.path}` has the same name, spelled differently"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "replace it with `--force`" if self.same_file else "rename it or remove it: a name has to find one vibe"
+        return "replace it with `--force`" if self.same_file else "rename it or remove it: a name must find exactly one vibe"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnloadableObject(Problem):
-    """A Python object that holds tools cannot be had.
+    """A Python object that contains tools cannot be loaded.
 
-    The source is `module:Name` or `path/to/file.py:Name`: the module is run, and the name looked up in it.
+    The source is `module:Name` or `path/to/file.py:Name`: the module is imported, and the name is looked up in it.
 
     ```python models.py
     class Draft:
@@ -209,7 +209,7 @@ class UnloadableObject(Problem):
     $ instrc import pydantic models.py:Draught
     ```
 
-    Check the spelling, and that the module can be run by itself.
+    Check the spelling, and check that the module can be imported alone.
     """
 
     name: ClassVar[str] = "unloadable-object"
@@ -240,14 +240,14 @@ class MissingLibrary(Problem):
     $ instrc import pydantic models.py:Draft
     ```
 
-    Install it into the environment in which `instrc` runs.
+    Install it in the environment in which `instrc` runs.
     """
 
     name: ClassVar[str] = "missing-library"
 
     library: str
     extra: str | None = None
-    """The extra of `instrc` that brings it, if one does."""
+    """The extra of `instrc` that installs it, if there is one."""
 
     @property
     def message(self) -> str:
@@ -259,4 +259,4 @@ class MissingLibrary(Problem):
         """One short sentence: the way out."""
         if self.extra is not None:
             return f'install it: `pip install "instrc[{self.extra}]"`'
-        return "install it into the environment in which `instrc` runs"
+        return "install it in the environment in which `instrc` runs"

@@ -1,4 +1,4 @@
-"""Problems with what is installed."""
+"""Problems with packages that are not installed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingExtra(Problem):
-    """Something that was asked for needs a package that is not installed.
+    """A feature needs a package that is not installed.
 
-    It is optional, since most programs do without it.
+    The package is optional, because most programs do not need it.
 
     Install it with the extra that the message names: `pip install "instrc[subsume]"`.
     """

@@ -1,4 +1,4 @@
-"""Problems with what is to run: a process, its inputs, and what carries it."""
+"""Problems when a run starts: the process, its inputs, and what it needs to run."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableProcess(Problem):
-    """A document that should be a process cannot be read as one.
+    """A document cannot be read as a process.
 
-    A process is a JSON Schema whose properties are its contexts: `llmContext1`, `serverContext1`, `userContext1` hold steps;
+    A process is a JSON Schema whose properties are its contexts: `llmContext1`, `serverContext1`, `userContext1` contain steps;
     `whenContext1`, `eachContext1`, `repeatContext1`, `elseContext1`, `tryContext1`, `doContext1` hold contexts
     and say how these run in an engine property of their own.
 
@@ -23,13 +23,13 @@ class UnreadableProcess(Problem):
     $ instrc run process.json --input hello --model sample
     ```
 
-    Take what `instrc compile` writes, or see the contract in `instrc/runtime/README.md` to write one by hand.
+    Use the output of `instrc compile`, or write a process by hand as `instrc/runtime/README.md` describes.
     """
 
     name: ClassVar[str] = "unreadable-process"
 
     pointer: str
-    """Where in the document, as a JSON Pointer through properties as they are named."""
+    """Where in the document, as a JSON Pointer through the names of properties."""
     reason: str
 
     @property
@@ -40,9 +40,9 @@ class UnreadableProcess(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidInput(Problem):
-    """What a program is given does not fit its inputs.
+    """The input of a program does not fit its declared inputs.
 
-    A text is `prompt`; an object gives the inputs by name.
+    A text is the input `prompt`; an object gives the inputs by name.
 
     ```json greet.process.json
     {
@@ -64,7 +64,7 @@ class InvalidInput(Problem):
     word: str
     reason: str
     beside_text: bool = False
-    """Whether a text was given, which is `prompt` alone, where an object would name this input."""
+    """Whether a text was given: it fills only `prompt`, and this input needs an object."""
 
     @property
     def message(self) -> str:
@@ -74,12 +74,14 @@ class InvalidInput(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f'a text is `prompt`; give an object that names the inputs: `{{ "{self.word}": … }}`' if self.beside_text else None
+        if not self.beside_text:
+            return None
+        return f'a text fills only `prompt`; give an object that names the inputs: `{{ "{self.word}": … }}`'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnregisteredActivity(Problem):
-    """A process calls an activity that nobody has registered.
+    """A process calls an activity that is not registered.
 
     Activities are Python functions, requests over HTTP, tools of MCP servers, or processes.
     They are registered under `[tool.instrc.activities]`, or given to `instrc.run`.
@@ -94,7 +96,7 @@ class UnregisteredActivity(Problem):
     $ instrc run greet.aug --input hello --model sample
     ```
 
-    Register the name, or rehearse with `--rehearse`, which makes the results from their schemas.
+    Register the name, or use `--rehearse`, which generates the results from their schemas.
     """
 
     name: ClassVar[str] = "unregistered-activity"
@@ -117,10 +119,10 @@ class UnregisteredActivity(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusableSetting(Problem):
-    """What is to run a program cannot be used: a model, an activity or an engine that is named is not there.
+    """A model, an activity or an engine that a run names cannot be used.
 
-    A model is `sample`, `scripted:FILE`, or a provider with a model, as `openai:gpt-5`.
-    An activity is `package.module:function`, where the module can be imported from the folder of `pyproject.toml`.
+    A model is `sample`, `scripted:FILE`, or a provider with a model, such as `openai:gpt-5`.
+    An activity is `package.module:function`; the module must be importable from the folder of `pyproject.toml`.
 
     ```aug greet.aug
     "Greet" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
@@ -129,7 +131,7 @@ class UnusableSetting(Problem):
     $ instrc run greet.aug --input hello --model smaple
     ```
 
-    Compare the spelling, and install the extra that it needs.
+    Check the spelling, and install the extra that it needs.
     """
 
     name: ClassVar[str] = "unusable-setting"
@@ -147,7 +149,7 @@ class UnusableSetting(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralExports(Problem):
-    """A file that is to be run exports several programs, or none of the name that is asked for.
+    """The file to run exports several programs, or none with the requested name.
 
     ```aug two.aug
     tool first = @{ title: "A", type: "object", properties: { text: { type: "string" } } };
@@ -157,7 +159,7 @@ class SeveralExports(Problem):
     $ instrc run two.aug --input hello --model sample
     ```
 
-    Say which with `--export`.
+    Choose one with `--export`.
     """
 
     name: ClassVar[str] = "several-exports"

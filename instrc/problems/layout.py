@@ -1,4 +1,4 @@
-"""Problems with the layout of a file, which changes nothing of what it means."""
+"""Problems with the layout of a file, which does not change its meaning."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unformatted(Problem):
-    """A file does not have the one layout that `instrc fmt` gives it.
+    """A file does not have the layout that `instrc fmt` gives it.
 
-    The layout has no options, so that files of different authors look alike and their changes show only what was meant to change.
-    The meaning of the file is not touched by it.
+    The layout has no options, so files of different authors look alike and a change shows only what its author changed.
+    The layout does not change the meaning of the file.
 
     ```aug greet.aug
     "Say hello"|Greet( tone:'warm' )

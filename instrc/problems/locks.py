@@ -1,4 +1,4 @@
-"""Problems with `aug.lock`: what is not in it, what has changed since."""
+"""Problems with `aug.lock`: references that are not in it or have changed since."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from instrc.problems.problem import Problem
 
-_RELOCK = "`instrc lock` writes it anew; look at the difference before you commit it"
+_RELOCK = "`instrc lock` writes it again; look at the difference before you commit it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class InvalidLock(Problem):
     $ instrc compile letter.aug --locked
     ```
 
-    It is written by `instrc lock`, not by hand.
+    `instrc lock` writes this file; do not edit it by hand.
     """
 
     name: ClassVar[str] = "invalid-lock"
@@ -44,7 +44,7 @@ class InvalidLock(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotLocked(Problem):
-    """`--locked` was asked for, and a reference is not in `aug.lock`, or there is no lock.
+    """`--locked` was given, but a reference is not in `aug.lock`, or there is no lock.
 
     ```aug letter.aug
     Draft
@@ -56,14 +56,14 @@ class NotLocked(Problem):
     $ instrc compile letter.aug --locked
     ```
 
-    `instrc lock` writes the lock anew.
+    `instrc lock` writes the lock again.
     """
 
     name: ClassVar[str] = "not-locked"
 
     reference: str
     lock: str
-    """Where the lock is, or should be."""
+    """The path where the lock is, or should be."""
 
     @property
     def message(self) -> str:
@@ -78,9 +78,9 @@ class NotLocked(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleLock(Problem):
-    """A reference means something else than `aug.lock` says.
+    """A reference finds something other than `aug.lock` records.
 
-    Its vibe has changed, has gone, or a reference without a version finds another one now.
+    Its vibe has changed or was removed, or a reference without a version now finds another version.
 
     ```aug letter.aug
     Draft
@@ -101,7 +101,7 @@ class StaleLock(Problem):
     $ instrc compile letter.aug --locked
     ```
 
-    Restore the vibe, or write the lock anew with `instrc lock`.
+    Restore the vibe, or write the lock again with `instrc lock`.
     """
 
     name: ClassVar[str] = "stale-lock"
@@ -112,7 +112,7 @@ class StaleLock(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.reference}` is not what the lock says: {self.reason}"
+        return f"`{self.reference}` is not what the lock records: {self.reason}"
 
     @property
     def hint(self) -> str | None:

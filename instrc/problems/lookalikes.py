@@ -1,4 +1,4 @@
-"""Letters of other scripts that look like Latin ones: a name with one of them in it is another name."""
+"""Letters of other scripts that look like Latin letters: a name that contains one is a different name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ for _letter, _looks in _LATIN.items():
 
 
 def strange_letter(word: str) -> str | None:
-    """Say which letter of a word only looks like one of the script that the others are of, if one does."""
+    """Say which letter of a word only looks like a letter of the script of the other letters, if there is one."""
     scripts = [_script(letter) for letter in word]
     known = [script for script in scripts if script]
     if len(set(known)) < 2:

@@ -1,4 +1,4 @@
-"""Show problems to machines: plain JSON, GitHub's workflow commands, SARIF 2.1.0.
+"""Write problems for machines: plain JSON, GitHub's workflow commands, SARIF 2.1.0.
 
 Lines and columns count from 1, columns in code points; an end is the first place after the span.
 """
@@ -27,7 +27,7 @@ class _Region(NamedTuple):
 
 
 def to_json(problems: Iterable[Problem]) -> list[Json]:
-    """Return one object a problem, all with the same keys; what is not known is `null`."""
+    """Return one object per problem, all with the same keys; a value that is not known is `null`."""
     return [
         {
             "name": problem.name,
@@ -48,7 +48,7 @@ def _json_fix(fix: Fix) -> Json:
 
 
 def to_github(problems: Iterable[Problem]) -> str:
-    """Return one workflow command a line, which GitHub Actions shows beside the changed line."""
+    """Return one workflow command per line, which GitHub Actions shows next to the changed line."""
     return "".join(f"{_github(problem)}\n" for problem in problems)
 
 
@@ -131,7 +131,7 @@ def _sarif_place(span: Span) -> Json:
 
 
 def _uri(path: str) -> str:
-    """Return a URI reference for a path: relative to where the run began, or `file:` if the path is absolute."""
+    """Return a URI reference for a path: relative to the working folder, or `file:` if the path is absolute."""
     from os import fsencode
     from pathlib import Path
     from urllib.parse import quote  # one format needs them
@@ -158,7 +158,7 @@ def _github(problem: Problem) -> str:
 
 
 def _escape_control(text: str) -> str:
-    """Return a text in which control and direction characters are signs; its own line breaks stay."""
+    """Return a text in which control and direction characters are visible signs; its line breaks are kept."""
     return "\n".join(visible(line) for line in _clean(text).split("\n"))
 
 
@@ -183,5 +183,5 @@ def _region(span: Span) -> _Region:
 
 
 def _clean(text: str) -> str:
-    """Return what UTF-8 can hold: an odd byte in the name of a file becomes `\ufffd`."""
+    """Return a text that UTF-8 can encode: an invalid byte in the name of a file becomes `\ufffd`."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""Problems with what stands where it means nothing: data, calls, annotations."""
+"""Problems with data, calls, annotations and blocks in places where they have no meaning."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedCall(Problem):
-    """Something in braces cannot be filled in by the model.
+    """The model cannot fill in something that is written in braces.
 
-    Braces compose schemas: what is called in them becomes a property of the instruction that holds it, so the model must be
-    the one who does it. A step of the server or of a person has to come first, and its result is read.
+    Braces compose schemas: a call in braces becomes a property of the instruction that contains it, so the model must
+    fill it in. A step of the server or of a person must come first, so that its result can be read.
 
     ```aug letter.aug
     Draft({ text: Fetch_Activity })
@@ -48,11 +48,11 @@ class MisplacedCall(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedData(Problem):
-    """A literal stands where a value is read.
+    """A literal is written where a value is read.
 
     A literal is not the result of a step, so it cannot be a plain argument, a stage of a pipe or an export.
-    Under a name it is a constant: `Draft(tone: "warm")` fixes the property `tone`.
-    The one string that stands alone is the goal at the start of a pipe.
+    With a name it is a constant: `Draft(tone: "warm")` fixes the property `tone`.
+    Only one literal needs no name: the string at the start of a pipe, which is its goal.
 
     ```aug letter.aug
     Draft("warm")
@@ -68,28 +68,28 @@ class MisplacedData(Problem):
     name: ClassVar[str] = "misplaced-data"
 
     failing: bool = False
-    """It is given to `Fail`."""
+    """Whether it is an argument of `Fail`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a literal cannot stand here: it is no result of a step"
+        return "a literal is not allowed here: it is not the result of a step"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.failing:
-            return 'say what it is: `Fail(code: "…", message: "…")`'
+            return 'name the arguments: `Fail(code: "…", message: "…")`'
         if self.at is not None and self.at.text == self.at.source.text.strip().rstrip(";").rstrip():
-            return 'a goal needs steps behind it: `"…" | Draft`'
-        return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or begin the pipe with it'
+            return 'a goal needs steps after it: `"…" | Draft`'
+        return 'give it a name, as in `Draft(tone: "warm")`, describe the step with `@ "…"`, or put it at the start of the pipe'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotData(Problem):
-    """A name or a call stands inside data.
+    """A name or a call is inside data.
 
-    Arrays, and objects inside them, hold literals only.
+    Arrays, and objects inside them, contain only literals.
 
     ```aug letter.aug
     Draft(tags: [Draft])
@@ -99,7 +99,7 @@ class NotData(Problem):
     { "type": "object", "properties": { "tags": { "type": "array" } } }
     ```
 
-    Pass results as arguments of their own: `Draft(first: Topic, second: Place)`.
+    Pass results as separate arguments: `Draft(first: Topic, second: Place)`.
     """
 
     name: ClassVar[str] = "not-data"
@@ -107,22 +107,22 @@ class NotData(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "data holds literals only"
+        return "data contains only literals"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.characters.partition("(")[0].endswith("_Activity"):
-            return "for tools that a model chooses from, write `Plan(Search_Activity, Book_Activity)`"
-        return "pass results as arguments of their own"
+            return "for tools from which a model chooses, write `Plan(Search_Activity, Book_Activity)`"
+        return "pass results as separate arguments"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedAnnotation(Problem):
-    """An annotation stands behind something that has no schema.
+    """An annotation follows something that has no schema.
 
     `@` adds a description or keywords to the schema of a step.
-    Inputs, literals and names that braces give to results have none to add to.
+    Inputs, literals and keys in braces have no schema.
 
     ```aug letter.aug
     Draft(prompt @ "what was asked")
@@ -145,15 +145,15 @@ class MisplacedAnnotation(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "put the `@` behind a call"
+        return "put the `@` after a call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedBlock(Problem):
-    """A block stands where only a model can fill something in.
+    """A block is written where only a model can fill something in.
 
-    A block is carried out by the engine, one step after the other.
-    So it cannot be composed into a property of a model's step, nor stand in the brackets of a mixin.
+    The engine carries out a block, one step after the other.
+    So it can neither be composed into a property of a step of the model nor be in the brackets of a mixin.
 
     ```aug letter.aug
     Draft({ text: do { Write } })
@@ -167,7 +167,7 @@ class MisplacedBlock(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Put the block first and pass its value in brackets: `Draft(text: do { Write })`.
+    Let the block come first and pass its value in brackets: `Draft(text: do { Write })`.
     """
 
     name: ClassVar[str] = "misplaced-block"
@@ -175,7 +175,7 @@ class MisplacedBlock(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a block cannot stand here"
+        return "a block is not allowed here"
 
     @property
     def hint(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Problems with names: what they stand for, and where they are bound."""
+"""Problems with names: what they refer to, and where they are bound."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _VALUES = dict.fromkeys(("True", "TRUE"), "true") | dict.fromkeys(("False", "FAL
 _VALUES |= dict.fromkeys(("None", "nil", "Null", "NULL", "undefined"), "null")
 """How other languages write the three values that have names."""
 _IN_BLOCKS = {
-    "error": "it is there in the `else` of a `try`: `try { … } else { Draft(error) }`",
-    "round": "it is there in a `repeat`: `repeat { … } until round is 3`",
-    "previous": "it is there between the braces of a `repeat`; behind it, name the block: `const last = repeat { … } until PATH`",
-    "rounds": "it is there between the braces of a `repeat` and of its `else`",
+    "error": "it exists in the `else` of a `try`: `try { … } else { Draft(error) }`",
+    "round": "it exists in a `repeat`: `repeat { … } until round is 3`",
+    "previous": "it exists in the braces of a `repeat`; to read it later, name the block: `const last = repeat { … } until PATH`",
+    "rounds": "it exists between the braces of a `repeat` and of its `else`",
     "break": "a block runs to its end; `repeat { … } until PATH` ends when the condition holds",
-    "continue": "a block runs to its end; write `when PATH { … }` around what is not always done",
+    "continue": "a block runs to its end; write `when PATH { … }` around steps that do not always run",
     "raise": 'write `Fail(error)`, or `Fail(message: "…")`',
     "throw": 'write `Fail(error)`, or `Fail(message: "…")`',
     "pass": "a block ends with a value; write `null` for nothing",
 }
-"""Names that are there in blocks only, and words that end one elsewhere."""
+"""Names that exist only in blocks, and words that end a block in other languages."""
 _LOOPS = frozenset({"forEach", "for_each", "map", "flatMap"})
-"""What other languages call to do something with each element of a list."""
+"""Functions of other languages that process each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownName(Problem):
-    """A name stands for nothing.
+    """A name is not defined.
 
-    A bare name is a local name, `prompt` or a declared input, or the name of a vibe in one of the registry's roots.
+    A name is a local name, `prompt` or a declared input, or the name of a vibe below a root of the registry.
     Vibes are found in any case style: `FindSlot` finds `find-slot.vibe.json`.
 
     ```aug letter.aug
@@ -42,7 +42,7 @@ class UnknownName(Problem):
     ```
 
     Check the spelling, save the schema as a vibe below a root (a `schemas/` folder beside the source is one),
-    or compile with `--sketch`, which takes unknown instructions for objects of anything.
+    or compile with `--sketch`, which treats unknown instructions as objects with any properties.
     """
 
     name: ClassVar[str] = "unknown-name"
@@ -50,9 +50,9 @@ class UnknownName(Problem):
     word: str
     nearest: tuple[str, ...] = ()
     searched: tuple[str, ...] = ()
-    """The roots that were looked in, as they are shown."""
+    """The roots that were searched, as they are shown."""
     inside: Span | None = None
-    """Where a block defines a name like it."""
+    """Where a block defines the same name."""
 
     @property
     def message(self) -> str:
@@ -62,13 +62,13 @@ class UnknownName(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that the problem is about."""
-        return (Label(self.inside, "this name ends with its block"),) if self.inside else ()
+        return (Label(self.inside, "this name is defined only in its block"),) if self.inside else ()
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.inside:
-            return "let the block give it: `const NAME = when … { … }` stands for the value of the block"
+            return "make it the value of the block: `const NAME = when … { … }`"
         if self.word in _VALUES:
             return f"write `{_VALUES[self.word]}`"
         if self.word in _IN_BLOCKS and not self.nearest:
@@ -79,7 +79,7 @@ class UnknownName(Problem):
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"
         if self.nearest and twin(self.word) == self.nearest[0]:
-            return f"all its letters only look Latin; {advice}"
+            return f"all its letters only look like Latin letters; {advice}"
         return f"{advice} (looked in {', '.join(self.searched)})" if self.searched else advice
 
     @property
@@ -94,8 +94,8 @@ class UnknownName(Problem):
 class AmbiguousName(Problem):
     """A name finds two vibes in one root.
 
-    Names are compared without case, `_` and `-`, and folders do not count, so two vibes may answer to one name.
-    A vibe in an earlier root would simply win; within one root neither does.
+    Names are compared without case, `_`, `-` and folders, so two vibes may have the same name.
+    Of vibes in different roots, the one in the earlier root is used; within one root neither comes first.
 
     ```aug letter.aug
     Draft
@@ -109,7 +109,7 @@ class AmbiguousName(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Say which is meant: `const Draft = aug:mail/draft`.
+    Choose one: `const Draft = aug:mail/draft`.
     """
 
     name: ClassVar[str] = "ambiguous-name"
@@ -125,14 +125,14 @@ class AmbiguousName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"say which is meant: `const {self.word} = {self.uris[0]}`"
+        return f"choose one: `const {self.word} = {self.uris[0]}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedName(Problem):
     """A name is given twice.
 
-    Local names and inputs are defined once in a file, and the keys of one pair of braces differ, as do the labels of one call.
+    A file defines each local name and input once; the keys in one pair of braces differ, and so do the labels of one call.
 
     ```aug letter.aug
     const topic = Topic(prompt);
@@ -151,7 +151,7 @@ class RepeatedName(Problem):
 
     word: str
     first: Span | None
-    """`None` where the block around it gives the name."""
+    """`None` if the block around it defines the name."""
 
     @property
     def message(self) -> str:
@@ -171,11 +171,11 @@ class RepeatedName(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReservedName(Problem):
-    """A name that means something already is given to something else.
+    """A name that has a fixed meaning is used for something else.
 
     `prompt`, `Process`, `LLM_Context`, `Server_Context`, `User_Context`, `StartProcess` and `LaunchProcess`
     cannot be local names; `const` cannot name an argument or a member of what a block gives,
-    because `{ "const": … }` is how constants are told from paths.
+    because `{ "const": … }` distinguishes constants from paths.
 
     ```aug letter.aug
     const prompt = Topic();
@@ -195,7 +195,7 @@ class ReservedName(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` has a meaning of its own"
+        return f"`{self.word}` has a fixed meaning"
 
     @property
     def hint(self) -> str | None:
@@ -205,9 +205,9 @@ class ReservedName(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecursiveBinding(Problem):
-    """A local name stands for something that needs itself.
+    """The definition of a local name uses that name.
 
-    A program is a chain of steps, each reading results of earlier ones; no step can wait for its own result.
+    A program is a chain of steps, and each reads results of earlier steps; no step can wait for its own result.
 
     ```aug letter.aug
     const draft = Improve(notes);
@@ -230,7 +230,7 @@ class RecursiveBinding(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a name needs itself: " + " needs ".join(f"`{word}`" for word in (*self.words, self.words[0]))
+        return "a name is defined by itself: " + " needs ".join(f"`{word}`" for word in (*self.words, self.words[0]))
 
     @property
     def hint(self) -> str | None:
@@ -248,9 +248,9 @@ class RecursiveBinding(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedBinding(Problem):
-    """A local name or an input that nothing uses.
+    """Nothing uses a local name or an input.
 
-    Beside an export, a name that no expression mentions has no part in what comes out.
+    If a file has an export, a name that no expression uses does not change its output.
 
     ```aug letter.aug
     const tone = Tone(prompt);
@@ -286,10 +286,10 @@ class UnusedBinding(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeparatePrograms(Problem):
-    """Two expressions of a file stand alone and read one result, as if they were done one after the other.
+    """Two separate expressions of a file read the same result, as if they were carried out one after the other.
 
-    Outside of blocks every expression that stands alone is a program of its own.
-    Each is compiled and run alone, and does again what it reads.
+    Outside of blocks, every separate expression is its own program.
+    Each is compiled and run separately, and repeats the steps that it reads.
 
     ```aug letter.aug
     const letter = Draft(prompt);
@@ -309,8 +309,8 @@ class SeparatePrograms(Problem):
     { "type": "object", "properties": { "id": { "type": "string" } } }
     ```
 
-    For one program that does both write `do { Send_Activity(letter); File_Activity(letter) }`.
-    For two programs say so: `tool send = …`, `tool file = …`.
+    For one program that carries out both, write `do { Send_Activity(letter); File_Activity(letter) }`.
+    For two programs, write `tool send = …` and `tool file = …`.
     """
 
     name: ClassVar[str] = "separate-programs"
@@ -322,20 +322,20 @@ class SeparatePrograms(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"this is a program of its own: it does `{self.shared}` again, and not what stands before it"
+        return f"this is a separate program: it repeats `{self.shared}`, but not the expression before it"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write `do { …; … }` around what one program does, or `tool NAME = …` before each program"
+        return "write `do { …; … }` around the steps of one program, or `tool NAME = …` before each program"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingExported(Problem):
     """A file exports nothing.
 
-    What becomes an artefact is every `tool NAME = …` and every expression that stands alone; without either,
-    the local names that no other expression uses.
+    Every `tool NAME = …` and every separate expression becomes an artefact; if there are none,
+    the local names that no other expression uses become artefacts.
 
     ```aug letter.aug
     input topic

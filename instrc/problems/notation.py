@@ -1,4 +1,4 @@
-"""Problems with the notation: keys, labels, annotations, and what has no better name."""
+"""Problems with the notation: keys, labels, annotations, and mistakes without a more exact name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MissingColon(Problem):
     ```
 
     Write `{ tone: "polite" }`.
-    A key alone is allowed where it is a name: `{ tone }` means `{ tone: tone }`.
+    A key alone is allowed if it is a name: `{ tone }` means `{ tone: tone }`.
     """
 
     name: ClassVar[str] = "missing-colon"
@@ -41,7 +41,7 @@ class MissingColon(Problem):
 class MissingKey(Problem):
     """A value in braces has no key.
 
-    Braces name what they hold; only a name alone may stand for itself.
+    Every value in braces has a key; only a name may be written alone.
 
     ```aug greet.aug
     "Say hello" | Greet({ Polite(prompt) })
@@ -53,7 +53,7 @@ class MissingKey(Problem):
     name: ClassVar[str] = "missing-key"
 
     shown: str = ""
-    """The value with a key that fits it, where one is known."""
+    """The value with a suitable key, if one is known."""
 
     @property
     def message(self) -> str:
@@ -68,7 +68,7 @@ class MissingKey(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrayColon(Problem):
-    """A colon stands where nothing is labelled.
+    """A colon is in a place without labels or keys.
 
     Labels are written in the brackets of a call and keys in braces, nowhere else.
 
@@ -76,7 +76,7 @@ class StrayColon(Problem):
     Reply((text: Greet))
     ```
 
-    To name a value write `const text = Greet`; to give it to a call, `Reply(text: Greet)`.
+    To name a value, write `const text = Greet`; to pass it to a call, write `Reply(text: Greet)`.
     """
 
     name: ClassVar[str] = "stray-colon"
@@ -84,7 +84,7 @@ class StrayColon(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "nothing is labelled here"
+        return "there is no label or key here"
 
     @property
     def hint(self) -> str | None:
@@ -94,7 +94,7 @@ class StrayColon(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedKey(Problem):
-    """A key stands twice in one pair of braces, or a label twice in one call.
+    """A key occurs twice in one pair of braces, or a label twice in one call.
 
     ```aug greet.aug
     "Say hello" | Greet({ tone: "polite", tone: "brief" })
@@ -111,7 +111,7 @@ class RepeatedKey(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.key}` is already there"
+        return f"`{self.key}` occurs twice"
 
     @property
     def hint(self) -> str | None:
@@ -126,13 +126,13 @@ class RepeatedKey(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EqualsForColon(Problem):
-    """An `=` stands inside brackets, where a colon belongs.
+    """An `=` is inside brackets, where a colon is needed.
 
     ```aug greet.aug
     "Say hello" | Greet({ tone = Polite })
     ```
 
-    Write `{ tone: Polite }` and `f(tone: Polite)`; `=` names a value at the start of a statement only.
+    Write `{ tone: Polite }` and `f(tone: Polite)`; `=` names a value only at the start of a statement.
     """
 
     name: ClassVar[str] = "equals-for-colon"
@@ -157,7 +157,7 @@ class EqualsForColon(Problem):
 class BadAnnotation(Problem):
     """An `@` is not followed by a string or by braces.
 
-    A string adds to the description of what stands before it, braces add keywords of JSON Schema.
+    A string extends the description of the step before it; braces add keywords of JSON Schema.
 
     ```aug greet.aug
     "Say hello" | Greet @ Polite
@@ -169,15 +169,15 @@ class BadAnnotation(Problem):
     name: ClassVar[str] = "bad-annotation"
 
     version: bool = False
-    """Whether it was meant to pin a version, as in `draft@2`."""
+    """Whether it looks like a version, as in `draft@2`."""
     described: str = ""
-    """The name behind an `@` that nothing stands before: `@Draft`, `@ "politely" Draft`."""
+    """The name after an `@` that has nothing before it: `@Draft`, `@ "politely" Draft`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.described:
-            return "an `@` stands behind what it describes"
+            return "an `@` comes after what it describes"
         return "a version is not written with `@`" if self.version else "an `@` is followed by a string or by braces"
 
     @property
@@ -185,7 +185,7 @@ class BadAnnotation(Problem):
         """One short sentence: the way out."""
         if self.described:
             return f'write `{self.described}`, or `{self.described} @ "…"` to describe it'
-        return "write it behind the reference: `aug:letter:2`" if self.version else 'write `@ "…"` or `@ { … }`'
+        return "write it after the reference: `aug:letter:2`" if self.version else 'write `@ "…"` or `@ { … }`'
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -196,7 +196,7 @@ class BadAnnotation(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotPlainData(Problem):
-    """A name or a call stands in the braces of an `@`.
+    """A name or a call is in the braces of an `@`.
 
     What an `@` adds is plain JSON Schema: strings, numbers, `true`, `false`, `null`, objects and arrays of these.
 
@@ -223,25 +223,25 @@ class NotPlainData(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnexpectedText(Problem):
-    """Something stands where it cannot stand, and the mistake has no better name.
+    """A word or sign is not allowed here, and the mistake has no more exact name.
 
     ```aug greet.aug
     input greeting = Greet
     ```
 
-    Look at what stands before it: perhaps a separator, an operator or a bracket is missing.
+    Look at the text before it: perhaps a separator, an operator or a bracket is missing.
     """
 
     name: ClassVar[str] = "unexpected-text"
 
     what: str
-    """What was met: `` `=` ``, `the end of the file`."""
+    """What was found: `` `=` ``, `the end of the file`."""
     expected: str = ""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"{self.what} cannot stand here"
+        return f"{self.what} is not allowed here"
 
     @property
     def hint(self) -> str | None:

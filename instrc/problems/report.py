@@ -9,7 +9,7 @@ from instrc.problems.problem import CompileError, Problem
 
 
 class Report:
-    """A list that passes write problems to; only the driver asks whether to stop."""
+    """A list to which passes add problems; only the driver decides whether to stop."""
 
     __slots__ = ("problems",)
 
@@ -30,18 +30,18 @@ class Report:
         return any(problem.severity == "error" for problem in self.problems)
 
     def ordered(self) -> tuple[Problem, ...]:
-        """Return the problems by file and place; those without a place first, those that only repeat another left out."""
+        """Return the problems by file and place, those without a place first; repeated problems are left out."""
         return tuple(sorted(_without_echoes(self.problems), key=_place))
 
     def once(self) -> tuple[Problem, ...]:
-        """Return the problems in order, each once: two programs that use one broken vibe both meet its problems."""
+        """Return the problems in order, each once: two programs that use the same invalid vibe report the same problems."""
         kept: dict[tuple[object, ...], Problem] = {}
         for problem in self.ordered():
             kept.setdefault((problem.name, *_place(problem), problem.message), problem)
         return tuple(kept.values())
 
     def take(self, error: CompileError) -> None:
-        """Add the problems of a failure that are not here already."""
+        """Add the problems of a failure that are not in the list already."""
         known = set(map(id, self.problems))
         self.problems.extend(problem for problem in error.problems if id(problem) not in known)
 
@@ -52,10 +52,10 @@ class Report:
 
 
 def _without_echoes(problems: list[Problem]) -> list[Problem]:
-    """Leave out what only follows from another mistake.
+    """Leave out problems that are only consequences of another mistake.
 
-    A name that nobody knows may be a word of another language with a value behind it, and what is not used may be read
-    where the mistake stands.
+    An unknown name may be a word of another language with a value after it, and an unused name may be read
+    where the mistake is.
     """
     by_name: dict[str, list[Problem]] = {}
     for problem in problems:

@@ -36,7 +36,7 @@ class NotUtf8(Problem):
     """A source holds bytes that are not UTF-8.
 
     Sources are UTF-8, with or without a byte order mark.
-    Other encodings, UTF-16 among them, and files that are no text at all are refused.
+    Other encodings, such as UTF-16, and files that are not text are refused.
 
     ```hex greet.aug
     22 48 E9 6C 6C 6F 22
@@ -60,9 +60,9 @@ class NotUtf8(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooDeep(Problem):
-    """Brackets are nested deeper than any reader could follow.
+    """Brackets are nested too deeply.
 
-    The limit is a thousand and some levels, brackets and stacked `@` counted together, so that no input can exhaust the stack.
+    The limit is a little over a thousand levels of brackets and repeated `@`, so that no input can exhaust the stack.
 
     ```aug nested.aug
     const deep =
@@ -77,7 +77,7 @@ class TooDeep(Problem):
     [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[
     ```
 
-    Give inner parts names of their own with `const`.
+    Give names to inner parts with `const`.
     """
 
     name: ClassVar[str] = "too-deep"
@@ -97,7 +97,7 @@ class TooDeep(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrayCharacter(Problem):
-    """A character has no meaning where it stands.
+    """A character has no meaning in this place.
 
     Outside strings and comments a program consists of names, numbers and the signs `( ) [ ] { } | @ = : , ;`.
     Inside strings, control characters are written as escapes.
@@ -113,7 +113,7 @@ class StrayCharacter(Problem):
 
     in_string: bool = False
     meant: str | None = None
-    """The sign it looks like, as the full-width `，` looks like `,`."""
+    """The sign that it looks like, as the full-width `，` looks like `,`."""
 
     @property
     def message(self) -> str:
@@ -163,7 +163,7 @@ class UnclosedComment(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashComment(Problem):
-    """A comment begins with another sign than `//` or `/*`: with `#` or `--`.
+    """A comment begins with `#` or `--` instead of `//` or `/*`.
 
     ```aug greet.aug
     # a first try
@@ -195,9 +195,9 @@ class HashComment(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownFence(Problem):
-    """A Markdown fence stands in a source.
+    """A source contains a Markdown fence.
 
-    Answers of language models and pages of documentation wrap programs in such fences; they are not part of the program.
+    Language models and documentation put programs between such fences; they are not part of the program.
 
     ~~~aug greet.aug
     ```
@@ -213,9 +213,9 @@ class MarkdownFence(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this Markdown fence is no part of the program"
+        return "this Markdown fence is not part of the program"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "remove it, and the one that closes it"
+        return "remove it and the fence that closes it"

@@ -283,7 +283,7 @@ TOOL = {**MCP, "outputSchema": RESULT}
 class TestResults:
     def test_are_left_out_with_one_warning(self) -> None:
         assert problems("mcp", [TOOL, {**TOOL, "name": "g"}]) == [
-            ("results-left-out", "2 tools say what comes back, which is left out")
+            ("results-left-out", "2 tools declare results, which are left out")
         ]
 
     def test_become_the_output_that_the_server_fills_in(self) -> None:

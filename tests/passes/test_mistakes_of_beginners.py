@@ -61,7 +61,7 @@ MISTAKES = [
     # definitions
     ("«const» { organizer } = People(prompt); Draft(organizer)", "missing-name", "p.names`".replace("p.", "people.")),
     ("«const» [a, b] = People(prompt); Draft(a)", "missing-name", "read its members"),
-    ("const a«,» b = Draft(prompt)", "extra-comma", "one name a statement"),
+    ("const a«,» b = Draft(prompt)", "extra-comma", "one name per statement"),
     ("input a«,» b; Draft(a, b)", "extra-comma", "input a; input b"),
     ("let d«:» Letter = Draft(prompt); Write(d)", "wrong-equals", "remove `: Letter`"),
     ("tool Letter «{» Draft(prompt) }", "missing-equals", "Letter = …"),
@@ -134,7 +134,7 @@ MISTAKES = [
     ("Act(prompt, { plan: Plan(«[Search_Activity]») })", "not-for-plans", "one after the other"),
     ("Act(prompt, { plan: Plan(«Search») })", "not-for-plans", "`Search_Activity`?"),
     ("Act(prompt, { plan: [«Search_Activity», Send_Activity] })", "not-data", "Plan(Search_Activity"),
-    ("Draft([«People», Check])", "not-data", "arguments of their own"),
+    ("Draft([«People», Check])", "not-data", "separate arguments"),
     ("Act(prompt, { plan: Plan(Search_Activity(«town»: prompt)) })", "unknown-argument", "`query`"),
     ('Draft(prompt, { tone: «OneOf("a", "b")» })', "not-a-value", "enum"),
     ('Draft(prompt, { tone: OneOf(«["a", "b"]») })', "not-a-value", "enum"),

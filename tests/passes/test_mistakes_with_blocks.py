@@ -68,7 +68,7 @@ MISTAKES = [
     (CHECK + 'when c.ok «and» c.level is "low" { Draft(prompt) }', "unknown-operator", "one `when` in the other"),
     (CHECK + "when c.level is «low» { Draft(prompt) }", "bad-condition", 'is "low"'),
     (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMinimum: 3 }"),
-    ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the call before"),
+    ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the result of the call first"),
     (CHECK + 'when «c.level is "medium"» { Draft(prompt) }', "never-true", '`"low"`, `"high"`'),
     (CHECK + "when «c» { Draft(prompt) }", "never-true", "compare"),
     ("repeat { const d = Draft(prompt); d } until «d.text»", "never-true", "compare"),
@@ -97,7 +97,7 @@ MISTAKES = [
     (PEOPLE + "each x in «p.organizer» { Draft(x) }", "not-a-list", ""),
     (PEOPLE + "each x in «[»1, 2] { Draft(x) }", "bad-condition", "path"),
     ("const s = Search_Activity(prompt); Draft(prompt, { subject: OneOf(«s») })", "not-a-list", "s.items"),
-    (PEOPLE + "each x in «range»(3) { Draft(x) }", "bad-condition", "name the call before"),
+    (PEOPLE + "each x in «range»(3) { Draft(x) }", "bad-condition", "name the result of the call first"),
     # names
     (CHECK + "when c.ok { const d = Draft(prompt); d }; Write(«d»)", "unknown-name", "value of the block"),
     (CHECK + "when c.ok { const «c» = Draft(prompt); c }", "repeated-name", ""),

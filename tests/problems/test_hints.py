@@ -24,7 +24,7 @@ def test_a_loop_of_another_language_is_answered_with_each(program: str) -> None:
 
 @pytest.mark.parametrize(("letter", "latin"), [("\u0410", "A"), ("\u0412", "B"), ("\u0391", "A")])
 def test_a_name_whose_letters_all_look_latin_finds_its_twin(letter: str, latin: str) -> None:
-    assert hints(letter) == [f"all its letters only look Latin; did you mean `{latin}`?"]
+    assert hints(letter) == [f"all its letters only look like Latin letters; did you mean `{latin}`?"]
 
 
 @pytest.mark.parametrize("word", ["timeout", "deadline", "timeLimit"])

@@ -289,7 +289,7 @@ def test_a_text_beside_named_inputs_is_told_how_to_name_them() -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.run(f"input lang; lang | {DRAFT}", "Ann", model="sample")
     [problem] = caught.value.problems
-    assert problem.hint == 'a text is `prompt`; give an object that names the inputs: `{ "lang": … }`'
+    assert problem.hint == 'a text fills only `prompt`; give an object that names the inputs: `{ "lang": … }`'
 
 
 @pytest.mark.parametrize(("given", "lang"), [(None, "en"), ({"lang": "de"}, "de")])
