@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Problem, Severity
 from instrc.problems.suggest import did_you_mean
 
 
@@ -185,3 +185,43 @@ class NotAList(Problem):
         if self.number:
             return "a number of times is written out: `each i in 3 { … }`"
         return did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberOfTool(Problem):
+    """A tool is said to give a member of an answer, and gives the whole answer.
+
+    A program that only a model carries out is one tool: one schema, and the answer is all that the schema asks for.
+    Nothing stands behind the model that could take a member out of it. Processes do that.
+
+    ```aug letter.aug
+    tool Text = Draft(prompt).text
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" }, "tone": { "type": "string" } } }
+    ```
+
+    Export the step itself: `tool Text = Draft(prompt)`.
+    Where only the member is wanted, write a block around it, which makes the program a process: `do { Draft(prompt).text }`.
+    """
+
+    name: ClassVar[str] = "member-of-tool"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    member: tuple[str, ...]
+    unwaited: bool = False
+    """Whether it is a call that nobody waits for."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if self.unwaited:
+            return f"nobody waits for the answer of `{self.word}`: there is no `{'.'.join(self.member)}` to give"
+        return f"a tool gives the whole answer of `{self.word}`, not only `{'.'.join(self.member)}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "export the step itself, or write `do { … }` around it: a process gives just the member"

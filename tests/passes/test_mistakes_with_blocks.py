@@ -45,6 +45,10 @@ MISTAKES = [
     (PEOPLE + 'Draft(p«[»"organizer"])', "indexed-value", "write `.NAME`"),
     (PEOPLE + "Draft(p.«atendees»)", "unknown-member", "`attendees`"),
     ("const s = Search_Activity(prompt); Draft(s.items.«first»)", "path-into-list", "each element in"),
+    ("tool x = Draft(prompt).«text»", "member-of-tool", "do { … }"),
+    ("tool x = Draft(prompt).«text»; tool y = Draft(prompt)", "member-of-tool", "do { … }"),
+    ("const d = Draft(prompt); tool x = { t: d.«text», l: Write(d.subject) }", "member-of-tool", "do { … }"),
+    ("const d = Draft(prompt); Send_Activity(d).«id»", "member-of-tool", "do { … }"),
     # if, for, forEach, =>
     (CHECK + "«if» c.ok { Draft(prompt) }", "foreign-statement", "when PATH"),
     (CHECK + "«if» (c.ok) { Draft(prompt) } else { Write(prompt) }", "foreign-statement", "when PATH"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwise, process, repeat, step, when
 
@@ -245,6 +246,25 @@ def test_a_wrong_answer_of_a_person_leaves_the_question_open() -> None:
     answers = iter([{"decision": "Perhaps"}, {"decision": "Approve"}])
     played = Played(document, lambda _command: ok(next(answers)))
     assert played.ids == ["userContext1", "userContext1"]
+    assert played.outcome["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ("step1_confirm", {}),
+        (["step1_confirm", "prompt"], {"step2_why": "go"}),
+        (["prompt", "step1_confirm.decision", "prompt"], {"step2_why": ["go", "go"]}),
+        ({"answer": "step1_confirm.decision", "asked": "prompt"}, {"step2_why": {"asked": "go"}}),
+    ],
+)
+def test_a_person_is_not_shown_what_the_same_form_only_asks_for(arguments: Any, shown: Any) -> None:
+    confirm = {**DECISION, "references": ["prompt"], "arguments": "prompt"}
+    why = {**TEXT, "references": ["prompt", "step1_confirm"], "arguments": arguments}
+    document = process(userContext1=chunk(step1_confirm=confirm, step2_why=why))
+    answer = {"step1_confirm": {"decision": "Approve"}, "step2_why": {"text": "good"}}
+    played = Played(document, by_id(userContext1=answer), inputs={"prompt": "go"})
+    assert played.commands[0]["show"] == {"step1_confirm": "go", **shown}
     assert played.outcome["status"] == "done"
 
 

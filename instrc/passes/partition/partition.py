@@ -17,6 +17,7 @@ from instrc.ir.graph import Executor, FlatGraph, Graph, Step
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import numbers
+from instrc.passes.partition.members import report_members
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
@@ -72,6 +73,8 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
         root = found
     chunks, inside = _number_chunks(graph, root, pieces)
     shape = _shape(graph, chunks)
+    if shape != "process":
+        report_members(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)

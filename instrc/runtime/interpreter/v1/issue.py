@@ -13,7 +13,7 @@ from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
-from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve
+from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
 from instrc.runtime.interpreter.v1.views import replace_property
 
 _Choose: TypeAlias = Callable[..., str]
@@ -228,6 +228,14 @@ def _input(machine: Machine, scope: str, unit: Unit, step: Step) -> Json:
 
 
 def _shown_to_person(machine: Machine, scope: str, unit: Unit) -> Json:
-    """Return what a person is shown: for several steps, by their keys."""
-    shown = {step.key: _input(machine, scope, unit, step) for step in unit.steps}
-    return next(iter(shown.values())) if len(shown) == 1 else shown
+    """Return what a person is shown: for several steps, by their keys, without what the person is only now asked for."""
+    if len(unit.steps) == 1:
+        return _input(machine, scope, unit, unit.steps[0])
+    shown = {}
+    for step in unit.steps:
+        earlier = without_own(machine, scope, unit, step.arguments)
+        if step.arguments is None:
+            shown[step.key] = _input(machine, scope, unit, step)
+        elif earlier is not None:
+            shown[step.key] = evaluate(machine, scope, earlier)
+    return shown

@@ -78,6 +78,26 @@ def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) 
     return found
 
 
+def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -> Value | None:
+    """Return a value without the parts that the unit itself gives, which are not there yet; `None` if nothing is left."""
+    region = machine.region(scope)
+
+    def is_earlier(read: Read) -> bool:
+        return machine.program.locate(region, read).source == "input" or not _is_own(machine, region, read, unit)
+
+    match value:
+        case Read():
+            return value if is_earlier(value) else None
+        case Listed(items):
+            left = tuple(item for item in items if without_own(machine, scope, unit, item) is not None)
+            return Listed(left) if len(left) > 1 else left[0] if left else None
+        case Named(members):
+            kept = {name: part for name, each in members.items() if (part := without_own(machine, scope, unit, each)) is not None}
+            return Named(kept) if kept or not members else None
+        case _:
+            return value
+
+
 def _is_own(machine: Machine, region: Region, read: Read, unit: Unit) -> bool:
     """Tell whether a path leads to what a unit gives itself, and to nothing that an earlier one gives."""
     place = machine.program.locate(region, read)
