@@ -64,6 +64,8 @@ class Tool(NamedTuple):
     output: Json
     bound: tuple[Argument, ...]
     """What the program gives to it; the model cannot."""
+    file: str | None = None
+    """The file that the reference of a process leads to from the program which names it."""
 
 
 class Planned(NamedTuple):

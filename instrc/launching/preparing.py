@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from os.path import realpath
 from pathlib import Path
 
 from instrc import problems
+from instrc.ir.artefact import Artefact
 from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
+from instrc.passes.compose.planned import files_of_processes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import read_whole
@@ -69,7 +72,7 @@ def prepare(
         document = _read(program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
         return Prepared(
-            stem, document, folder, settings, _named_by_plans(document, workspace, name), sources=workspace.files(name)
+            stem, document, folder, settings, _named_by_plans(document, None, workspace, name), sources=workspace.files(name)
         )
     report = Report()
     compiled = workspace.compile(program, OptionOverrides(), report)
@@ -79,7 +82,7 @@ def prepare(
         names = tuple(artefact.name for artefact in compiled)
         raise CompileError([problems.launches.SeveralExports(at=Source(name, "").whole(), program=name, names=names)])
     document = found[0].documents[found[0].kind]
-    plan, named = found[0].plan, _named_by_plans(document, workspace, name)
+    plan, named = found[0].plan, _named_by_plans(document, found[0], workspace, name)
     declared = None if plan is None else plan.flat.graph.inputs
     return Prepared(
         found[0].name, document, folder, settings, named, declared, workspace.files(name), warnings=tuple(report.problems)
@@ -88,10 +91,21 @@ def prepare(
 
 def process_at(address: str, workspace: Workspace, beside: str) -> Json:
     """Return the process at an address, compiled."""
+    artefact = _compiled_at(address, _file_at(address, workspace, beside), workspace)
+    return artefact.documents[artefact.kind]
+
+
+def _file_at(address: str, workspace: Workspace, beside: str) -> str:
+    """Return the file that an address leads to from beside another."""
     registry = workspace.registry(beside)
-    file, _, name = address.partition("#")
+    file = address.partition("#")[0]
     program = registry.load_program(file)
-    path = program.path if program is not None else registry.load(file).source.name
+    return program.path if program is not None else registry.load(file).source.name
+
+
+def _compiled_at(address: str, path: str, workspace: Workspace) -> Artefact:
+    """Return the export of a file that an address chooses."""
+    name = address.partition("#")[2]
     report = Report()
     compiled = workspace.compile(path, OptionOverrides(), report)
     report.stop_if_failed()
@@ -99,7 +113,7 @@ def process_at(address: str, workspace: Workspace, beside: str) -> Json:
     if len(found) != 1:
         names = tuple(artefact.name for artefact in compiled)
         raise CompileError([problems.launches.SeveralExports(at=Source(path, "").whole(), program=address, names=names)])
-    return found[0].documents[found[0].kind]
+    return found[0]
 
 
 def _read(path: str) -> Json:
@@ -112,15 +126,36 @@ def _read(path: str) -> Json:
         raise CompileError([problems.rim.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
 
 
-def _named_by_plans(document: Json, workspace: Workspace, name: str) -> dict[str, Json]:
-    """Return the processes that plans and activities of a document name by address."""
+def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Workspace, name: str) -> dict[str, Json]:
+    """Return the processes that plans name by address, in a document and in those processes.
+
+    An address means what it means in the program that names it, which may have other roots than the one that is run.
+    """
     found: dict[str, Json] = {}
-    if not Process.describes(document):
-        return found
-    for context in Process.from_json(document).contexts():
-        for step in context.steps if isinstance(context, Chunk) else ():
-            for tool in step.plan.values() if isinstance(step.plan, dict) else ():
-                address = tool.get("process") if isinstance(tool, dict) else None
-                if isinstance(address, str) and address not in found:
-                    found[address] = process_at(address, workspace, name)
+    files: dict[str, str] = {}
+    waiting = [(document, artefact, name)]
+    while waiting:
+        document, artefact, name = waiting.pop()
+        said = [] if artefact is None or artefact.plan is None else files_of_processes(artefact.plan.flat.graph)
+        others = [each for each in _addresses(document) if each not in dict(said)]
+        for address, path in (*said, *((each, _file_at(each, workspace, name)) for each in others)):
+            if address not in found:
+                files[address] = path
+                artefact = _compiled_at(address, path, workspace)
+                found[address] = artefact.documents[artefact.kind]
+                waiting.append((found[address], artefact, path))
+            elif realpath(files[address]) != realpath(path):
+                reason = f"it means two files, `{files[address]}` and `{path}`"
+                where = Source(name, "").whole()
+                raise CompileError([problems.launches.UnusableSetting(at=where, what="address", word=address, reason=reason)])
     return found
+
+
+def _addresses(document: Json) -> list[str]:
+    """Return the addresses of the processes that plans of a document may call."""
+    if not Process.describes(document):
+        return []
+    chunks = [context for context in Process.from_json(document).contexts() if isinstance(context, Chunk)]
+    plans = [step.plan for chunk in chunks for step in chunk.steps if isinstance(step.plan, dict)]
+    said = [tool.get("process") for plan in plans for tool in plan.values() if isinstance(tool, dict)]
+    return [address for address in dict.fromkeys(said) if isinstance(address, str)]

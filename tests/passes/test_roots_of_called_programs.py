@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from instrc.jsontext import dumps
+from instrc.launching.preparing import prepare
+from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import OptionOverrides, Workspace
 
@@ -106,3 +108,44 @@ def test_a_program_in_a_root_without_a_project_sees_that_root(place: Path) -> No
     (place / "library" / "pyproject.toml").unlink()
     tool, problems = compiled(place, "Review(prompt)")
     assert (list(tool["properties"]), problems) == (["theirs"], [])
+
+
+PLANNING = "const a = Act(prompt, { plan: Plan(aug:helper) }); RunPlan_Activity(a.plan)"
+
+
+def processes_of(place: Path, text: str) -> dict[str, Any]:
+    """Return the steps of the processes that the plans of a program may call, by their addresses."""
+    (place / "app" / "main.aug").write_text(text, encoding="utf-8")
+    found = prepare(str(place / "app" / "main.aug")).processes
+    return {address: list(process["$defs"]["LLM_1"]["properties"]) for address, process in found.items()}
+
+
+def planning(place: Path) -> None:
+    """Let a program of the library plan with another one of the library."""
+    for name, text in {
+        "library/vibes/Act.vibe.json": '{ "type": "object", "properties": { "plan": { "type": "array" } } }',
+        "library/vibes/Save_Activity.vibe.json": "{}",
+        "library/vibes/review.aug": PLANNING,
+        "library/vibes/helper.aug": "when prompt is true { Judge(prompt) }",
+        "app/vibes/helper.aug": "when prompt is true { OnlyOurs(prompt) }",
+    }.items():
+        (place / name).write_text(text, encoding="utf-8")
+
+
+def test_an_address_in_a_plan_means_what_it_means_in_the_program_that_names_it(place: Path) -> None:
+    planning(place)
+    assert processes_of(place, "Review(prompt)") == {"aug:helper": ["step1_judge"]}
+    (place / "app" / "vibes" / "helper.aug").unlink()
+    assert processes_of(place, "Review(prompt)") == {"aug:helper": ["step1_judge"]}
+
+
+def test_the_processes_of_a_process_that_a_plan_calls_are_found_in_its_roots(place: Path) -> None:
+    planning(place)
+    text = "const a = Act(prompt, { plan: Plan(Review) }); RunPlan_Activity(a.plan)"
+    assert processes_of(place, text).get("aug:helper") == ["step1_judge"]
+
+
+def test_one_address_for_two_processes_of_one_run_is_a_problem(place: Path) -> None:
+    planning(place)
+    with pytest.raises(CompileError, match="two files"):
+        processes_of(place, PLANNING.replace("RunPlan", "const r = Review(prompt); { x: r, y: RunPlan") + " }")

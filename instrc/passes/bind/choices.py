@@ -153,10 +153,19 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     if wrong:
         return None
     name = pascal(segment) if process else segment
-    target = segment
-    if process:
-        target = called.uri or segment if isinstance(called, Instruction) else called.reference
-    return Tool(name, "process" if process else "activity", target, arguments, output, tuple(given.arguments))
+    if not process:
+        return Tool(name, "activity", segment, arguments, output, tuple(given.arguments))
+    target = called.uri or segment if isinstance(called, Instruction) else called.reference
+    return Tool(name, "process", target, arguments, output, tuple(given.arguments), _file_of(ev, called))
+
+
+def _file_of(ev: Evaluation, called: Instruction | Program) -> str | None:
+    """Return the file of a process, as its own roots say: whoever calls the program may have another of this address."""
+    if isinstance(called, Program):
+        return called.file.path
+    if called.uri is None:
+        return None
+    return ev.instructions.registry_of(called).load(called.uri.partition("#")[0]).source.name
 
 
 def _named_argument(written: Written) -> Written:

@@ -26,6 +26,13 @@ def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]
     return found
 
 
+def files_of_processes(graph: Graph) -> list[tuple[str, str]]:
+    """Return the address and the file of each process that plans of a program may call."""
+    engines = [engine for step in graph.steps.values() for _, engine in choices_of(step.content)]
+    tools = [tool for engine in engines if isinstance(engine, Planned) for tool in engine.tools]
+    return list(dict.fromkeys((tool.target, tool.file) for tool in tools if tool.file is not None))
+
+
 def _slots(content: Fusion) -> list[Slot]:
     return [*content.slots, *(slot for use in content.mixins for slot in use.slots)]
 
