@@ -13,7 +13,7 @@ FLOORS: dict[str, int] = {
     part: floor
     for floor, parts in enumerate(
         [
-            ["arguments", "limits", "source", "json", "naming", "regular", "resources", "tomltext", "version"],
+            ["arguments", "arriving", "limits", "source", "json", "naming", "regular", "resources", "tomltext", "version"],
             ["problems"],
             ["ir", "python_types", "python_values"],
             ["schema"],

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from instrc.arriving import read_lines
 from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
 from instrc.cli.running import EngineName, ProblemShape, Store, engine, exit_with, run_to_end, tell_of_made_up_answers
 from instrc.cli.show import Format
 from instrc.cli.terminal import is_terminal, tell, write
-from instrc.cli.typed_lines import typed_lines
 from instrc.files import STDIN, reason, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
@@ -65,7 +65,7 @@ async def _talk(session: Session, file: Path) -> None:
 
     _ask()
     try:
-        async for line in typed_lines():
+        async for line in read_lines():
             if line.strip():
                 try:
                     write(f"{await session.say(line.strip())}\n")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import typer
 
+from instrc.arriving import read_lines
 from instrc.cli.progress import item_counter
 from instrc.cli.running import report_as_json
 from instrc.cli.terminal import write
@@ -66,21 +66,21 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
         yield file.write
 
 
-def _lines(path: str) -> Iterator[str]:
-    """Yield the lines that say something, as they are read."""
+async def _lines(path: str) -> AsyncIterator[str]:
+    """Yield the lines that say something, as they arrive."""
     try:
         if path != "-" and not is_handed_over(path):
             refuse_odd(path, os.stat(path).st_mode)  # noqa: PTH116  -- a string: a `Path` would tidy what the user wrote
-        opened: AbstractContextManager[IO[str]]
-        opened = nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8-sig")  # noqa: SIM115  -- closed below
+        opened: AbstractContextManager[IO[bytes] | None]
+        opened = nullcontext() if path == "-" else Path(path).open("rb")  # noqa: ASYNC230, SIM115  -- it never waits; closed below
     except (OSError, ValueError) as error:
         message = f"{path!r} cannot be read: {error}"
         raise typer.BadParameter(message) from None
     with opened as file:
         try:
-            for line in file:
-                if line.strip():
-                    yield line
+            async for line in read_lines(file):
+                if said := line.removeprefix("\ufeff").strip():
+                    yield said
         except UnicodeDecodeError as error:
             message = f"{path!r} is not UTF-8: {error}"
             raise typer.BadParameter(message) from None

@@ -15,4 +15,4 @@ def command() -> None:
     except ImportError:
         show([problems.installed.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
-    make_server().start_io()
+    make_server().serve()

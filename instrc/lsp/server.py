@@ -7,15 +7,19 @@ A mistake of ours in one answer is written to the log, and the server goes on.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import TypeVar
 
 from lsprotocol import types
 from pygls import uris
+from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 
 from instrc.lsp.diagnostics import diagnostics, uri_of
+from instrc.lsp.incoming import Incoming
 from instrc.lsp.session import Document, Session
 from instrc.lsp.settled import Settled
 from instrc.problems.problem import Problem
@@ -40,6 +44,19 @@ class Server(LanguageServer):
         self.waiting: dict[str, asyncio.Task[None]] = {}
         self.checker = ThreadPoolExecutor(1)
         """Only one check runs at a time; one of a text that has changed since is left out."""
+
+    def serve(self) -> None:
+        """Serve over the standard input and output until the editor says `exit`, goes, or somebody interrupts."""
+        if sys.stdin is None or sys.stdout is None:  # so it is where a shell has closed them
+            return
+        self.protocol.set_writer(StdoutWriter(sys.stdout.buffer))
+        reader = Incoming(sys.stdin.fileno())
+        try:
+            asyncio.run(run_async(Event(), reader, self.protocol, error_handler=self.report_server_error))
+        except BrokenPipeError:  # the editor has gone
+            return
+        finally:
+            self.shutdown()  # type: ignore[no-untyped-call]
 
     def path(self, uri: str) -> str:
         """Return the path of a document; one without a file keeps its URI as a name."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
+import anyio
 import mcp_types
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
+from instrc.arriving import read_lines
 from instrc.jsontext import dumps
 from instrc.mcp.offers import Offers, RefusedError
 from instrc.version import __version__
@@ -36,8 +43,10 @@ async def serve_stdio(service: Offers) -> None:
     """Serve one client over standard input and output, until it goes."""
     server = server_of(service)
     try:
-        async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+        with _claimed_input() as file:
+            incoming = None if file is None else _Incoming(file)
+            async with stdio_server(incoming) as (reading, writing):
+                await server.run(reading, writing, server.create_initialization_options())
     finally:
         await service.close()
 
@@ -51,6 +60,42 @@ async def serve_http(service: Offers, host: str, port: int) -> None:
         await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).serve()
     finally:
         await service.close()
+
+
+class _Incoming(anyio.AsyncFile[str]):
+    """The lines of a client, read without a thread: the library's own reader lets no interruption end the server."""
+
+    def __init__(self, file: IO[str]) -> None:
+        super().__init__(file)
+        self._lines = read_lines(file, errors="replace")
+
+    async def readline(self) -> str:
+        try:
+            return f"{await anext(self._lines)}\n"
+        except StopAsyncIteration:
+            return ""
+
+
+@contextmanager
+def _claimed_input() -> Iterator[IO[str] | None]:
+    """Give the standard input under another descriptor, so that what a tool starts reads nothing of what the client says.
+
+    Nothing where it is no descriptor 0, or has a handle besides (Windows): the library then reads it in its own way.
+    """
+    try:
+        private = os.dup(0) if sys.platform != "win32" and sys.stdin.fileno() == 0 else None
+    except (AttributeError, OSError, ValueError):
+        private = None
+    if private is None:
+        yield None
+        return
+    with os.fdopen(private, encoding="utf-8") as file:
+        with Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        try:
+            yield file
+        finally:
+            os.dup2(private, 0)
 
 
 def _tool(payload: dict[str, Any]) -> mcp_types.Tool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -11,33 +11,40 @@ _Result = TypeVar("_Result")
 
 
 async def streamed(
-    items: Iterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int
+    items: AsyncIterable[_Item], work: Callable[[int, _Item], Awaitable[_Result]], *, window: int
 ) -> AsyncIterator[_Result]:
     """Yield what each item becomes, in their order, as soon as it and all before it are done.
 
     At most `window` items are begun and not yet yielded.
-    So whoever is slowest, an item, the model or the reader, holds the others back.
+    So whoever is slowest, an item, the model or the reader, holds the others back; only the wait for an item holds nobody.
     `work` must not raise.
     """
-    numbered = enumerate(items)
-    running: dict[int, asyncio.Task[_Result]] = {}
-    following = 0
-    try:
-        while True:
-            for number, item in _next(numbered, window - len(running)):
-                running[number] = asyncio.ensure_future(work(number, item))
-            if not running:
-                return
-            yield await running.pop(following)
-            following += 1
-    finally:
-        for task in running.values():
-            task.cancel()
+    room = asyncio.Semaphore(window)
+    begun: asyncio.Queue[asyncio.Future[_Result] | None] = asyncio.Queue()
+    running: set[asyncio.Future[_Result]] = set()
 
-
-def _next(numbered: Iterator[tuple[int, _Item]], most: int) -> Iterator[tuple[int, _Item]]:
-    for _ in range(most):
-        following = next(numbered, None)
-        if following is None:
+    async def begin_each() -> None:
+        number = 0
+        following = aiter(items)
+        try:
+            while await room.acquire():
+                task = asyncio.ensure_future(work(number, await anext(following)))
+                running.add(task)
+                task.add_done_callback(running.discard)
+                begun.put_nowait(task)
+                number += 1
+        except StopAsyncIteration:
             return
-        yield following
+        finally:
+            begun.put_nowait(None)
+
+    beginning = asyncio.ensure_future(begin_each())
+    try:
+        while (task := await begun.get()) is not None:
+            yield await task
+            room.release()
+        await beginning  # raises what reading the items has raised
+    finally:
+        beginning.cancel()
+        for each in running:
+            each.cancel()

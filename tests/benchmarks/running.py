@@ -9,6 +9,7 @@ import asyncio
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import AsyncIterator
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -18,6 +19,12 @@ from written import TEXT, call, chunk, each, process, step
 
 import instrc
 from instrc.runtime.items import streamed
+
+
+async def items(count: int) -> AsyncIterator[str]:
+    """Yield so many items."""
+    for number in range(count):
+        yield f"item {number}"
 
 
 class Constant:
@@ -99,7 +106,7 @@ async def _stream(count: int) -> None:
     peaks = []
     began = perf_counter()
     done = 0
-    async for status in streamed((f"item {number}" for number in range(count)), work, window=50):
+    async for status in streamed(items(count), work, window=50):
         assert status == "done"
         done += 1
         if done % (count // 2) == 0:

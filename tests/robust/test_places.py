@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -86,22 +82,3 @@ def test_a_working_folder_that_is_gone_is_told(
     for words in (["check", "."], ["compile", "../x.aug"], ["doctor"], ["runs"]):
         assert main(words) == 1
         assert "the working folder does not exist any more" in capfd.readouterr().err
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
-def test_a_session_that_waits_for_a_line_is_interrupted_at_once(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "instrc", "chat", "x.aug", *ON]
-    with subprocess.Popen(
-        [sys.executable, "-c", _INTERRUPTIBLE, *command], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as chat:
-        assert chat.stdin is not None
-        assert chat.stdout is not None
-        chat.stdin.write(b"hello\n")
-        chat.stdin.flush()
-        assert chat.stdout.readline()  # it has begun, and waits for the next line
-        chat.send_signal(signal.SIGINT)
-        assert chat.wait(60) == 130
-
-
-_INTERRUPTIBLE = "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-"""Where tests are started in the background, `SIGINT` is ignored, and what they start would ignore it too."""

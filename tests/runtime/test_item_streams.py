@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_nothing_is_read_before_there_is_room_for_it() -> None:
     read: list[int] = []
     done: list[int] = []
 
-    def items() -> Iterator[int]:
+    async def items() -> AsyncIterator[int]:
         for number in range(200):
             read.append(number)
             yield number

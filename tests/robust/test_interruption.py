@@ -1,0 +1,100 @@
+"""Ctrl-C ends at once whatever waits for its standard input, and a silent input holds up nothing that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from instrc.arriving import read_chunks, read_lines
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
+
+PROGRAM = '@{ title: "A", type: "object", properties: { a: { type: "string" } } }'
+ON = ["--engine", "memory", "--model", "sample"]
+HELLO = (
+    b'{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": '
+    b'{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}'
+)
+WAITING = {
+    "chat": (["chat", "x.aug", *ON], b"hello\n"),
+    "items": (["run", "x.aug", "--items", "-", "-q", *ON], b'"one"\n'),
+    "items of a handed over stream": (["run", "x.aug", "--items", "/dev/stdin", "-q", *ON], b'"one"\n'),
+    "mcp": (["mcp", "x.aug", *ON], HELLO + b"\n"),
+    "lsp": (["lsp"], b"Content-Length: %d\r\n\r\n" % len(HELLO) + HELLO),
+}
+
+_INTERRUPTIBLE = "import os, signal, sys; signal.signal(2, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+"""Where tests are started in the background, `SIGINT` is ignored, and what they start would ignore it too."""
+
+
+@pytest.mark.parametrize("kind", WAITING)
+def test_what_waits_for_its_input_ends_at_the_first_interruption(kind: str, tmp_path: Path) -> None:
+    (tmp_path / "x.aug").write_text(PROGRAM, encoding="utf-8")
+    words, said = WAITING[kind]
+    with started(words, tmp_path) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        running.stdin.write(said)
+        running.stdin.flush()
+        assert running.stdout.readline()  # it has answered though the input is still open, and waits for more of it
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+        assert running.stderr is not None
+        assert b"Traceback" not in running.stderr.read()
+
+
+@contextmanager
+def started(words: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-c", _INTERRUPTIBLE, sys.executable, "-m", "instrc", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+@pytest.mark.parametrize("beside", ["", "in a thread, as on Windows"])
+def test_lines_are_whole_however_their_bytes_arrive(beside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lines() -> list[str]:
+        if beside:
+            monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuse)
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+
+        async def write() -> None:
+            for piece in (b"on", b"e\n", b"\n\xc3", b"\xa9\nlast"):
+                os.write(writing, piece)
+                await asyncio.sleep(0.01)
+            os.close(writing)
+
+        writer = asyncio.create_task(write())
+        with os.fdopen(reading, "rb") as file:
+            found = [line async for line in read_lines(file)]
+        await writer
+        return found
+
+    assert asyncio.run(lines()) == ["one", "", "é", "last"]
+
+
+def test_a_thread_that_still_reads_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def first(descriptor: int) -> None:
+        monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuse)
+        await asyncio.wait_for(anext(read_chunks(descriptor)), 0.01)
+
+    reading, writing = os.pipe()
+    with pytest.raises(TimeoutError):
+        asyncio.run(first(reading))
+    os.close(writing)
+
+
+def refuse(*_: object) -> None:
+    raise NotImplementedError
