@@ -1,0 +1,215 @@
+"""Turn what the automaton recognises into expressions of the surface: values, paths, calls, brackets, pipes.
+
+A method gets the values of its rule's symbols (tokens are `Token`s) and the offsets where its text starts and ends.
+Mistakes inside single tokens (a bad escape, an unusable number) and doubled keys are found here.
+"""
+
+# ruff: noqa: ARG002, D102  -- every rule's method has one shape, and the grammar says what each is about
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias, cast
+
+from instrc.ir.surface import (
+    Access,
+    Annotated,
+    Argument,
+    Array,
+    Call,
+    Expression,
+    Field,
+    Inline,
+    Literal,
+    Name,
+    Object,
+    Pipe,
+    Segment,
+    Uri,
+)
+from instrc.jsonvalue import Json
+from instrc.problems.problem import Problem
+from instrc.source import Source, Span
+from instrc.syntax.tokens import Token, normal, number_value, string_value
+
+Values: TypeAlias = list[Any]
+
+
+class _Raw(NamedTuple):
+    """What an `@` adds."""
+
+    value: str | dict[str, Json]
+    start: int
+    end: int
+
+
+class ExpressionBuilder:
+    """The expressions of one source, and the problems met in them."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.problems: list[Problem] = []
+
+    def text(self, token: Token) -> str:
+        """Return a word in its normal form."""
+        if token.value is not None:
+            return token.value
+        return normal(self.source.text[token.start : token.end])
+
+    def string(self, token: Token) -> str:
+        """Return the value of a string token."""
+        return string_value(self.source, token, self.problems)
+
+    # ---- values and pipes
+
+    def pipe(self, values: Values, start: int, end: int) -> Pipe:
+        return Pipe((values[0], *values[1]), Span(self.source, start, end))
+
+    def stages(self, values: Values, start: int, end: int) -> list[Expression]:
+        return _list(values)
+
+    def annotated(self, values: Values, start: int, end: int) -> Annotated:
+        value, raw = values
+        return Annotated(value, raw.value, Span(self.source, raw.start, raw.end), Span(self.source, start, end))
+
+    def annotation(self, values: Values, start: int, end: int) -> _Raw:
+        value = values[1]
+        return _Raw(self.string(value) if isinstance(value, Token) else self.as_json(value), start, end)
+
+    def group(self, values: Values, start: int, end: int) -> Expression:
+        return cast("Expression", values[1])
+
+    def inline(self, values: Values, start: int, end: int) -> Inline:
+        return Inline(self.as_json(values[1]), Span(self.source, start, end))
+
+    def name(self, values: Values, start: int, end: int) -> Name:
+        return Name(self.text(values[0]), Span(self.source, start, end))
+
+    def uri(self, values: Values, start: int, end: int) -> Uri:
+        return Uri(self.source.text[start:end], Span(self.source, start, end))
+
+    def literal(self, values: Values, start: int, end: int) -> Literal:
+        token = values[0]
+        kind = token.kind
+        value: str | float | bool | None
+        if kind == "STRING":
+            value = self.string(token)
+        elif kind == "NUMBER":
+            value = number_value(self.source, token, self.problems)
+        else:
+            value = None if kind == "NULL" else kind == "TRUE"
+        return Literal(value, Span(self.source, start, end))
+
+    # ---- paths
+
+    def access(self, values: Values, start: int, end: int) -> Access:
+        base, member = values[0], values[2]
+        if isinstance(base, Token):
+            base = Name(self.text(base), Span(self.source, base.start, base.end))
+        return Access(base, (member,), Span(self.source, start, end))
+
+    def deeper(self, values: Values, start: int, end: int) -> Access:
+        path: Access = values[0]
+        return Access(path.base, (*path.members, values[2]), Span(self.source, start, end))
+
+    def member(self, values: Values, start: int, end: int) -> Segment:
+        token = values[0]
+        text = self.string(token) if token.kind == "STRING" else self.text(token)
+        return Segment(text, Span(self.source, start, end))
+
+    # ---- calls
+
+    def call(self, values: Values, start: int, end: int) -> Call:
+        arguments = tuple(values[2]) if len(values) > 3 else ()
+        if len(arguments) > 1:
+            self._refuse_repeated([(arg.label, arg.label_span) for arg in arguments if arg.label is not None and arg.label_span])
+        return Call(values[0], arguments, Span(self.source, start, end))
+
+    def arguments(self, values: Values, start: int, end: int) -> list[Argument]:
+        return _list(values)
+
+    def argument(self, values: Values, start: int, end: int) -> Argument:
+        if len(values) == 1:
+            return Argument(None, None, values[0])
+        token = values[0]
+        return Argument(self.text(token), Span(self.source, token.start, token.end), values[2])
+
+    # ---- brackets
+
+    def object(self, values: Values, start: int, end: int) -> Object:
+        fields = tuple(values[1]) if len(values) > 2 else ()
+        if len(fields) > 1:
+            self._refuse_repeated([(field.key, field.key_span) for field in fields])
+        return Object(fields, Span(self.source, start, end))
+
+    def fields(self, values: Values, start: int, end: int) -> list[Field]:
+        return _list(values)
+
+    def field(self, values: Values, start: int, end: int) -> Field:
+        token = values[0]
+        key = self.string(token) if token.kind == "STRING" else self.text(token)
+        return Field(key, Span(self.source, token.start, token.end), values[2])
+
+    def short_field(self, values: Values, start: int, end: int) -> Field:
+        return Field(self.text(values[0]), Span(self.source, start, end), None)
+
+    def array(self, values: Values, start: int, end: int) -> Array:
+        return Array(tuple(values[1]) if len(values) > 2 else (), Span(self.source, start, end))
+
+    def items(self, values: Values, start: int, end: int) -> list[Expression]:
+        return _list(values)
+
+    def _refuse_repeated(self, keys: list[tuple[str, Span]]) -> None:
+        if len({key for key, _ in keys}) == len(keys):
+            return
+        from instrc.problems.notation import RepeatedKey  # problems are imported where there is one
+
+        first: dict[str, Span] = {}
+        for key, span in keys:
+            if first.setdefault(key, span) is not span:
+                self.problems.append(RepeatedKey(at=span, key=key, first=first[key]))
+
+    # ---- plain data
+
+    def as_json(self, node: Object) -> dict[str, Json]:
+        """Return the JSON of an object after `@`; names and calls have no meaning there."""
+        whole: dict[str, Json] = {}
+        pending: list[tuple[Object | Array, Any]] = [(node, whole)]
+        for container, target in pending:  # grows while it is walked
+            members: list[tuple[str, Span, Expression | None]]
+            if isinstance(container, Object):
+                members = [(field.key, field.key_span, field.value) for field in container.fields]
+            else:
+                members = [("", item.span, item) for item in container.items]
+            for key, span, value in members:
+                plain: Json = None
+                match value:
+                    case Literal():
+                        plain = value.value
+                    case Object():
+                        plain = {}
+                        pending.append((value, plain))
+                    case Array():
+                        plain = []
+                        pending.append((value, plain))
+                    case None:
+                        self._refuse_code(span)
+                    case _:
+                        self._refuse_code(value.span)
+                if isinstance(container, Object):
+                    target[key] = plain
+                else:
+                    target.append(plain)
+        return whole
+
+    def _refuse_code(self, span: Span) -> None:
+        from instrc.problems.notation import NotPlainData  # as above
+
+        self.problems.append(NotPlainData(at=span))
+
+
+def _list(values: Values) -> list[Any]:
+    """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
+    first = values[0]
+    if isinstance(first, list):
+        first.append(values[-1])
+        return first
+    return [values[-1]]
