@@ -9,8 +9,8 @@ from typing import cast, get_args
 from instrc.ir.flow import Each, Repeat, Try, When
 from instrc.ir.reads import Read, reads_of
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.plans.check import check_plan
+from instrc.jsonvalue import Json
+from instrc.rehearsing.values import dereference, object_part, schema_inside, values_of
 from instrc.runtime.interpreter.commands import Kind
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.refusals import INPUT, bases_of, unread_decisions
@@ -24,6 +24,8 @@ AS_MADE = object()
 _MOST = 10
 """Values that are tried in one place."""
 _MOST_IN_TURN = 30
+_NOT_EMPTY: Json = {"type": "array", "minItems": 1}
+"""What a list is tried against that blocks run over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def refusals(program: Program) -> Iterator[tuple[int, str]]:
     """Yield the steps of persons, by region and key, who may refuse so that the run ends."""
     for number, key in unread_decisions(program):
         schema = _schema(program, number, key)
-        if "Reject" in list(_values(_inside(schema, ("decision",), schema), schema)):
+        if "Reject" in list(values_of(schema_inside(schema, ("decision",), schema), schema)):
             yield number, key
 
 
@@ -90,7 +92,7 @@ def _failures(program: Program) -> list[Fails]:
     for region, read, schema in _looks(program):
         place = program.locate(region, read)
         if place.source == "name" and place.name == "error" and place.rest in {("kind",), ("code",)}:
-            for value in _values(schema, schema):
+            for value in values_of(schema, schema):
                 if place.rest == ("kind",):
                     found += [Fails(kind) for kind in get_args(Kind) if kind == value]
                 elif isinstance(value, str):
@@ -110,7 +112,7 @@ def _looks(program: Program) -> Iterator[tuple[Region, Read, Json]]:
                         if branch.condition is not None:
                             yield from ((region, read, schema) for read, schema in branch.condition.tests)
                 case Each(source=source) | Repeat(source=source):
-                    yield from ((region, read, {"type": "array", "minItems": 1}) for read in reads_of(source))
+                    yield from ((region, read, _NOT_EMPTY) for read in reads_of(source))
                 case _:
                     pass
 
@@ -157,27 +159,19 @@ def _point_of_value(program: Program, number: int, key: str, tail: tuple[str, ..
     region = None if number == INPUT else program.regions[number]
     if region is not None and tail[:1] == ("output",) and _is_output(region, key):
         tail = tail[1:]
-        schema = _inside(schema, ("output",), schema)
+        schema = schema_inside(schema, ("output",), schema)
     root = schema
-    inside = _dereference(_inside(schema, tail, root), root)
+    inside = dereference(schema_inside(schema, tail, root), root)
     choices: list[object] = [AS_MADE]
     seen: set[str] = set()
     open_ = ("other", None) if not inside.keys() & {"type", "enum", "const", "anyOf", "properties"} else ()
-    for value in [*_values(inside, root), *(value for each in schemas for value in _values(each, each, inside)), *open_]:
+    for value in [*values_of(inside, root), *(value for each in schemas for value in values_of(each, each, inside)), *open_]:
         word = dumps(value, indent=False)
         if word not in seen:
             seen.add(word)
             choices.append(value)
-    around = tuple(instance_of(_object(_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
+    around = tuple(instance_of(object_part(schema_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
     return _point(program, region, key, tail, (*choices[:_MOST], *([ABSENT] if tail else [])), around)
-
-
-def _object(schema: Json, root: Json) -> Json:
-    """Return the part of a schema that describes an object."""
-    whole = _dereference(schema, root)
-    parts = (_dereference(each, root) for each in (whole, *whole.get("anyOf", ())))
-    found = next((each for each in parts if "properties" in each), {"type": "object"})
-    return {**found, "$defs": root.get("$defs", {})}
 
 
 def _point(
@@ -203,91 +197,13 @@ def _is_output(region: Region, key: str) -> bool:
 def _schema(program: Program, number: int, key: str) -> Json:
     """Return the schema of what a step or an input is, with its definitions."""
     if number == INPUT:
-        return (program.process.inputs or {}).get(key, {"type": "string"})
+        declared: Json = (program.process.inputs or {}).get(key, {"type": "string"})
+        return declared
     for unit in program.regions[number].units:
         for step in unit.steps:
             if step.key == key and isinstance(step.schema, dict):
                 return {**step.schema, "$defs": program.definitions}
     return None
-
-
-def _inside(schema: Json, tail: tuple[str, ...], root: Json) -> Json:
-    for name in tail:
-        schema = _dereference(schema, root)
-        within = [schema, *schema.get("anyOf", ())] if isinstance(schema, dict) else []
-        members = [each["properties"] for each in (_dereference(each, root) for each in within) if "properties" in each]
-        schema = next((member[name] for member in members if name in member), {})
-    return schema
-
-
-def _dereference(schema: Json, root: Json) -> dict[str, Json]:
-    for _ in range(20):
-        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
-            break
-        schema = root.get("$defs", {}).get(schema["$ref"].rpartition("/")[2], {}) if isinstance(root, dict) else {}
-    return schema if isinstance(schema, dict) else {}
-
-
-def _values(schema: Json, root: Json, besides: Json = None) -> Iterator[Json]:
-    """Yield values that satisfy a schema, and some that do not; `besides` is what they have to satisfy as well."""
-    schema = _dereference(schema, root)
-    yield from schema.get("enum", ())
-    if "const" in schema:
-        yield schema["const"]
-    for each in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), schema.get("not")):
-        if each is not None:
-            yield from _values(each, root, besides)
-    kinds = schema.get("type", "object" if "properties" in schema else ())
-    for kind in [kinds] if isinstance(kinds, str) else kinds:
-        yield from _of_kind(kind, schema, root, besides)
-
-
-def _of_kind(kind: str, schema: dict[str, Json], root: Json, besides: Json) -> Iterator[Json]:
-    definitions = root.get("$defs", {}) if isinstance(root, dict) else {}
-    match kind:
-        case "array" if isinstance(schema.get("plan"), dict):
-            yield from ([task] for task in _tasks(schema, definitions))
-        case "boolean":
-            yield from (True, False)
-        case "null":
-            yield None
-        case "integer" | "number":
-            for word in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
-                if isinstance(schema.get(word), int | float):
-                    yield from (schema[word], schema[word] - 1, schema[word] + 1)
-            yield from (0, 1)
-        case "object":
-            made = instance_of({**schema, "type": "object", "$defs": definitions})
-            other = instance_of(besides) if isinstance(besides, dict) else None
-            yield {**other, **made} if isinstance(other, dict) and isinstance(made, dict) else made
-        case "array":
-            items = schema.get("items", {})
-            wanted = besides.get("items", {}) if isinstance(besides, dict) else {}
-            inside = list(_values(items, root, wanted))[:4] or [instance_of({**items, "$defs": definitions})]
-            if items == {} and isinstance(wanted, dict):
-                inside = [instance_of(wanted)]
-            yield from ([each] for each in inside)
-            yield inside
-            yield []
-        case _:
-            yield instance_of({**schema, "type": kind, "$defs": definitions})
-            if kind == "string":
-                yield from ("other", "")
-
-
-def _tasks(schema: dict[str, Json], definitions: Json) -> Iterator[Json]:
-    """Yield tasks for a plan that waits for nothing."""
-    tools = schema["plan"].get("tools")
-    items = _dereference(schema.get("items", {}), {"$defs": definitions})
-    for variant in items.get("anyOf") or [items]:
-        made = instance_of({**_dereference(variant, {"$defs": definitions}), "$defs": definitions})
-        if not isinstance(made, dict):
-            continue
-        task = {name: [] if name != "arguments" and isinstance(value, list) else value for name, value in made.items()}
-        for each in (task, {name: value for name, value in task.items() if value != []}):
-            if not check_plan([each], tools):
-                yield each
-                return
 
 
 def _choice_as_text(name: str, choice: Json | object) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from instrc.limits import PASSED_OVER
 from instrc.problems.notation import UnexpectedText
@@ -19,7 +19,8 @@ from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
 from instrc.syntax.mistakes import diagnose
 from instrc.syntax.scan import Scanner
-from instrc.syntax.tables import CONTEXTUAL, END, START, Tables
+from instrc.syntax.stack import Stack
+from instrc.syntax.tables import CONTEXTUAL, END, Tables
 from instrc.syntax.tokens import MOST_REPORTED, Token
 from instrc.syntax.view import CLOSING, FAR, GIVE_UP, OPENING, View, begins_statement, may_begin_statement
 
@@ -86,22 +87,14 @@ class Machine:
         self.automaton = automaton
         self.recognise = recognise
         self.builder = builder
+        self.stack = Stack(automaton, builder)
         self.scanner = scanner
         self.source = scanner.source
-        self.actions = builder.actions(automaton.rules)
         self.tokens = scanner.tokens
         self.index = 0
         """Of the token to read next."""
         self.mended: list[Token] = []
         """Tokens to read before it."""
-        self.states = [0]
-        self.values: list[Any] = []
-        self.starts: list[int] = []
-        self.end = 0
-        self.read: list[Token] = []
-        """The tokens of this statement so far."""
-        self.open: list[tuple[Token, bool]] = []
-        """Brackets around this place, and whether each is that of a call."""
         self.debt = 0
         """Closing brackets that belong to a statement that was given up."""
         self.since = _CLEAR
@@ -117,7 +110,7 @@ class Machine:
         while self.repairs < MOST_MENDED and len(self.builder.problems) <= MOST_REPORTED:
             if self.mended:
                 token = self.mended[0]
-                if not self._feed(token):
+                if not self.stack.feed(token):
                     self.mended.clear()
                     self._give_up()
                 elif self.mended:
@@ -125,16 +118,16 @@ class Machine:
                 continue
             self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
-            if token.kind in CONTEXTUAL and not self.accepts(token.kind):
+            if token.kind in CONTEXTUAL and not self.stack.accepts(token.kind):
                 token = self.tokens[self.index] = token._replace(kind="NAME")
-            if token.kind == END and self._finished():
+            if token.kind == END and self.stack.finish():
                 return
             if token.kind in _BEGINNINGS and self._hand_over(token):
                 if self.scanner.done:
                     return
                 continue
-            if self._feed(token):
-                if len(self.open) > MAX_DEPTH:
+            if self.stack.feed(token):
+                if len(self.stack.open) > MAX_DEPTH:
                     self.builder.problems[:] = [deep_at(self.source.span(token.start, token.end))]
                     self.scanner.problems.clear()
                     return
@@ -142,76 +135,6 @@ class Machine:
                 self.index += 1
             elif not self._split_uri(token):
                 self._mend(token)
-
-    # ---- the automaton
-
-    def accepts(self, *kinds: str) -> bool:
-        """Tell whether tokens of these kinds can be read next."""
-        table = self.automaton.states
-        kept = len(self.states)  # of the stack; what would lie above is in `above`
-        above: list[int] = []
-        for kind in kinds:
-            while True:
-                state = above[-1] if above else self.states[kept - 1]
-                action = table[state].get(kind)
-                if action is None:
-                    return kind == END and state == table[0][START]
-                if action >= 0:
-                    above.append(action)
-                    break
-                rule = self.automaton.rules[~action]
-                below = max(0, rule.length - len(above))
-                del above[max(0, len(above) - rule.length) :]
-                kept -= below
-                above.append(table[above[-1] if above else self.states[kept - 1]][rule.origin])
-        return True
-
-    def _finished(self) -> bool:
-        """Tell whether the source may end here, and build what is left of it if so."""
-        if not self.accepts(END):
-            return False
-        self._reduce(END)
-        return True
-
-    def _reduce(self, kind: str) -> int | None:
-        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
-        table = self.automaton.states
-        while True:
-            action = table[self.states[-1]].get(kind)
-            if action is None or action >= 0:
-                return action
-            rule = self.automaton.rules[~action]
-            build = self.actions[~action]
-            if not rule.length:
-                self.values.append(None)
-                self.starts.append(self.end)
-            elif build is not None:
-                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
-                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
-                self.values.append(value)
-            if rule.length:
-                del self.states[-rule.length :]
-            self.states.append(table[self.states[-1]][rule.origin])
-
-    def _feed(self, token: Token) -> bool:
-        """Read a token, or leave everything as it is and tell that it cannot be read."""
-        if not self.accepts(token.kind):
-            return False
-        state = self._reduce(token.kind)
-        assert state is not None, token  # it was tried
-        if len(self.states) == 2:  # between statements
-            self.read.clear()
-        self.states.append(state)
-        self.values.append(token)
-        self.starts.append(token.start)
-        self.end = token.end
-        if token.kind in OPENING:
-            called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
-            self.open.append((token, called))
-        elif token.kind in CLOSING and self.open:
-            self.open.pop()
-        self.read.append(token)
-        return True
 
     # ---- the fast pass
 
@@ -224,9 +147,9 @@ class Machine:
         if self.recognise is None:
             return False
         met = self.repairs + sum(problem.at is not None and problem.at.start < place for problem in self.scanner.problems)
-        if met == self.handed_over or self.open or self.since < _CLEAR or not self._begins_line(place):
+        if met == self.handed_over or self.stack.open or self.since < _CLEAR or not self._begins_line(place):
             return False
-        if any(end > place for _, end in self.scanner.spoilt) or not self._finished():
+        if any(end > place for _, end in self.scanner.spoilt) or not self.stack.finish():
             return False
         self.handed_over = met
         self._begin_anew()
@@ -248,18 +171,14 @@ class Machine:
 
     def _begin_anew(self) -> None:
         """Be between statements."""
-        self.states = [0]
-        self.values.clear()
-        self.starts.clear()
-        self.read.clear()
-        self.open.clear()
+        self.stack.begin_anew()
         self.since = _CLEAR
 
     # ---- mistakes
 
     def _split_uri(self, token: Token) -> bool:
         """Read `aug:x` as a key and a value where no reference can stand."""
-        if token.kind != "AUG_URI" or not self.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
+        if token.kind != "AUG_URI" or not self.stack.accepts("NAME", "COLON") or "/" in self.source.text[token.start : token.end]:
             return False
         colon = token.start + len("aug")
         self.scanner.back_to(self.index, colon + 1)  # what follows is read anew: `#` begins a comment there
@@ -269,12 +188,12 @@ class Machine:
     def _mend(self, token: Token) -> None:
         """Name the mistake that a token shows, and go on."""
         self.repairs += 1
-        if self.debt and token.kind in CLOSING and not self.open:
+        if self.debt and token.kind in CLOSING and not self.stack.open:
             self.debt -= 1
             self.index += 1
             return
         self.scanner.need(self.index + FAR)
-        view = View(self.source, self.tokens, self.index, self.read, self.open, self.accepts)
+        view = View(self.source, self.tokens, self.index, self.stack.read, self.stack.open, self.stack.accepts)
         problem, repair = diagnose(view)
         fresh = self.since >= _CLEAR
         again = self.index == self.mended_at
@@ -292,13 +211,13 @@ class Machine:
     def _spoilt(self, problem: Problem, token: Token) -> bool:
         """Tell whether a mistake only follows from one that the scanner has named, at its place or just before the token."""
         place = problem.at.start if problem.at else token.start
-        last = self.read[-1].end if self.read else 0
+        last = self.stack.read[-1].end if self.stack.read else 0
         return any(start <= place <= end or (start <= token.start and last <= end) for start, end in self.scanner.spoilt)
 
     def _give_up(self) -> None:
         """Pass over the rest of the statement and begin anew behind it."""
-        level = len(self.open)
-        stuck = not self.read
+        level = len(self.stack.open)
+        stuck = not self.stack.read
         first = self.index
         while True:
             if self.index - first > PASSED_OVER:

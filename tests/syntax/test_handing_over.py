@@ -10,6 +10,8 @@ from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.syntax import recovery
 from instrc.syntax.parse import parse
+from instrc.syntax.stack import Stack
+from instrc.syntax.tokens import Token
 
 LINES = [
     "const a = Draft(prompt);",
@@ -58,14 +60,14 @@ def test_two_mistakes_far_from_each_other_are_named_and_all_between_is_read() ->
 def test_the_slow_parser_reads_little_of_a_long_source(monkeypatch: pytest.MonkeyPatch) -> None:
     """What an editor asks for while a line is typed costs what the line costs, and one quick pass."""
     fed = 0
-    feed = recovery.Machine._feed
+    feed = Stack.feed
 
-    def counted(machine: recovery.Machine, token: object) -> bool:
+    def counted(stack: Stack, token: Token) -> bool:
         nonlocal fed
         fed += 1
-        return feed(machine, token)  # type: ignore[arg-type]
+        return feed(stack, token)
 
-    monkeypatch.setattr(recovery.Machine, "_feed", counted)
+    monkeypatch.setattr(Stack, "feed", counted)
     lines = [f"const s{number} = Draft(prompt);" for number in range(2000)]
     lines[1000] = "const s1000( = Draft(prompt);"
     statements, _, told = read("\n".join(lines))

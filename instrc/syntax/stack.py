@@ -1,0 +1,102 @@
+"""The automaton of the grammar, one token at a time: what may be read next, what has been read, which brackets are open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from instrc.syntax.build import Builder
+from instrc.syntax.tables import END, START, Tables
+from instrc.syntax.tokens import Token
+from instrc.syntax.view import CLOSING, OPENING
+
+
+class Stack:
+    """The states of the automaton, the values that it has built, and the statement that it is in."""
+
+    def __init__(self, automaton: Tables, builder: Builder) -> None:
+        self.automaton = automaton
+        self.actions = builder.actions(automaton.rules)
+        self.states = [0]
+        self.values: list[Any] = []
+        self.starts: list[int] = []
+        self.end = 0
+        self.read: list[Token] = []
+        """The tokens of this statement so far."""
+        self.open: list[tuple[Token, bool]] = []
+        """Brackets around this place, and whether each is that of a call."""
+
+    def accepts(self, *kinds: str) -> bool:
+        """Tell whether tokens of these kinds can be read next."""
+        table = self.automaton.states
+        kept = len(self.states)  # of the stack; what would lie above is in `above`
+        above: list[int] = []
+        for kind in kinds:
+            while True:
+                state = above[-1] if above else self.states[kept - 1]
+                action = table[state].get(kind)
+                if action is None:
+                    return kind == END and state == table[0][START]
+                if action >= 0:
+                    above.append(action)
+                    break
+                rule = self.automaton.rules[~action]
+                below = max(0, rule.length - len(above))
+                del above[max(0, len(above) - rule.length) :]
+                kept -= below
+                above.append(table[above[-1] if above else self.states[kept - 1]][rule.origin])
+        return True
+
+    def finish(self) -> bool:
+        """Tell whether the source may end here, and build what is left of it if so."""
+        if not self.accepts(END):
+            return False
+        self._reduce(END)
+        return True
+
+    def feed(self, token: Token) -> bool:
+        """Read a token, or leave everything as it is and tell that it cannot be read."""
+        if not self.accepts(token.kind):
+            return False
+        state = self._reduce(token.kind)
+        assert state is not None, token  # it was tried
+        if len(self.states) == 2:  # between statements
+            self.read.clear()
+        self.states.append(state)
+        self.values.append(token)
+        self.starts.append(token.start)
+        self.end = token.end
+        if token.kind in OPENING:
+            called = bool(self.read) and self.read[-1].kind in {"NAME", "AUG_URI"} and token.kind == "LPAR"
+            self.open.append((token, called))
+        elif token.kind in CLOSING and self.open:
+            self.open.pop()
+        self.read.append(token)
+        return True
+
+    def begin_anew(self) -> None:
+        """Be between statements."""
+        self.states = [0]
+        self.values.clear()
+        self.starts.clear()
+        self.read.clear()
+        self.open.clear()
+
+    def _reduce(self, kind: str) -> int | None:
+        """Build all that ends before a token of this kind; return the state behind it, if it has one."""
+        table = self.automaton.states
+        while True:
+            action = table[self.states[-1]].get(kind)
+            if action is None or action >= 0:
+                return action
+            rule = self.automaton.rules[~action]
+            build = self.actions[~action]
+            if not rule.length:
+                self.values.append(None)
+                self.starts.append(self.end)
+            elif build is not None:
+                value = build(self.values[-rule.length :], self.starts[-rule.length], self.end)
+                del self.values[-rule.length :], self.starts[len(self.starts) - rule.length + 1 :]
+                self.values.append(value)
+            if rule.length:
+                del self.states[-rule.length :]
+            self.states.append(table[self.states[-1]][rule.origin])
