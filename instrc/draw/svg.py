@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from html import escape as _escape
 from importlib.resources import files
 
-from instrc.draw.layout import LINE, PAD, WIDTH, Arrow, Layout, PlacedBox, PlacedNode, Text, layout
+from instrc.draw.layout import layout
+from instrc.draw.places import LINE, PAD, WIDTH, Arrow, Layout, PlacedBox, PlacedNode, Text
 from instrc.draw.words import printable, shorten_to_width, wide
 from instrc.ir.picture import LANES, Picture
 

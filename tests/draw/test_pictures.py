@@ -14,9 +14,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from instrc.draw.dot import dot
 from instrc.draw.html import html
-from instrc.draw.layout import WIDTH, PlacedBox, PlacedNode, layout
+from instrc.draw.layout import layout
 from instrc.draw.mermaid import mermaid
 from instrc.draw.picture import picture_of
+from instrc.draw.places import WIDTH, PlacedBox, PlacedNode
 from instrc.draw.svg import svg
 from instrc.draw.words import wide
 from instrc.ir.picture import Picture
