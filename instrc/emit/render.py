@@ -82,6 +82,7 @@ class Renderer:
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
         self.paths = Paths(plan)
+        self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in self.items}
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
@@ -254,7 +255,18 @@ class Renderer:
         """Say in a description what is to be used."""
         if self.hint is None or not references:
             return schema
-        return _described(schema, self.hint.replace("{paths}", ", ".join(read.text for read in references)))
+        return _described(schema, self.hint.replace("{paths}", ", ".join(map(self._describe_read, references))))
+
+    def _describe_read(self, read: Read) -> str:
+        """Return a path as a hint names it: outside a process, which lists its inputs, with what an input says of itself."""
+        name, *rest = (segment.name for segment in read.segments)
+        schema = None if self.plan.shape == "process" else self._inputs.get(name)
+        for each in rest:
+            properties = schema.get("properties") if isinstance(schema, dict) else None
+            schema = properties.get(each) if isinstance(properties, dict) else None
+        said = schema.get("description") if isinstance(schema, dict) else None
+        words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
+        return f"{read.text} ({words})" if words else read.text
 
     def _with_choices(self, number: int, schema: Json, item: int | None) -> Json:
         """Say at each property that is filled by choice what there is to choose from."""

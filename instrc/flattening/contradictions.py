@@ -44,7 +44,9 @@ def report_lost(run: Run, conjuncts: list[Conjunct], lost: Lost) -> None:
     if holder is None:
         return  # it is only known to be looked at elsewhere
     described = origin(run, holder, "properties", lost.name)
-    report.add(problems.schemas.ClosedAway(at=closed.at or described.at, key=lost.name, closed=closed, described=described))
+    at = closed.at or described.at
+    required = any(lost.name in conjunct.view.get("required", ()) for conjunct in conjuncts)
+    report.add(problems.schemas.ClosedAway(at=at, key=lost.name, closed=closed, described=described, required=required))
 
 
 def _describes(conjunct: Conjunct, name: str, schemas: list[Json]) -> bool:

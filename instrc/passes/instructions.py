@@ -186,6 +186,8 @@ class InstructionTable:
         for problem in found.problems:
             if isinstance(problem, problems.schemas.Contradiction):
                 problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
+            elif isinstance(problem, problems.schemas.ClosedAway):
+                problem = replace(problem, fatal=problem.required)  # noqa: PLW2901  # as above
             problem = place(problem)  # noqa: PLW2901  # the same problem at its place
             self.report.add(problem if problem.at is not None else replace(problem, at=at))
         return made

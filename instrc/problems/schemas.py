@@ -128,7 +128,7 @@ class Contradiction(Problem):
     """It stands in the way of a program."""
 
     @property
-    def severity(self) -> Severity:  # type: ignore[override]  # the one problem that weighs more in one place than in another
+    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in one place than in another
         """A warning about a schema, an error about a program."""
         return "error" if self.fatal else "warning"
 
@@ -154,6 +154,7 @@ class ClosedAway(Problem):
     """A closed schema forbids a property that another one beside it describes.
 
     `additionalProperties: false` sees the properties written in its own schema only, not those of its neighbours under `allOf`.
+    Where the property is required as well, nothing satisfies the two: in what a program composes that is an error, not a warning.
 
     ```json letter.json
     {
@@ -171,18 +172,27 @@ class ClosedAway(Problem):
     """
 
     name: ClassVar[str] = "closed-away"
-    severity: ClassVar[Severity] = "warning"
 
     key: str
     closed: Origin
     """The keyword that closes."""
     described: Origin
     """The property that is lost."""
+    required: bool = False
+    """Whether it is required as well, so that nothing is left."""
+    fatal: bool = False
+    """It stands in the way of a program."""
+
+    @property
+    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in a program, as a contradiction does
+        """A warning about a schema, an error about a program in which nobody can fill in the whole."""
+        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the property `{self.key}` at {self.described} is forbidden by {self.closed}"
+        so = ", and it is required: nothing satisfies the two" if self.required else ""
+        return f"the property `{self.key}` at {self.described} is forbidden by {self.closed}{so}"
 
     @property
     def hint(self) -> str | None:

@@ -113,3 +113,30 @@ def test_a_step_in_the_wrong_context_is_named(folder: Path) -> None:
 def test_steps_that_a_property_does_not_admit_are_told_of_at_their_place(text: str, name: str, folder: Path) -> None:
     [problem] = problems(text, folder)
     assert (problem.name, problem.at is not None and problem.at.text) == (name, "{ b: B }")
+
+
+@pytest.mark.parametrize(
+    ("words", "severity"), [("", "warning"), (', required: ["b"]', "error"), (', required: ["a"]', "warning")]
+)
+def test_a_closed_schema_that_forbids_what_is_required_is_an_error(words: str, severity: str, folder: Path) -> None:
+    text = f"@{{ allOf: [{{ properties: {{ a: {{}} }}, additionalProperties: false }}, {{ properties: {{ b: {{}} }}{words} }}] }}"
+    assert {(problem.name, problem.severity) for problem in problems(text, folder)} == {("closed-away", severity)}
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ('input lang @ "ISO\\n 639."; A(lang)', "Use lang (ISO 639)."),
+        ('input lang @ "ISO 639"; A(prompt, lang) | Get_Activity', "Use prompt, lang (ISO 639)."),
+        ('input who @ { properties: { name: { description: "in full" }, mail: {} } }; A(who.name, who.mail)', None),
+        ("input lang; A(lang)", "Use lang."),
+    ],
+)
+def test_a_tool_is_told_what_its_inputs_are(text: str, hint: str | None, folder: Path) -> None:
+    assert (hint or "Use who.name (in full), who.mail.") in dumps(compiled(text, folder).documents["tool"])
+
+
+def test_a_process_lists_what_its_inputs_are(folder: Path) -> None:
+    documents = compiled('input lang @ "ISO 639"; A(lang) | Get_Activity | B', folder).documents
+    assert documents["process"]["inputs"]["lang"] == {"description": "ISO 639"}
+    assert "Use lang." in dumps(documents["process"])
