@@ -17,6 +17,10 @@ from instrc.problems.problem import CompileError
 if TYPE_CHECKING:
     from instrc.runtime.engine import Serving
 
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 30.0
+"""Seconds between two tries to reach a server."""
+
 
 def command(
     store: Store = None,
@@ -44,6 +48,28 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
+    reaching = asyncio.ensure_future(_reached(carrier))
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if not reaching.done():
+        reaching.cancel()
+        return
+    await reaching
     if not quiet:
         tell("the worker is ready\n")
     await carrier.serve(stop)
+
+
+async def _reached(carrier: Serving) -> None:
+    """Return as soon as the server of an engine answers: a worker may be started before it."""
+    from instrc.runtime.engine import UnreachableError
+
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return await carrier.reach()
+        except UnreachableError as error:
+            tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
+        await asyncio.sleep(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)

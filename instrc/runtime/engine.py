@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from instrc.jsonvalue import AnyJson as Json
+from instrc.problems.problem import CompileError
 from instrc.runtime.effects import Effects, Event, Sink
 from instrc.runtime.questions import Question, Status
 
@@ -70,9 +71,16 @@ class Engine(Protocol):
         """Return what has happened in a run, in order."""
 
 
+class UnreachableError(CompileError):
+    """The server of an engine does not answer; a moment later it may."""
+
+
 @runtime_checkable
 class Serving(Protocol):
     """An engine whose runs another process can carry: a worker."""
+
+    async def reach(self) -> None:
+        """Make sure that the server of the engine, if it has one, answers; an `UnreachableError` if it does not."""
 
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry runs until it is told to stop; return how many went on at once."""

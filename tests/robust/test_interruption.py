@@ -1,4 +1,4 @@
-"""Ctrl-C ends at once whatever waits for its standard input, and a silent input holds up nothing that runs."""
+"""Ctrl-C ends at once whatever waits for its input, and a silent input holds up nothing that runs; workers wait for servers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from temporal_server import free_port
 
 from instrc.arriving import read_chunks, read_lines
 
@@ -52,10 +53,11 @@ def test_what_waits_for_its_input_ends_at_the_first_interruption(kind: str, tmp_
 
 
 @contextmanager
-def started(words: list[str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def started(words: list[str], folder: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-c", _INTERRUPTIBLE, sys.executable, "-m", "instrc", *words]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe) as running:
+    environment = {**os.environ, **settings}
+    with subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as running:
         try:
             yield running
         finally:
@@ -98,3 +100,16 @@ def test_a_thread_that_still_reads_holds_nobody_up(monkeypatch: pytest.MonkeyPat
 
 def refuse(*_: object) -> None:
     raise NotImplementedError
+
+
+def test_a_worker_tries_again_until_a_server_answers_or_it_is_told_to_stop(tmp_path: Path) -> None:
+    pytest.importorskip("temporalio")
+    address = f"127.0.0.1:{free_port()}"
+    with started(["worker", "--engine", "temporal"], tmp_path, TEMPORAL_ADDRESS=address) as worker:
+        assert worker.stderr is not None
+        tries = [worker.stderr.readline().decode() for _ in range(2)]
+        assert all(f"`temporal at {address}` cannot be used" in each for each in tries)
+        assert [each.rpartition("; ")[2] for each in tries] == ["trying again in 1 s\n", "trying again in 2 s\n"]
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(30) == 0
+        assert worker.stderr.read() == b""

@@ -146,6 +146,9 @@ class DurableEngine:
         """Return what has happened in a run, in order."""
         return read_trace(self.place.folder, run)
 
+    async def reach(self) -> None:
+        """Do nothing: the store is opened by whoever uses it."""
+
     async def serve(self, stop: asyncio.Event) -> int:
         """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem."""
         async with self._carrier() as runner:

@@ -16,6 +16,7 @@ from instrc import problems
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.blobs import converter
+from instrc.runtime.engine import UnreachableError
 from instrc.runtime.secrets import redacted
 
 ADDRESS = "localhost:7233"
@@ -27,10 +28,14 @@ def address() -> str:
 
 
 async def connected(folder: Path) -> Client:
-    """Return a client; large values lie in a folder."""
+    """Return a client; large values lie in a folder. An `UnreachableError` if no server answers."""
     with trouble():
         config = {"target_host": ADDRESS, **ClientConfig.load_client_connect_config()}
-        return await Client.connect(**config, data_converter=converter(folder / "blobs"))  # type: ignore[arg-type]  # as its docs say
+    try:
+        with trouble():
+            return await Client.connect(**config, data_converter=converter(folder / "blobs"))  # type: ignore[arg-type]  # as its docs say
+    except CompileError as error:
+        raise UnreachableError(error.problems) from None
 
 
 @contextmanager

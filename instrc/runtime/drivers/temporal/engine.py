@@ -173,6 +173,10 @@ class TemporalEngine:
         """Return what the workers of this machine have done for a run, in order."""
         return read_trace(self.folder, run)
 
+    async def reach(self) -> None:
+        """Make sure that the server answers; an `UnreachableError` if it does not."""
+        await self._client()
+
     async def serve(self, stop: asyncio.Event) -> int:
         """Serve the task queue until `stop`."""
         with trouble():
