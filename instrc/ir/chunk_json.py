@@ -75,7 +75,7 @@ def resolved(schema: Json, document: Json) -> JsonObject:
         try:
             schema = at(document, reference[1:])
         except (LookupError, ValueError):
-            message = f"`{reference}` leads nowhere"
+            message = f"`{reference}` has no target"
             raise ValueError(message) from None
     message = "it is not an object"
     raise ValueError(message)

@@ -1,4 +1,4 @@
-"""Problems with paths: what a name, a member or a list stands for."""
+"""Problems with paths: names, members and lists that cannot be read as the path says."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from instrc.problems.suggest import did_you_mean
 class UnknownMember(Problem):
     """A path names a member that its value does not have.
 
-    A path reads one member of what a name stands for, and the schema of that says which members there are.
-    What the server gives back is read without the word `output`: `found.items`.
+    A path reads one member of the value of a name, and the schema of that value lists its members.
+    The result of a step of the server is read without the word `output`: `found.items`.
 
     ```aug letter.aug
     const topic = FindTopic(prompt);
@@ -29,14 +29,14 @@ class UnknownMember(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Write one of the members that there are: `topic.title`.
+    Write one of the members that exist: `topic.title`.
     """
 
     name: ClassVar[str] = "unknown-member"
 
     word: str
     known: tuple[str, ...] = ()
-    """The members there are."""
+    """The members that exist."""
     nearest: tuple[str, ...] = ()
 
     @property
@@ -55,10 +55,10 @@ class UnknownMember(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathIntoList(Problem):
-    """A path leads into a list.
+    """A path tries to read a member of a list.
 
-    A list has no members of its own, and a path takes no number.
-    A block goes through its elements: `each person in people.guests { … }`.
+    A list has no members, and a path cannot contain a number.
+    To process each element of a list, use a block: `each person in people.guests { … }`.
 
     ```aug letter.aug
     const people = FindGuests(prompt);
@@ -73,7 +73,7 @@ class PathIntoList(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Hand the list on whole, or go through it with `each`.
+    Pass on the whole list, or process its elements with `each`.
     """
 
     name: ClassVar[str] = "path-into-list"
@@ -83,20 +83,20 @@ class PathIntoList(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` cannot be read here: what stands before it is a list"
+        return f"`{self.word}` cannot be read here: the value before it is a list"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "hand the list on whole, or go through it: `each element in … { … }`"
+        return "pass on the whole list, or process its elements: `each element in … { … }`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAValue(Problem):
-    """Something that is no value stands where a value is read.
+    """Something that is not a value is written where a value is read.
 
     A condition, a list and the head of a path read the value of a local name, an input or a step.
-    The name of an instruction is none: the instruction has not been called yet.
+    The name of an instruction is not a value: the instruction has not been called yet.
 
     ```aug letter.aug
     when Check { Draft } else { Ask }
@@ -121,28 +121,28 @@ class NotAValue(Problem):
 
     word: str
     choosing: bool = False
-    """Whether `OneOf(…)` is to choose from it."""
+    """Whether it is the list of a `OneOf(…)`."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.choosing:
-            return "`OneOf(…)` holds one path, to a list that an earlier step has given"
-        return f"`{self.word}` is no value that can be read"
+            return "`OneOf(…)` takes one path to a list in the result of an earlier step"
+        return f"`{self.word}` is not a value that can be read"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.choosing:
-            return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` behind the step'
+            return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
         return "call it first and give the result a name: `const result = …;`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAList(Problem):
-    """A block is to go through something that is not a list.
+    """A block should process the elements of something that is not a list.
 
-    `each` and `repeat NAME in` take the elements of a list one by one; the schema says that this value is none.
+    `each` and `repeat NAME in` process the elements of a list one by one; according to its schema this value is not a list.
 
     ```aug letter.aug
     const people = FindGuests(prompt);
@@ -166,9 +166,9 @@ class NotAList(Problem):
     lists: tuple[str, ...] = ()
     """Members that are lists."""
     number: bool = False
-    """Whether it is a number, as if it were to be counted to."""
+    """Whether it is a number, as if the block should run that many times."""
     choosing: bool = False
-    """Whether it is a list to choose from, of something else than texts or numbers."""
+    """Whether it is the list of a `OneOf(…)`, but its elements are not texts or numbers."""
 
     @property
     def message(self) -> str:
@@ -181,9 +181,9 @@ class NotAList(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.choosing:
-            return "let an earlier step give the names or ids alone, as a list of their own"
+            return "let an earlier step return a list of only the names or ids"
         if self.number:
-            return "a number of times is written out: `each i in 3 { … }`"
+            return "write the number of times as a literal: `each i in 3 { … }`"
         return did_you_mean(tuple(f"{self.word}.{name}" for name in self.lists))
 
 

@@ -1,4 +1,4 @@
-"""Problems with what a task of a plan is given."""
+"""Problems with the arguments of a task of a plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_SHOWN = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingArgument(PlanProblem):
-    """A call leaves out an argument that is needed.
+    """A call lacks a required argument.
 
     ```json tools.json
     {
@@ -46,9 +46,9 @@ class MissingArgument(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownArgument(PlanProblem):
-    """A call gives an argument that what is called does not take.
+    """A call has an argument that the called tool or program does not take.
 
-    In a plan that includes the arguments which the program gives itself: nobody else can set them.
+    A plan also must not set the arguments that the program sets itself.
 
     ```json tools.json
     {
@@ -73,15 +73,15 @@ class UnknownArgument(PlanProblem):
     argument: str
     nearest: tuple[str, ...] = ()
     bound: bool = False
-    """Whether the program gives this argument itself."""
+    """Whether the program sets this argument itself."""
     known: tuple[str, ...] = ()
-    """The arguments that there are."""
+    """The arguments that exist."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.bound:
-            return f"the argument `{self.argument}` of `{self.callee}` is given by the program and cannot be changed"
+            return f"the argument `{self.argument}` of `{self.callee}` is set by the program and cannot be changed"
         return f"`{self.callee}` has no argument `{self.argument}`"
 
     @property
@@ -97,10 +97,10 @@ class UnknownArgument(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongArgument(PlanProblem):
-    """An argument of a task is certainly not what its tool takes.
+    """An argument of a task can never be valid for its tool.
 
-    A value is checked against the schema of the argument.
-    The output of another task is checked by its schema: only if no output could fit is that a problem.
+    A literal value is validated against the schema of the argument.
+    For the output of another task the two schemas are compared: it is a problem only if no output can be valid.
 
     ```json tools.json
     {
@@ -123,7 +123,7 @@ class WrongArgument(PlanProblem):
     callee: str
     """What is called."""
     argument: str
-    """Its name; empty where all of them together are wrong."""
+    """Its name; empty if the arguments are wrong as a whole."""
     reason: str
 
     @property

@@ -12,8 +12,8 @@ from instrc.problems.problem import Problem
 class NotForPlans(Problem):
     """A plan can call only activities and processes.
 
-    What stands in the brackets of `Plan(…)` is a tool: an activity of the server, or a process.
-    What a model or a person does comes as a process.
+    The arguments of `Plan(…)` are tools: activities of the server, or processes.
+    To use a step of a model or a person as a tool, put it into a process.
 
     ```aug agent.aug
     const act = Act(prompt, { plan: Plan(Confirm_User) });
@@ -28,7 +28,7 @@ class NotForPlans(Problem):
     { "type": "object", "properties": { "decision": { "type": "string" } } }
     ```
 
-    Name an activity, or put the step into a program of its own and name that.
+    Name an activity, or put the step into a separate program and name that program.
     """
 
     name: ClassVar[str] = "not-for-plans"
@@ -37,14 +37,14 @@ class NotForPlans(Problem):
     activity: str = ""
     """The activity of that name, if there is one."""
     named: bool = True
-    """Whether a name or a reference stands there."""
+    """Whether it is a name or a reference."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.word == "Plan()":
             return "a plan needs a tool that it can call"
-        return f"`{self.word}` is no tool that a plan can call"
+        return f"`{self.word}` is not a tool that a plan can call"
 
     @property
     def hint(self) -> str | None:
@@ -58,9 +58,9 @@ class NotForPlans(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisplacedPlan(Problem):
-    """`Plan(…)` or `OneOf(…)` stands where no property is filled.
+    """`Plan(…)` or `OneOf(…)` is written where no property is filled.
 
-    Both are schemas: they say what a property may be, so they stand in braces, under the name of that property.
+    They are schemas of a property, so write them in braces, as the value of that property.
 
     ```aug agent.aug
     Act(prompt) | Plan(Search_Activity)
@@ -84,19 +84,19 @@ class MisplacedPlan(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` only stands in the braces of a step that the model or a person fills in"
+        return f"`{self.word}` is allowed only in the braces of a step that the model or a person fills in"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write it under a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
+        return f"write it as a property of a step of the model or a person: `Act({{ property: {self.word}(…) }})`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAPlan(Problem):
-    """`RunPlan_Activity` is given something that no `Plan(…)` has filled.
+    """The argument of `RunPlan_Activity` is not a plan: no `Plan(…)` fills it.
 
-    Which tools a plan may call is said by `Plan(…)`, where the property is filled; nothing else can be carried out.
+    `Plan(…)` defines the tools that a plan may call; a value without `Plan(…)` cannot be carried out.
 
     ```aug agent.aug
     const act = Act(prompt);
@@ -115,9 +115,9 @@ class NotAPlan(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this is no plan: no `Plan(…)` fills it"
+        return "this is not a plan: no `Plan(…)` fills it"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "fill the property with `Plan(…)` in the braces of the step, and hand on its path: `act.plan`"
+        return "fill the property with `Plan(…)` in the braces of the step, and pass its path: `act.plan`"

@@ -1,4 +1,4 @@
-"""Problems with a plan that a model or a person has made: tasks for tools, and what they take from each other."""
+"""Problems with a plan that a model or a person has made: its tasks, their tools and their references to each other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class PlanProblem(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidPlan(PlanProblem):
-    """Something in a plan is no task.
+    """Something in a plan is not a valid task.
 
     A plan is a list of tasks `{"tool", "id", "arguments", "after"}`; `after` may be left out.
-    An id begins with a letter, and up to 31 letters, digits and `_` follow.
+    An id is a letter, followed by up to 31 letters, digits and `_`.
 
     ```json tools.json
     { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
@@ -49,7 +49,7 @@ class InvalidPlan(PlanProblem):
 class DuplicateTask(PlanProblem):
     """Two tasks of a plan have the same id.
 
-    Tasks read each other's output by id, so each needs one of its own.
+    Tasks read each other's output by id, so each task needs a different id.
 
     ```json tools.json
     { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
@@ -69,19 +69,19 @@ class DuplicateTask(PlanProblem):
 
     id: str
     first: str
-    """Where the first one stands, as a JSON Pointer."""
+    """The place of the first one, as a JSON Pointer."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"another task has the id `{self.id}` too"
+        return f"another task also has the id `{self.id}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTool(PlanProblem):
-    """A task of a plan calls a tool that the plan was not given.
+    """A task of a plan calls a tool that is not one of the tools of the plan.
 
-    Only what `Plan(…)` names can be called.
+    Only the tools in `Plan(…)` can be called.
 
     ```json tools.json
     { "Search": { "activity": "Search_Activity", "arguments": { "type": "object", "properties": { "query": {} } } } }
@@ -166,7 +166,7 @@ class CircularPlan(PlanProblem):
     name: ClassVar[str] = "circular-plan"
 
     ids: tuple[str, ...]
-    """The tasks of one circle, each of which waits for the next."""
+    """The tasks of one cycle, each of which waits for the next."""
 
     @property
     def message(self) -> str:

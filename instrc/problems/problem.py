@@ -1,4 +1,4 @@
-"""The shape that all problems share, and the one exception that carries them."""
+"""The base class of all problems, and the one exception that contains them."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ class Label(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A change of a source: `text` takes the place of the span; an empty span is a place to insert at."""
+    """A change of a source: `text` replaces the span; if the span is empty, `text` is inserted there."""
 
     span: Span
     text: str
 
 
 class Fix(NamedTuple):
-    """A way out that a machine can take."""
+    """A correction that a program can make."""
 
     title: str
     r"""What it does, as a menu shows it: `replace by \`Draft\``."""
     edits: tuple[Edit, ...]
     safe: bool = False
-    """Whether it is surely what the author wanted, so that nobody needs to be asked."""
+    """Whether it is certainly what the author wanted, so that no confirmation is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One mistake in the input.
 
-    A subclass adds the facts as fields, names itself in kebab case and computes its words.
-    Its docstring explains it to a person who has just met it and holds an example that raises it.
+    A subclass adds the facts as fields, has a name in kebab case, and computes its texts.
+    Its docstring explains it to a person who sees it for the first time, with an example that causes it.
     """
 
     name: ClassVar[str]
     severity: ClassVar[Severity] = "error"
 
     at: Span | None = None
-    """The smallest place that shows the mistake; `None` where there is no text, as in library use."""
+    """The smallest place that shows the mistake; `None` if there is no source text, as in library use."""
     calls: tuple[Span, ...] = ()
     """The calls of programs that led to it, the innermost first."""
 
@@ -75,11 +75,11 @@ class Problem:
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
-        """Ways out that a machine can take, the likeliest first."""
+        """Corrections that a program can make, the most likely first."""
         return ()
 
     def __str__(self) -> str:
-        """Return the message, long values in it shortened."""
+        """Return the message with long values shortened."""
         return shorten_values(self.message)
 
 
@@ -87,12 +87,12 @@ _LONG = r"`([^`]{40})[^`]{41,}([^`]{20})`"  # compiled when it is first needed
 
 
 def shorten_values(text: str) -> str:
-    """Return a sentence in which values of more than a hundred characters are cut in their middle."""
+    """Return a sentence with the middle of each value of more than a hundred characters removed."""
     return re.sub(_LONG, r"`\1…\2`", text)
 
 
 def _note(problem: Problem) -> str:
-    """Return the place of a problem and the way out, in one line."""
+    """Return the place of a problem and its hint, in one line."""
     place = ""
     if problem.at is not None:
         line, column = problem.at.source.locate(problem.at.start)
@@ -112,7 +112,7 @@ class CompileError(Exception):
 
     @property
     def __notes__(self) -> list[str]:  # type: ignore[override]  # made when it is looked at: few errors are
-        """What a traceback shows below the message: the places of the problems, and the ways out."""
+        """The notes that a traceback shows below the message: the places and hints of the problems."""
         if self._notes is None:
             told = (_note(problem) for problem in self.problems[:NOTED_PROBLEMS])
             self._notes = [note for note in told if note]

@@ -13,7 +13,7 @@ from instrc.problems.suggest import did_you_mean
 class CircularProgram(Problem):
     """A program calls itself, directly or through others.
 
-    What a program exports stands in place of its call, so a program that calls itself would never end.
+    A call of a program is replaced by what the program exports, so a program that calls itself would never end.
 
     ```aug letter.aug
     Polish(prompt)
@@ -23,7 +23,7 @@ class CircularProgram(Problem):
     Polish(prompt)
     ```
 
-    To do something again until it is good, write `repeat { … } until …`.
+    To repeat steps until the result is good, write `repeat { … } until …`.
     """
 
     name: ClassVar[str] = "circular-program"
@@ -38,14 +38,14 @@ class CircularProgram(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "to do something again until it is good, write `repeat { … } until …`"
+        return "to repeat steps until the result is good, write `repeat { … } until …`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnchosenExport(Problem):
-    """A program that is called exports several things, or nothing.
+    """A called program exports several values, or none.
 
-    What a program exports stands in place of its call; of several exports, the reference says which one: `aug:letters#Formal`.
+    A call of a program is replaced by its export; if there are several, the reference names one: `aug:letters#Formal`.
 
     ```aug letter.aug
     Letters(prompt)
@@ -78,7 +78,7 @@ class UnchosenExport(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         names = [name for name in self.known if not name.startswith("(")]
-        return f"name one behind the reference: {', '.join(f'`#{name}`' for name in names)}" if names else None
+        return f"name one after the reference: {', '.join(f'`#{name}`' for name in names)}" if names else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +120,9 @@ class UnknownExport(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramWithSuffix(Problem):
-    """The name of a program ends like that of an instruction with an executor.
+    """The name of a program ends with a suffix that names an executor.
 
-    `_Mixin`, `_Activity`, `_User` and `_Human` say who carries an instruction out; a program has no executor of its own.
+    `_Mixin`, `_Activity`, `_User` and `_Human` name the executor of an instruction; a program has no executor.
 
     ```aug letter.aug
     Send_Activity(prompt)
@@ -147,9 +147,9 @@ class ProgramWithSuffix(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is a program, and a program has no executor of its own"
+        return f"`{self.word}` is a program, and a program has no executor"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"rename `{self.path}`: a name that ends so is that of an instruction"
+        return f"rename `{self.path}`: a name with this suffix is the name of an instruction"

@@ -1,4 +1,4 @@
-"""Problems with references: what they lead to, and whether they may."""
+"""Problems with references: they have no target, or their target is not allowed."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnresolvedReference(Problem):
-    """A reference leads nowhere.
+    """A reference has no target.
 
-    `$ref` and `aug:` references name a vibe of the registry, or a part of one after `#`.
-    There is no such vibe, or it has no such part.
+    A `$ref` or an `aug:` reference names a vibe of the registry, or a part of it after `#`.
+    This vibe does not exist, or it has no such part.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "tone": { "$ref": "aug:instructions/tone" } } }
     ```
 
-    Check the spelling: a path is written exactly as the folders and files below a registry root,
-    without `.vibe.json`, and a version goes after a colon.
-    If the vibe lies in another folder, make that folder a root with `--root` or in `[tool.instrc] roots`.
+    Check the spelling: a path is written exactly like the folders and files below a root of the registry,
+    without `.vibe.json`, and a version is written after a colon.
+    If the vibe is in another folder, make that folder a root with `--root` or in `[tool.instrc] roots`.
     """
 
     name: ClassVar[str] = "unresolved-reference"
@@ -35,7 +35,7 @@ class UnresolvedReference(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the reference `{self.reference}` leads nowhere"
+        return f"the reference `{self.reference}` has no target"
 
     @property
     def hint(self) -> str | None:
@@ -52,15 +52,15 @@ class UnresolvedReference(Problem):
 class ForbiddenReference(Problem):
     """A reference points to a place that the compiler does not read.
 
-    Only vibes below the roots of the registry (`aug:…`) and parts of the same file (`#…`) may be referred to.
-    Nothing is fetched from a network, and no spelling of a path leads out of the roots: not `..`, not an absolute path,
-    not a symbolic link to another folder.
+    A reference may name only vibes below the roots of the registry (`aug:…`) and parts of the same file (`#…`).
+    Nothing is fetched from a network, and no path can leave the roots: not with `..`, not as an absolute path,
+    not through a symbolic link to another folder.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "sender": { "$ref": "https://example.org/person.json" } } }
     ```
 
-    Save a copy of the schema as a vibe below one of the roots and refer to that.
+    Save a copy of the schema as a vibe below one of the roots and refer to the copy.
     """
 
     name: ClassVar[str] = "forbidden-reference"
@@ -81,7 +81,7 @@ class ForbiddenReference(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousFragment(Problem):
-    """A name after `#` fits several places.
+    """A name after `#` matches several places.
 
     A fragment that is neither a JSON Pointer nor an `$anchor` names a property, which must be the only one of that name
     in the whole vibe.
@@ -97,7 +97,7 @@ class AmbiguousFragment(Problem):
     }
     ```
 
-    Write the JSON Pointer of the place that is meant, here `#/properties/sender/properties/name`,
+    Write the JSON Pointer of the place that you want, here `#/properties/sender/properties/name`,
     or give that place an `$anchor`.
     """
 
@@ -105,14 +105,14 @@ class AmbiguousFragment(Problem):
 
     reference: str
     pointers: tuple[str, ...]
-    """JSON Pointers of the places that fit, in order."""
+    """JSON Pointers of the places that match, in order."""
     places: tuple[Span, ...] = ()
-    """Where they stand, as far as it is known."""
+    """Their places in the source, if known."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the reference `{self.reference}` fits {len(self.pointers)} properties"
+        return f"the reference `{self.reference}` matches {len(self.pointers)} properties"
 
     @property
     def hint(self) -> str | None:
@@ -122,15 +122,15 @@ class AmbiguousFragment(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        return tuple(Label(place, "fits") for place in self.places[:5])
+        return tuple(Label(place, "matches") for place in self.places[:5])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceCycle(Problem):
-    """References lead in a circle with nothing in between.
+    """References form a cycle without a schema of their own.
 
-    Each says only "I am what that one is", so that there is no schema at the end of the way.
-    Recursion is fine where a step down lies between: a property, the items of a list.
+    Each contains only a reference to the next, so none of them has a schema.
+    Recursion is allowed if there is a property, or the items of a list, between the references.
 
     ```json schemas/letter.vibe.json
     {
@@ -146,16 +146,16 @@ class ReferenceCycle(Problem):
     name: ClassVar[str] = "reference-cycle"
 
     references: tuple[str, ...]
-    """The references in the order in which they follow each other; the last leads to the first again."""
+    """The references in the order of the cycle; the last refers to the first."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if len(self.references) == 1:
-            return f"the reference `{self.references[0]}` leads to itself"
-        return "references lead in a circle: " + " → ".join(f"`{reference}`" for reference in self.references)
+            return f"the reference `{self.references[0]}` refers to itself"
+        return "references form a cycle: " + " → ".join(f"`{reference}`" for reference in self.references)
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "put a property or a list between, or give one of them a schema of its own"
+        return "put a property or a list between them, or give one of them a schema of its own"

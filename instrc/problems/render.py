@@ -1,7 +1,7 @@
-"""Show problems to people: place, sentence, the lines with the mistake underlined, the way out.
+"""Show problems to people: place, message, the lines with the mistake underlined, and the hint.
 
-A frame is made of pieces that carry a style's name, so that one text serves a terminal with colours and a file without.
-Nothing of the input reaches the screen raw: control characters, which could drive a terminal, become visible signs.
+A frame consists of pieces with the name of a style, so the same text can be shown with or without colours.
+Control characters of the input, which could control a terminal, are replaced by visible signs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from instrc.source import Span
 WINDOW = 100
 """Characters of a very long line that are shown, around the mistake."""
 BEFORE = 40
-"""Characters of the window that stand before the mistake."""
+"""Characters of the window that are before the mistake."""
 MOST_OF_A_KIND = 100
-"""Problems of one name that are framed: more than that nobody reads one by one."""
+"""The number of problems of one name that are shown in full: nobody reads more of them one by one."""
 LONGEST_SENTENCE = 600
-"""Characters of a message that are shown: a name in it may be as long as the input."""
+"""The number of characters of a message that are shown: a name in it may be as long as the input."""
 
 _DIRECTIONS = "\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
-"""Invisible characters that move the text around them: a reader would see another program than the compiler."""
+"""Invisible characters that change the order of the text: a reader would see a different program from the compiler."""
 _SIGNS = (
     {code: chr(0x2400 + code) for code in range(32)}
     | {0x7F: "\u2421"}
@@ -43,12 +43,12 @@ class Piece(NamedTuple):
 
 
 def plain(problems: Iterable[Problem]) -> str:
-    """Return all frames as text without colours, each line ended."""
+    """Return all frames as text without colours; each line ends with a line break."""
     return "".join(f"{''.join(piece.text for piece in line)}\n" for problem in problems for line in frame(problem))
 
 
 def first_of_each(problems: Iterable[Problem]) -> tuple[list[Problem], str]:
-    """Return the first problems of each name, in their order, and a line that counts those which are left out, if any are."""
+    """Return the first problems of each name, in their order, and a line that counts the others, if there are any."""
     met: Counter[str] = Counter()
     first: list[Problem] = []
     for problem in problems:
@@ -73,7 +73,7 @@ def place(span: Span) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text in which each character shows: a control character as its sign, half a surrogate pair as `\ufffd`."""
+    """Return a text with visible characters only: a sign for a control character, `\ufffd` for half a surrogate pair."""
     return text.translate(_SIGNS)
 
 
@@ -128,7 +128,7 @@ def _snippet(span: Span, style: str) -> Iterator[list[Piece]]:
 
 
 def _line(text: str, line_start: int, line_end: int, start: int, end: int, number: str, style: str) -> Iterator[list[Piece]]:
-    """Yield one line of the source and its marks; of a very long line only what is around them."""
+    """Yield one line of the source and its marks; of a very long line only the part around the marks."""
     stop = line_end - 1 if line_end > line_start and text[line_end - 1] == "\r" else line_end
     left, right = line_start, stop
     if right - left > WINDOW + BEFORE:

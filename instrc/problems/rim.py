@@ -1,4 +1,4 @@
-"""Problems where the compiler meets the machine: files that cannot be read or written, documents that do not exist."""
+"""Problems with files that cannot be read or written, and with requested documents that do not exist."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class UnreadableFile(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnwritableOutput(Problem):
-    """The result cannot be written.
+    """The output cannot be written.
 
     The output folder is a file, may not be written to, or the disk is full.
-    All files of one run are written, or none: what was there before is still there.
+    Either all files of one run are written or none: the files from before are unchanged.
 
     ```aug greet.aug
     "Greet the reader" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
@@ -47,7 +47,7 @@ class UnwritableOutput(Problem):
     $ instrc compile greet.aug -o greet.aug
     ```
 
-    Give `-o` a folder that may be written to; it is made if it does not exist.
+    Give `-o` a folder that may be written to; it is created if it does not exist.
     """
 
     name: ClassVar[str] = "unwritable-output"
@@ -63,7 +63,7 @@ class UnwritableOutput(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileExists(Problem):
-    """A file that is to be made is there already.
+    """A file that should be created exists already.
 
     `instrc init` and `instrc new` never overwrite anything.
 
@@ -84,16 +84,16 @@ class FileExists(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.path}` is there already"
+        return f"`{self.path}` exists already"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchDocument(Problem):
-    """A document is asked for that this program does not have.
+    """The program does not have the requested document.
 
     Each program has a `tool` and a `result`.
     Only a program with steps of a server or a person has a `process` and its `flat` view,
-    and only one that ends in a server step that nobody waits for has a direct `call`.
+    and only a program that ends in a step of the server for which nothing waits has a direct `call`.
 
     ```aug greet.aug
     "Greet the reader" | @{ title: "Greet", type: "object", properties: { text: { type: "string" } } }
@@ -102,7 +102,7 @@ class NoSuchDocument(Problem):
     $ instrc compile greet.aug --emit process
     ```
 
-    Leave `--emit` out to get the document that fits the program, or ask for one that it has.
+    Leave out `--emit` to get the document that suits the program, or ask for one that it has.
     """
 
     name: ClassVar[str] = "no-such-document"
@@ -126,9 +126,9 @@ class NoSuchDocument(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchExport(Problem):
-    """An export is asked for by a name that the program does not have.
+    """The program has no export with the requested name.
 
-    An export is called by its `tool` name, else by its goal, else by its file.
+    The name of an export is its `tool` name, else its goal, else the name of its file.
 
     ```aug greet.aug
     tool greet = @{ type: "object", properties: { text: { type: "string" } } }
@@ -158,7 +158,7 @@ class NoSuchExport(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToCheck(Problem):
-    """A folder holds nothing that could be checked.
+    """A folder contains no file that can be checked.
 
     `instrc check FOLDER` looks for `.aug` and `.vibe.json` files in it and below, except in hidden folders.
 
@@ -166,7 +166,7 @@ class NothingToCheck(Problem):
     $ instrc check .
     ```
 
-    Check the path; a file with another ending is checked when it is named itself.
+    Check the path; to check a file with another ending, give its own path.
     """
 
     name: ClassVar[str] = "nothing-to-check"
@@ -180,9 +180,9 @@ class NothingToCheck(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidJson(Problem):
-    """A file that should be JSON is not.
+    """A file that should contain JSON does not.
 
-    It has a comma too many, a key without quotes, a comment, or ends too early.
+    It has an extra comma, a key without quotes or a comment, or it ends too early.
 
     ```json letter.json
     { "type": "object", }
@@ -206,12 +206,12 @@ class InvalidJson(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidOption(Problem):
-    """A function is given an option that it cannot work with.
+    """An option of a function has a value that is not allowed.
 
     From Python, `instrc.compile("meeting.aug", batch=0)` asks for no item at all.
-    The command line refuses such a value by itself.
+    The command line itself refuses such a value.
 
-    Give the option a value that the message names.
+    Give the option a value that the message allows.
     """
 
     name: ClassVar[str] = "invalid-option"
@@ -220,7 +220,7 @@ class InvalidOption(Problem):
     given: str
     """What was given, as Python shows it."""
     wanted: str
-    """What the option takes, as `a whole number from 1`."""
+    """The allowed values, such as `a whole number from 1`."""
 
     @property
     def message(self) -> str:
@@ -230,12 +230,12 @@ class InvalidOption(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxNotStarted(Problem):
-    """The process that runs the code of an agent cannot be started.
+    """The process that runs the code of an agent cannot start.
 
     A module that its limits allow to be imported is not installed, or the machine does not let another process start.
-    Code that does something wrong is no problem: it is an observation, and the agent goes on.
+    A mistake in the code of the agent is not this problem: it is an observation, and the agent continues.
 
-    Install the module, or take it out of `Limits(imports=…)`.
+    Install the module, or remove it from `Limits(imports=…)`.
     """
 
     name: ClassVar[str] = "sandbox-not-started"
@@ -245,4 +245,4 @@ class SandboxNotStarted(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the process for code of agents cannot be started: {self.reason}"
+        return f"the process for the code of agents cannot start: {self.reason}"

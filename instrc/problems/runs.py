@@ -1,4 +1,4 @@
-"""Problems with running: documents that are no process, inputs and answers that do not fit, runs that are not there."""
+"""Problems with runs: answers that are not valid, runs and questions that do not exist, stores that cannot be used."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from instrc.problems.problem import Problem
 class RejectedAnswer(Problem):
     """An answer to a question of a run does not satisfy its schema.
 
-    The question stays open.
-    `instrc show RUN` shows what is asked, and the schema of the answer.
+    The question remains open.
+    `instrc show RUN` shows the question and the schema of the answer.
     """
 
     name: ClassVar[str] = "rejected-answer"
@@ -30,10 +30,10 @@ class RejectedAnswer(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchQuestion(Problem):
-    """A question is answered that a run does not ask.
+    """An answer is given to a question that the run does not ask.
 
-    It was answered already, the run does not need it any more, or it is called otherwise.
-    A question is named by its id, by a step of it, or by the name of a step without its number.
+    It was answered already, the run does not need it any more, or it has another name.
+    The name of a question is its id, one of its steps, or the name of a step without its number.
     """
 
     name: ClassVar[str] = "no-such-question"
@@ -41,7 +41,7 @@ class NoSuchQuestion(Problem):
     run: str
     step: str
     open: tuple[str, ...]
-    """The questions that the run does ask."""
+    """The open questions of the run."""
 
     @property
     def message(self) -> str:
@@ -51,20 +51,20 @@ class NoSuchQuestion(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"it waits for {', '.join(f'`{each}`' for each in self.open)}" if self.open else "it waits for nobody"
+        return f"its questions are {', '.join(f'`{each}`' for each in self.open)}" if self.open else "it has no questions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchRun(Problem):
-    """A run is asked about that is not kept in the store.
+    """The store does not contain the run.
 
-    The store is the folder `.instrc` where the command runs, or `--store`, or `store` under `[tool.instrc.run]`.
+    The store is the folder `.instrc` in the working folder, or `--store`, or `store` under `[tool.instrc.run]`.
 
     ```console
     $ instrc show nobody
     ```
 
-    `instrc runs` lists the runs that are kept.
+    `instrc runs` lists the runs in the store.
     """
 
     name: ClassVar[str] = "no-such-run"
@@ -80,10 +80,10 @@ class NoSuchRun(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusableStore(Problem):
-    """The store of runs cannot be read or written: the disk is full, it may not be written, or it is damaged.
+    """The store of runs cannot be read or written: the disk is full, permission is missing, or the store is damaged.
 
-    Nothing that was recorded is lost by this.
-    A run goes on with `instrc resume` when the store can be used again.
+    Everything that was recorded is kept.
+    When the store can be used again, continue the run with `instrc resume`.
     """
 
     name: ClassVar[str] = "unusable-store"
@@ -99,15 +99,15 @@ class UnusableStore(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "what was recorded is kept; `instrc resume` goes on with a run when the store can be used again"
+        return "everything recorded is kept; when the store can be used again, continue with `instrc resume`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreInUse(Problem):
-    """A process is to carry the runs of a store, and another one does so.
+    """Another process already carries out the runs of this store.
 
-    Two of them would carry out the same steps twice.
-    `instrc run`, `answer`, `cancel`, `runs` and `show` work beside it.
+    Two such processes would carry out the same steps twice.
+    `instrc run`, `answer`, `cancel`, `runs` and `show` can be used at the same time.
     """
 
     name: ClassVar[str] = "store-in-use"
@@ -117,19 +117,19 @@ class StoreInUse(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"another process carries the runs of `{self.store}`"
+        return f"another process already carries out the runs of `{self.store}`"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "end that one first, or use another store"
+        return "end that process first, or use another store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunExists(Problem):
-    """A run is to begin under the id of another one that began with something else.
+    """A new run has the id of an existing run that began with another program or input.
 
-    To begin the same again, with the same program and input, is no problem: it is the same run.
+    To begin a run again with the same program and input is allowed: it is the same run.
     """
 
     name: ClassVar[str] = "run-exists"
@@ -139,29 +139,29 @@ class RunExists(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"there is another run `{self.run}`"
+        return f"another run has the id `{self.run}`"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "give another id, or none"
+        return "use another id, or none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeedsItsProgram(Problem):
-    """A run is to go on in a process that does not have what the run was begun with.
+    """A run cannot continue in this process, because the process lacks something that the run was begun with.
 
-    A program in Python began it with functions or a model of its own, which no store can keep.
-    Nothing is lost: that program goes on with it when it begins the same run again, `instrc.run(…, id=RUN, engine=…)`,
+    A Python program began it with its own functions or its own model, which a store cannot keep.
+    Nothing is lost: that program continues it when it begins the same run again, `instrc.run(…, id=RUN, engine=…)`,
     or asks for it, `instrc.find_run(RUN, …)`.
-    Activities, checks and models that the settings name are known to all processes.
+    Activities, checks and models in the settings are available to all processes.
     """
 
     name: ClassVar[str] = "needs-its-program"
 
     run: str
     uses: tuple[str, ...]
-    """What the program has given: `model`, `activities`, `checks`."""
+    """What the program has passed: `model`, `activities`, `checks`."""
 
     @property
     def message(self) -> str:
@@ -171,4 +171,4 @@ class NeedsItsProgram(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f'let that program go on: `instrc.find_run("{self.run}", …)` with the same functions'
+        return f'let that program continue it: `instrc.find_run("{self.run}", …)` with the same functions'

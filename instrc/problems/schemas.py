@@ -1,4 +1,4 @@
-"""Problems with JSON Schemas and the references in them, wherever the schema comes from."""
+"""Problems with JSON Schemas and the references in them, from any source."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSchema(Problem):
-    """A keyword of a JSON Schema has a value that it cannot have.
+    """A keyword of a JSON Schema has a value that is not allowed.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "body": { "type": "text" } } }
     ```
 
     Correct the keyword, here `"type": "string"`.
-    The dialect is JSON Schema 2020-12; schemas that name an older draft in `$schema` are checked by that draft,
+    The dialect is JSON Schema 2020-12; schemas that name an older draft in `$schema` are checked against that draft,
     and `nullable` of OpenAPI is understood.
     """
 
@@ -55,10 +55,10 @@ class InvalidSchema(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownDialect(Problem):
-    """A `$schema` names a dialect that is not read.
+    """A `$schema` names a dialect that is not supported.
 
-    Read are JSON Schema 2020-12, 2019-09, drafts 7, 6 and 4, and the schemas of OpenAPI 3.0 and 3.1.
-    A schema without `$schema` counts as 2020-12.
+    Supported are JSON Schema 2020-12, 2019-09, drafts 7, 6 and 4, and the schemas of OpenAPI 3.0 and 3.1.
+    A schema without `$schema` is read as 2020-12.
 
     ```json schemas/letter.vibe.json
     { "$schema": "https://example.org/my-own-dialect", "allOf": [{ "type": "object" }] }
@@ -74,19 +74,19 @@ class UnknownDialect(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the dialect `{self.uri}` is not known"
+        return f"the dialect `{self.uri}` is not supported"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "name a dialect that is read, as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
+        return "name a supported dialect, such as `https://json-schema.org/draft/2020-12/schema`, or leave `$schema` out"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a keyword was written: a document, a JSON Pointer in it, and the value there in short.
+    """Where a keyword was written: a document, a JSON Pointer in it, and the shortened value.
 
-    It is shown by file and place where that is known.
+    It is shown as file and place if these are known.
     """
 
     uri: str
@@ -103,12 +103,12 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction(Problem):
-    """Two schemas that must hold together leave nothing.
+    """Two schemas apply to the same value, but no value satisfies both.
 
-    Under `allOf` and beside a `$ref` both sides count.
-    Here one asks for a text and the other for an object, and nothing is both.
-    Taken by itself a schema may say so: the part, such as an optional property, is then forbidden, and the rest still stands.
-    What a program composes has to be filled in by somebody, so there the same is an error, not a warning.
+    All branches of an `allOf` apply, and so do a `$ref` and the keywords beside it.
+    Here one requires a text and the other an object, and no value is both.
+    In a schema alone this is a warning: the part, such as an optional property, is then forbidden, and the rest stays valid.
+    In a program somebody must fill in the composed schema, so there it is an error.
 
     ```json letter.json
     { "properties": { "body": { "allOf": [{ "type": "string" }, { "type": "object" }] } } }
@@ -117,7 +117,7 @@ class Contradiction(Problem):
     $ instrc flatten letter.json
     ```
 
-    Change one of the two places shown, or drop the part.
+    Change one of the two places shown, or remove the part.
     """
 
     name: ClassVar[str] = "contradiction"
@@ -125,7 +125,7 @@ class Contradiction(Problem):
     left: Origin
     right: Origin
     fatal: bool = False
-    """It stands in the way of a program."""
+    """Whether a program cannot work with it."""
 
     @property
     def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in one place than in another
@@ -145,16 +145,16 @@ class Contradiction(Problem):
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        found = [(self.left.at, f"this asks for {self.left.value}"), (self.right.at, f"this asks for {self.right.value}")]
+        found = [(self.left.at, f"this requires {self.left.value}"), (self.right.at, f"this requires {self.right.value}")]
         return tuple(Label(at, text) for at, text in found if at is not None and at != self.at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosedAway(Problem):
-    """A closed schema forbids a property that another one beside it describes.
+    """A closed schema forbids a property that another branch describes.
 
-    `additionalProperties: false` sees the properties written in its own schema only, not those of its neighbours under `allOf`.
-    Where the property is required as well, nothing satisfies the two: in what a program composes that is an error, not a warning.
+    `additionalProperties: false` sees only the properties of its own schema, not those of the other branches of an `allOf`.
+    If the property is also required, no value satisfies the two schemas; in a program that is an error, not a warning.
 
     ```json letter.json
     {
@@ -168,7 +168,7 @@ class ClosedAway(Problem):
     $ instrc flatten letter.json
     ```
 
-    Take it away and write `"unevaluatedProperties": false` beside the `allOf`: that sees all branches.
+    Remove it and write `"unevaluatedProperties": false` beside the `allOf`: that keyword sees all branches.
     """
 
     name: ClassVar[str] = "closed-away"
@@ -177,15 +177,15 @@ class ClosedAway(Problem):
     closed: Origin
     """The keyword that closes."""
     described: Origin
-    """The property that is lost."""
+    """The property that is forbidden."""
     required: bool = False
-    """Whether it is required as well, so that nothing is left."""
+    """Whether it is also required, so that no value is valid."""
     fatal: bool = False
-    """It stands in the way of a program."""
+    """Whether a program cannot work with it."""
 
     @property
-    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in a program, as a contradiction does
-        """A warning about a schema, an error about a program in which nobody can fill in the whole."""
+    def severity(self) -> Severity:  # type: ignore[override]  # it depends on where the schema is, as in a contradiction
+        """A warning about a schema, an error about a program that nobody can fill in."""
         return "error" if self.fatal else "warning"
 
     @property
@@ -208,9 +208,9 @@ class ClosedAway(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotConflict(Problem):
-    """A mixin and what is put into it define one property differently.
+    """A mixin and its argument define the same property differently.
 
-    Both definitions then hold, one after the other, which is seldom meant.
+    Both definitions then apply, which is rarely intended.
 
     ```json schemas/polite_Mixin.vibe.json
     { "type": "object", "properties": { "tone": { "type": "string" }, "default": {} } }
@@ -235,17 +235,17 @@ class SlotConflict(Problem):
 
     key: str
     mixin: str
-    """How the mixin defines it, as JSON in short."""
+    """How the mixin defines it, as shortened JSON."""
     filling: str
-    """How what is put in defines it."""
+    """How the argument defines it."""
     applied: str = ""
-    """The mixin, as it is referred to; empty if that is not known."""
+    """The reference to the mixin; empty if it is not known."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         mixin = f"`{self.applied}`" if self.applied else "the mixin"
-        return f"{mixin} and what is put into it both define `{self.key}`: {self.mixin} and {self.filling}"
+        return f"{mixin} and its argument both define `{self.key}`: {self.mixin} and {self.filling}"
 
     @property
     def hint(self) -> str | None:

@@ -1,4 +1,4 @@
-"""Problems with the size of what is given."""
+"""Problems with input that is too large."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from instrc.problems.problem import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooLarge(Problem):
-    """Something is larger than the limit that keeps the compiler quick and small.
+    """Something is larger than the limit that keeps the compiler fast and its memory small.
 
-    Sources, vibes and composed schemas each have a limit, far above what a model could use.
+    Sources, vibes and composed schemas each have a limit, which is far larger than what a model can use.
 
     ```aug letter.aug
     const text = @{ type: "object", properties: { body: { type: "string" } } };
@@ -33,7 +33,7 @@ class TooLarge(Problem):
     unit: str
     """What is counted, in the plural: `bytes`, `nodes`, `levels`."""
     size: int | None = None
-    """How much there is; `None` where counting stopped at the limit."""
+    """The size; `None` if counting stopped at the limit."""
     setting: str | None = None
     """The key under `[tool.instrc] limits` that raises the limit."""
 

@@ -24,7 +24,7 @@ class MissingName(Problem):
 
     word: str
     parts: bool = False
-    """Whether a bracket stands there, as if the value was to be taken apart: `const { a, b } = …`."""
+    """Whether there is a bracket instead, as in destructuring: `const { a, b } = …`."""
 
     @property
     def message(self) -> str:
@@ -72,20 +72,20 @@ class MissingEquals(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongEquals(Problem):
-    """A value is named with another sign than `=`.
+    """A name is defined with a sign other than `=`.
 
     ```aug greet.aug
     const text := Greet(prompt)
     ```
 
-    Write `const text = Greet(prompt)`. There is no comparison, so there is no `==` either.
+    Write `const text = Greet(prompt)`. There are no comparison operators, so there is no `==`.
     """
 
     name: ClassVar[str] = "wrong-equals"
 
     text: str
     typed: str = ""
-    """What stands between it and an `=`, as a type does elsewhere: `const text: Letter = …`."""
+    """What is between the name and an `=`, such as a type in other languages: `const text: Letter = …`."""
 
     @property
     def message(self) -> str:
@@ -107,13 +107,13 @@ class WrongEquals(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EqualsAfterValue(Problem):
-    """An `=` follows something that is not a name alone.
+    """An `=` follows something other than a single name.
 
     ```aug greet.aug
     Greet(prompt) = text
     ```
 
-    The name stands on the left: `const text = Greet(prompt)`.
+    The name is on the left: `const text = Greet(prompt)`.
     """
 
     name: ClassVar[str] = "equals-after-value"
@@ -121,7 +121,7 @@ class EqualsAfterValue(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "only a name at the start of a statement can stand before `=`"
+        return "only a name at the start of a statement can be before `=`"
 
     @property
     def hint(self) -> str | None:
@@ -131,13 +131,13 @@ class EqualsAfterValue(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingStage(Problem):
-    """A `|` has nothing on one of its sides.
+    """A `|` lacks a stage on one side.
 
     ```aug greet.aug
     "Say hello" | Greet |
     ```
 
-    Each `|` stands between two stages; remove it, or write the stage that is missing.
+    Each `|` is between two stages; remove it, or write the stage that is missing.
     """
 
     name: ClassVar[str] = "missing-stage"
@@ -148,7 +148,7 @@ class MissingStage(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"no stage stands {self.side} this `|`"
+        return f"there is no stage {self.side} this `|`"
 
     @property
     def hint(self) -> str | None:
@@ -169,15 +169,15 @@ class MissingValue(Problem):
     "Say hello" | Greet({ tone: })
     ```
 
-    Write the value, or remove what announces it.
+    Write the value, or remove the sign or word that needs it.
     """
 
     name: ClassVar[str] = "missing-value"
 
     after: str
-    """What announces it, with its preposition: ``after `:` ``."""
+    """The sign or word that needs it, with its preposition: ``after `:` ``."""
     defined: str = ""
-    """In a block that ends with a definition, the name that it defines."""
+    """The last defined name, if a block ends with a definition."""
 
     @property
     def message(self) -> str:

@@ -1,4 +1,4 @@
-"""Problems with the steps of a program: none to do, cut where data flows, with an output that is no object."""
+"""Problems with the steps of a program: no step, steps in a wrong context, outputs that are not objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NothingToDo(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "no instruction is called here, so there is no step"
+        return "no instruction is called here, so the program has no step"
 
     @property
     def hint(self) -> str | None:
@@ -35,9 +35,9 @@ class NothingToDo(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutAgainstDataFlow(Problem):
-    """A process cut by hand puts a step where it cannot be done.
+    """A `Process(…)` that is divided by hand has a step in a context where it cannot run.
 
-    A context holds steps of its own executor, and reads what its own and earlier contexts give.
+    A context contains steps of its own executor, and reads results of itself and of earlier contexts.
 
     ```aug letter.aug
     Process(
@@ -54,7 +54,7 @@ class CutAgainstDataFlow(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Move the step to a context where it can be done, or write the chain as a pipe and let the compiler cut it.
+    Move the step to a context where it can run, or write the chain as a pipe and let the compiler divide it.
     """
 
     name: ClassVar[str] = "cut-against-data-flow"
@@ -71,19 +71,19 @@ class CutAgainstDataFlow(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "move it to another context, or write the chain as a pipe and let it be cut for you"
+        return "move it to another context, or write the chain as a pipe and let the compiler divide it"
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        return () if self.other is None else (Label(self.other, "this decides"),)
+        return () if self.other is None else (Label(self.other, "this is the cause"),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputNotObject(Problem):
-    """What a model is to fill in is not an object.
+    """The value that a model should fill in is not an object.
 
-    A tool is called with an object of arguments, and a mixin puts its fields beside others, so the schema must admit objects.
+    A tool is called with an object of arguments, and a mixin adds its properties to it, so the schema must allow objects.
 
     ```aug letter.aug
     Draft
@@ -93,7 +93,7 @@ class OutputNotObject(Problem):
     { "type": "string" }
     ```
 
-    Give the value a name: `{ "type": "object", "properties": { "text": { "type": "string" } } }`.
+    Make the value a property: `{ "type": "object", "properties": { "text": { "type": "string" } } }`.
     """
 
     name: ClassVar[str] = "output-not-object"
@@ -103,7 +103,7 @@ class OutputNotObject(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is no object, so it cannot be filled in on its own"
+        return f"`{self.word}` is not an object, so it cannot be filled in alone"
 
     @property
     def hint(self) -> str | None:
@@ -113,9 +113,9 @@ class OutputNotObject(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntangledMixins(Problem):
-    """Two mixins each need something that the other holds.
+    """Two mixins each need something that the other contains.
 
-    What a mixin holds is never cut apart, so one of the two has to come first, and neither can.
+    The contents of a mixin are never divided, so one of the two must come first, and neither can.
 
     ```aug letter.aug
     const notes = Notes(prompt);
@@ -134,7 +134,7 @@ class EntangledMixins(Problem):
     { "type": "object", "properties": { "answer": { "type": "string" } } }
     ```
 
-    Give what both need a name outside of the mixins, so that neither holds it.
+    Define what both need outside of the mixins, with a name of its own.
     """
 
     name: ClassVar[str] = "entangled-mixins"
@@ -144,12 +144,12 @@ class EntangledMixins(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this mixin needs what another one holds, and that one needs what this one holds"
+        return "this mixin needs the contents of another one, and that one needs the contents of this one"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "give what both need a name outside of the mixins"
+        return "define what both need outside of the mixins, with a name of its own"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -159,9 +159,9 @@ class EntangledMixins(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleAnnotation(Problem):
-    """A keyword after `@` says nothing about the object it stands beside.
+    """A keyword after `@` has no effect, because it does not apply to objects.
 
-    An annotation is written beside the schema of the whole step, which is an object.
+    An annotation is added to the schema of the whole step, which is an object.
     A bound of a number belongs to the property that is the number.
 
     ```aug letter.aug
@@ -184,7 +184,7 @@ class IdleAnnotation(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` says nothing about an object"
+        return f"`{self.word}` has no effect on an object"
 
     @property
     def hint(self) -> str | None:

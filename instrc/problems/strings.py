@@ -9,14 +9,14 @@ from instrc.problems.edits import insertion, replacement
 from instrc.problems.problem import Edit, Fix, Problem
 
 _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
-"""Marks that stand for `"`; others stand for `'`."""
+"""Marks that are replaced by `"`; all others are replaced by `'`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartQuote(Problem):
-    """A string stands in typographic quotes.
+    """A string is in typographic quotes.
 
-    Word processors and messengers turn straight quotes into curly ones; the notation knows `"` and `'` only.
+    Word processors and messengers replace straight quotes by curly quotes; the notation knows only `"` and `'`.
 
     ```aug greet.aug
     “Say hello” | Greet
@@ -45,9 +45,9 @@ class SmartQuote(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateString(Problem):
-    r"""A string stands in backticks.
+    r"""A string is in backticks.
 
-    There are no templates: what a step reads is said by its arguments, not by its text.
+    There are no templates: the arguments of a step, not its text, say what it reads.
 
     ```aug greet.aug
     `Say hello` | Greet
@@ -61,7 +61,7 @@ class TemplateString(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "strings do not stand in backticks"
+        return "strings are not written in backticks"
 
     @property
     def hint(self) -> str | None:
@@ -82,15 +82,15 @@ class TemplateString(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixedString(Problem):
-    """A name stands directly before a string, as `f` and `r` do in Python.
+    """A name is directly before a string, like `f` and `r` in Python.
 
-    Strings have no prefixes, and nothing is put into them: what a step reads is said by its arguments.
+    Strings have no prefixes, and no values are inserted into them: the arguments of a step say what it reads.
 
     ```aug greet.aug
     f"Say hello to {name}" | Greet
     ```
 
-    Write the string alone, and hand on what it was to hold: `input name; "Say hello" | Greet(name)`.
+    Write the string alone, and pass the value as an argument: `input name; "Say hello" | Greet(name)`.
     """
 
     name: ClassVar[str] = "prefixed-string"
@@ -105,12 +105,12 @@ class PrefixedString(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"remove the `{self.prefix}`; values are handed on as arguments, as in `Greet(name)`"
+        return f"remove the `{self.prefix}`; pass values as arguments, as in `Greet(name)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripledQuotes(Problem):
-    r'''A string stands in three pairs of quotes, as long texts do in Python.
+    r'''A string is in triple quotes, like long texts in Python.
 
     ```aug greet.aug
     """Say hello""" | Greet
@@ -124,7 +124,7 @@ class TripledQuotes(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "a string stands in one pair of quotes"
+        return "a string is written in one pair of quotes"
 
     @property
     def hint(self) -> str | None:
@@ -134,16 +134,16 @@ class TripledQuotes(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextAlone(Problem):
-    """A text stands alone between statements.
+    """A text is a statement alone.
 
-    It is no step, and it is the goal of nothing: the goal of a pipe stands at its head.
+    It is not a step, and it is not the goal of a pipe: the goal is written at the start of the pipe.
 
     ```aug greet.aug
     "Say hello"
     Greet(prompt)
     ```
 
-    Write `"Say hello" | Greet(prompt)`. What only explains the program to a reader is a comment: `// Say hello`.
+    Write `"Say hello" | Greet(prompt)`. To explain the program to a reader, write a comment: `// Say hello`.
     """
 
     name: ClassVar[str] = "text-alone"
@@ -151,12 +151,12 @@ class TextAlone(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this text stands alone: it is no step, and the goal of nothing"
+        return "this text is alone: it is neither a step nor the goal of a pipe"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "write `|` behind it to make it the goal of what follows, or make it a comment with `//`"
+        return "write `|` after it to make it the goal of a pipe, or make it a comment with `//`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -168,9 +168,9 @@ class TextAlone(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedString(Problem):
-    r"""A string has no end on its line.
+    r"""A string does not end on its line.
 
-    Strings do not go on over line breaks.
+    Strings cannot contain line breaks.
 
     ```aug greet.aug
     "Say hello | Greet
@@ -182,12 +182,12 @@ class UnclosedString(Problem):
     name: ClassVar[str] = "unclosed-string"
 
     goes_on: bool = False
-    """Whether the closing quote stands on a later line."""
+    """Whether the closing quote is on a later line."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this string goes on over the end of its line" if self.goes_on else "this string has no closing quote"
+        return "this string continues on the next line" if self.goes_on else "this string has no closing quote"
 
     @property
     def hint(self) -> str | None:
@@ -197,7 +197,7 @@ class UnclosedString(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadEscape(Problem):
-    r"""A backslash in a string begins no escape.
+    r"""A backslash in a string does not begin an escape.
 
     The escapes are those of JSON: `\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, and `\u` with four hexadecimal digits.
     `\'` works too.
@@ -214,7 +214,7 @@ class BadEscape(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.characters}` is no escape"
+        return f"`{self.characters}` is not an escape"
 
     @property
     def hint(self) -> str | None:
@@ -229,9 +229,9 @@ class BadEscape(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoneSurrogate(Problem):
-    r"""A string holds half of a surrogate pair.
+    r"""A string contains half of a surrogate pair.
 
-    Characters beyond U+FFFF are written as two `\u` escapes, a high one and a low one; one alone is no character.
+    Characters beyond U+FFFF are written as two `\u` escapes, a high one and a low one; one alone is not a character.
 
     ```aug greet.aug
     "Say hello \ud83d" | Greet

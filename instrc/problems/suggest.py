@@ -1,8 +1,8 @@
-"""Find the names nearest to a misspelt one.
+"""Find the names nearest to a misspelt name.
 
 Names are compared without case and separators, in any script.
-Candidates that share pairs of letters with the word are found through an index, so ten thousand names cost little,
-and the few best are then measured by edits (a letter too many, missing, wrong, or two swapped).
+Candidates that share pairs of letters with the word are found through an index, so ten thousand names take little time;
+the few best are then compared by edits (an extra, missing or wrong letter, or two letters swapped).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from unicodedata import normalize
 from instrc.limits import COMPARED_NAME, SHORTLIST
 
 _CLOSE_ENOUGH = 0.6
-"""Share of letters that may stay as they are; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
+"""The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""
 _MUCH_WORSE = 0.25
-"""A candidate that falls this far behind the best one only distracts from it."""
+"""A candidate that is worse than the best one by this much is left out."""
 _A_SLIP = 2
-"""Letters that a slip of the fingers gets wrong."""
+"""The number of wrong letters in a typing mistake."""
 
 
 def plain(name: str) -> str:
@@ -30,12 +30,12 @@ def plain(name: str) -> str:
 
 
 def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return up to `limit` candidates that a misspelt word may have meant, the likeliest first; often none."""
+    """Return up to `limit` candidates for a misspelt word, the most likely first; often none."""
     return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit)
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:
-    """Tell whether the first of the nearest names is meant without doubt: the only one, or by far the nearest."""
+    """Tell whether the first of the nearest names is beyond doubt: the only one, or by far the nearest."""
     if len(names) < 2:
         return len(names) == 1
     distances = [_edits(plain(word)[:COMPARED_NAME], plain(name)[:COMPARED_NAME]) for name in names]

@@ -1,4 +1,4 @@
-"""Problems with schemas that are valid but do not say what their author wanted, and with documents that are no schemas."""
+"""Problems with valid schemas that probably do not express what their author wanted, and with documents of other kinds."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from instrc.source import Span
 
 _OF_RUNS = frozenset({"model", "temperature", "retries", "retry", "max_tokens", "maxTokens", "provider", "seed", "top_p"})
 _DEADLINES = frozenset({"timeout", "timeOut", "time_limit", "timeLimit", "deadline", "ttl", "expires", "expiresIn"})
-"""How other systems name the time that a step has."""
+"""Names of other systems for the time limit of a step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownKeyword(Problem):
     """A keyword of a schema is not known.
 
-    JSON Schema ignores keywords that it does not know, so a misspelt one has no effect and no validator complains.
+    JSON Schema ignores unknown keywords, so a misspelt keyword has no effect, and no validator reports it.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "body": { "type": "string", "minLenght": 1 } } }
@@ -27,7 +27,7 @@ class UnknownKeyword(Problem):
 
     Correct the spelling.
     Keywords of JSON Schema, of OpenAPI and of well-known tools are known, and those that begin with `x-`.
-    A keyword of your own is listed in the settings: `[tool.instrc] keywords = ["unit"]`.
+    List your own keywords in the settings: `[tool.instrc] keywords = ["unit"]`.
     """
 
     name: ClassVar[str] = "unknown-keyword"
@@ -36,20 +36,20 @@ class UnknownKeyword(Problem):
     word: str
     nearest: tuple[str, ...] = ()
     annotating: bool = False
-    """Whether it stands at the top of an annotation, where a property may have been wanted."""
+    """Whether it is at the top level of an annotation, where the author may have wanted a property."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is no keyword of JSON Schema: it has no effect"
+        return f"`{self.word}` is not a keyword of JSON Schema: it has no effect"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.word in _DEADLINES:
-            return 'a step of a person or a server gets its deadline with `within`: `@ { within: "P2D" }`'
+            return 'write the deadline of a step of a person or a server with `within`: `@ { within: "P2D" }`'
         if self.word in _OF_RUNS:
-            return "models, retries and their like are chosen where a program is run, not in the program: remove it"
+            return "models, retries and the like are chosen when a program is run, not in the program: remove it"
         if self.annotating and not self.nearest:
             return (
                 f"to say more of a property write `@ {{ properties: {{ {self.word}: {{ … }} }} }}`, to fix it `A({self.word}: …)`"
@@ -66,15 +66,15 @@ class UnknownKeyword(Problem):
 class UnknownFormat(Problem):
     """A `format` is not known.
 
-    A format that nobody has defined is checked by no validator.
+    No validator checks a format that is not defined.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "date": { "type": "string", "format": "datetime" } } }
     ```
 
-    Write one of JSON Schema or of the OpenAPI registry, such as `date-time`, `date`, `email`, `uri` or `uuid`,
-    or say it with a `pattern`.
-    A format of your own begins with `x-` or is listed under `[tool.instrc] keywords`.
+    Use a format of JSON Schema or of the OpenAPI registry, such as `date-time`, `date`, `email`, `uri` or `uuid`,
+    or use a `pattern`.
+    Begin the name of your own format with `x-`, or list it under `[tool.instrc] keywords`.
     """
 
     name: ClassVar[str] = "unknown-format"
@@ -86,12 +86,12 @@ class UnknownFormat(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is no known format: nothing checks it"
+        return f"`{self.word}` is not a known format: nothing checks it"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or "say it with a `pattern`, or list it: `[tool.instrc] keywords = […]`"
+        return did_you_mean(self.nearest) or "use a `pattern`, or list it: `[tool.instrc] keywords = […]`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -101,7 +101,7 @@ class UnknownFormat(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyRange(Problem):
-    """A lower bound lies above the upper one, so no value of that type is possible.
+    """A lower bound is above the upper bound, so no value of that type is valid.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "pages": { "minimum": 5, "maximum": 1 } } }
@@ -118,12 +118,12 @@ class EmptyRange(Problem):
     low: str
     high: str
     other: Span | None = None
-    """Where the upper bound stands."""
+    """Where the upper bound is written."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"nothing lies between `{self.lower}: {self.low}` and `{self.upper}: {self.high}`"
+        return f"no value is between `{self.lower}: {self.low}` and `{self.upper}: {self.high}`"
 
     @property
     def hint(self) -> str | None:
@@ -138,16 +138,16 @@ class EmptyRange(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignDocument(Problem):
-    """A file is named like a vibe but holds something else than a JSON Schema.
+    """A file is named like a vibe but contains something other than a JSON Schema.
 
     Tools of OpenAI, of Anthropic and of MCP servers, OpenAPI documents and bare maps of properties are recognised.
-    As a JSON Schema each of them would accept every answer.
+    As a JSON Schema, each of them would accept every answer.
 
     ```json schemas/find-slot.vibe.json
     { "name": "find_slot", "description": "Find a free hour.", "input_schema": { "type": "object", "properties": {} } }
     ```
 
-    `instrc import` makes vibes of tools; around properties write `{ "type": "object", "properties": { … } }`.
+    `instrc import` converts tools to vibes; around a map of properties write `{ "type": "object", "properties": { … } }`.
     """
 
     name: ClassVar[str] = "foreign-document"
@@ -169,9 +169,9 @@ class ForeignDocument(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HiddenVersion(Problem):
-    """A numbered version of a vibe stands beside a file without a version, which is the newest by definition.
+    """A vibe has a numbered version and also a file without a version, which counts as the newest.
 
-    A reference without a version finds the file without one, so the numbered file is used only where it is asked for.
+    A reference without a version finds the file without a version; the numbered file is found only by its number.
 
     ```json schemas/letter@2.vibe.json
     { "type": "object", "properties": { "body": { "type": "string" } } }
@@ -180,7 +180,7 @@ class HiddenVersion(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Rename the file without a version to the version that it is, `letter@1.vibe.json`,
+    Give the file without a version its version, `letter@1.vibe.json`,
     or ask for the numbered one: `aug:letter:2`.
     """
 
@@ -204,7 +204,7 @@ class HiddenVersion(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfindableVibe(Problem):
-    """The file is called `.json`, so no program finds it: the name of a vibe ends in `.vibe.json`.
+    """The name of a file ends in `.json`, so no program finds it: the name of a vibe ends in `.vibe.json`.
 
     The file can be checked and compiled by its path, but nothing can refer to it.
 
@@ -212,7 +212,7 @@ class UnfindableVibe(Problem):
     { "type": "object", "properties": { "body": { "type": "string" } } }
     ```
 
-    Rename it, as in `schemas/letter.vibe.json`: then a program calls it `Letter`.
+    Rename it, as in `schemas/letter.vibe.json`: then a program can call it by `Letter`.
     """
 
     name: ClassVar[str] = "unfindable-vibe"
@@ -234,10 +234,10 @@ class UnfindableVibe(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuffixInAnotherCase(Problem):
-    """A name says by its suffix who fills it in, but the file it finds writes that suffix in another way, so it says nothing.
+    """A name has the suffix of an executor, but the file that it finds spells that suffix differently, so it has no effect.
 
-    Who fills in an instruction is told by the name of its file: `_Activity` is the server, `_User` and `_Human` a person,
-    `_Mixin` a mixin; everything else is the model.
+    The name of its file says who fills in an instruction: `_Activity` is the server, `_User` and `_Human` are a person,
+    `_Mixin` is a mixin; every other name is the model.
 
     ```aug save.aug
     prompt | Save_Activity
@@ -246,8 +246,8 @@ class SuffixInAnotherCase(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    `save-Activity` and `save-activity` say nothing either: the suffix begins with `_` and a capital letter.
-    Rename the file, as in `save_Activity.vibe.json`; or, if the model is to fill it in, write the name as the file has it.
+    `save-Activity` and `save-activity` have no effect either: the suffix begins with `_` and a capital letter.
+    Rename the file, as in `save_Activity.vibe.json`; or, if the model should fill it in, write the name as the file spells it.
     """
 
     name: ClassVar[str] = "suffix-case"
@@ -266,14 +266,14 @@ class SuffixInAnotherCase(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         alone = self.word.removesuffix(self.suffix) + self.suffix.lower()
-        return f"end the name of the file in `{self.suffix}`; if the model is to fill it in, write `{alone}`"
+        return f"end the name of the file in `{self.suffix}`; if the model should fill it in, write `{alone}`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptySlot(Problem):
-    """A slot of a mixin that must be filled is left empty.
+    """A required slot of a mixin is not filled.
 
-    The mixin requires a property of which it says nothing, so the model may write anything there.
+    The mixin requires a property that it does not describe, so the model may write anything there.
 
     ```aug letter.aug
     Page_Mixin(Body)
@@ -285,7 +285,7 @@ class EmptySlot(Problem):
     { "type": "object", "properties": { "text": { "type": "string" } } }
     ```
 
-    Fill it by its name, `Page_Mixin(Body, { header: Header })`, or take it out of the mixin's `required`.
+    Fill it by its name, `Page_Mixin(Body, { header: Header })`, or remove it from `required` of the mixin.
     """
 
     name: ClassVar[str] = "empty-slot"
@@ -297,7 +297,7 @@ class EmptySlot(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"the slot `{self.word}` of `{self.mixin}` is required and left empty"
+        return f"the slot `{self.word}` of `{self.mixin}` is required but not filled"
 
     @property
     def hint(self) -> str | None:

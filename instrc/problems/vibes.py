@@ -49,7 +49,7 @@ class MissingFromProperties(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DanglingReference(Problem):
-    """A path in `references` or `arguments` leads nowhere.
+    """A path in `references` or `arguments` has no target.
 
     Paths say which results a step reads: the key of a step, or of a chunk and a step in it, then properties, joined by dots;
     or `prompt`.

@@ -286,7 +286,7 @@ def test_an_id_that_another_call_reads_is_not_numbered_apart_but_told() -> None:
     ]
     model = instrc.Scripted({"act": [{"_thought": "", "plan": plan, "answer": None}, play.acted([answer("x")])]})
     instrc.run(PROCESS, "q", model=model, activities=agent.TOOLS)
-    assert "another task has the id `a` too" in model.sent[1].message
+    assert "another task also has the id `a`" in model.sent[1].message
 
 
 def test_two_pictures_of_one_round_have_a_name_each(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ MISTAKES = [
     ('Draft @ { properties: { tone: «"warm"» } }', "invalid-schema", '{ "const": … }'),
     ('Draft @ { «tone»: "warm" }', "unknown-keyword", "A(tone: …)"),
     ('Draft @ { «"mood"»: { type: "string" } }', "unknown-keyword", "properties: { mood"),
-    ('Draft @ { «model»: "gpt-5" }', "unknown-keyword", "where a program is run"),
+    ('Draft @ { «model»: "gpt-5" }', "unknown-keyword", "when a program is run"),
     # braces
     ('«Draft» { tone: "warm" }', "braces-after-name", "Draft({ … })"),
     ("«Draft»{prompt}", "braces-after-name", "Draft({ … })"),
@@ -138,7 +138,7 @@ MISTAKES = [
     ("Act(prompt, { plan: Plan(Search_Activity(«town»: prompt)) })", "unknown-argument", "`query`"),
     ('Draft(prompt, { tone: «OneOf("a", "b")» })', "not-a-value", "enum"),
     ('Draft(prompt, { tone: OneOf(«["a", "b"]») })', "not-a-value", "enum"),
-    (PEOPLE + "Draft(prompt, { tone: OneOf(«p.guests») })", "not-a-list", "names or ids alone"),
+    (PEOPLE + "Draft(prompt, { tone: OneOf(«p.guests») })", "not-a-list", "only the names or ids"),
     (PEOPLE + "Send_Activity({ to: «OneOf(p.names)» })", "misplaced-plan", "of the model or a person"),
     ('try { Send_Activity(prompt) } else { Fail(«reason»: "late") }', "unknown-argument", "`message`"),
     # processes
