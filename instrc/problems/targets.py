@@ -1,4 +1,4 @@
-"""Problems with targets: schemas a provider cannot take, answers and maps that cannot be read."""
+"""Problems with targets: schemas that a provider cannot use, and maps that cannot be read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instrc.problems.problem import Problem, Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownTarget(Problem):
-    """A target is named that does not exist.
+    """There is no target of this name.
 
     `--target` takes one of the names that `instrc targets` lists.
 
@@ -21,7 +21,7 @@ class UnknownTarget(Problem):
     tool draft = @{ type: "object", properties: { text: { type: "string" } }, required: ["text"] }
     ```
 
-    Look at `instrc targets`, or give a `Dialect` value of your own to `instrc.lower`.
+    Look at `instrc targets`, or pass your own `Dialect` value to `instrc.lower`.
     """
 
     name: ClassVar[str] = "unknown-target"
@@ -45,10 +45,10 @@ class UnknownTarget(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossyTarget(Problem):
-    """A target cannot say a part of the schema.
+    """A target cannot express a part of the schema.
 
-    The constraint is said in the description instead, and an answer is checked against it when it is lifted.
-    With `--strict` such a loss is an error, so that nobody relies on a decoder for what it does not enforce.
+    The constraint is written into the description instead, and an answer is validated against it when it is lifted.
+    With `--strict` such a loss is an error, so that nobody relies on a decoder for a constraint that it does not enforce.
 
     ```console
     $ instrc compile draft.aug --target openai
@@ -62,7 +62,7 @@ class LossyTarget(Problem):
     }
     ```
 
-    Take the keyword out, say it in another way, or take a target that keeps it.
+    Remove the keyword, express it in another way, or use a target that keeps it.
     """
 
     name: ClassVar[str] = "lossy-target"
@@ -73,7 +73,7 @@ class LossyTarget(Problem):
     pointer: str
     reason: str
     first: bool = True
-    """It is the first of its kind in a run; what follows does not say the way out again."""
+    """Whether it is the first of its kind in a run; the others do not repeat the hint."""
 
     @property
     def message(self) -> str:
@@ -85,14 +85,14 @@ class LossyTarget(Problem):
         """One short sentence: the way out."""
         if not self.first:
             return None
-        return "`lift` checks answers against the whole schema; another target may keep more (see `instrc targets`)"
+        return "`lift` validates answers against the whole schema; another target may keep more (see `instrc targets`)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossyStrict(Problem):
-    """A target cannot say a part of the schema, and `--strict` asks it to.
+    """A target cannot express a part of the schema, and `--strict` requires it.
 
-    It is what `lossy-target` warns of, made an error.
+    Without `--strict` this is the warning `lossy-target`.
 
     ```console
     $ instrc compile draft.aug --target openai --strict
@@ -106,7 +106,7 @@ class LossyStrict(Problem):
     }
     ```
 
-    Take the keyword out, say it in another way, or go without `--strict`.
+    Remove the keyword, express it in another way, or compile without `--strict`.
     """
 
     name: ClassVar[str] = "lossy-target-strict"
@@ -124,16 +124,16 @@ class LossyStrict(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "take the keyword out, or compile without `--strict` and let `lift` check it"
+        return "remove the keyword, or compile without `--strict` and let `lift` check it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetExceeded(Problem):
-    """A tool, or the tools of one request, exceed what a provider takes.
+    """A tool, or the tools of one request, exceed a limit of the provider.
 
-    Providers count properties, levels, enum values, characters, strict tools, optional and union-typed parameters.
-    What is over the budget is sent without strictness, so that the request is accepted;
-    the decoder then no longer holds the model to the schema, and only `lift` does.
+    Providers limit properties, levels, enum values, characters, strict tools, optional and union-typed parameters.
+    A tool over the limit is sent without strict mode, so that the request is accepted;
+    then the decoder does not enforce the schema, and only `lift` checks it.
 
     ```console
     $ instrc compile draft.aug --target anthropic-strict
@@ -160,9 +160,9 @@ class BudgetExceeded(Problem):
     count: int
     limit: int
     offender: str
-    """The tool, or the place in it, that is the largest part of the count or the first over it."""
+    """The tool, or the place in it, that adds most to the count or is the first over the limit."""
     consequence: str = ""
-    """What was done about it, as a clause."""
+    """The consequence, as a clause."""
 
     @property
     def message(self) -> str:
@@ -178,7 +178,7 @@ class BudgetExceeded(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecursiveForTarget(Problem):
-    """A recursive schema is lowered to a target that refuses recursion, and unrolling is not wanted.
+    """A recursive schema is lowered for a target that refuses recursion, and unrolling is turned off.
 
     ```console
     $ instrc compile schemas/tree.vibe.json --target anthropic-strict --recursion refuse
@@ -191,7 +191,7 @@ class RecursiveForTarget(Problem):
     }
     ```
 
-    Let the schema be unrolled, or take a target that keeps recursion (see `instrc targets`).
+    Allow unrolling, or use a target that keeps recursion (see `instrc targets`).
     """
 
     name: ClassVar[str] = "recursive-for-target"
@@ -208,14 +208,14 @@ class RecursiveForTarget(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "let it be unrolled to a depth, or take a target that keeps recursion"
+        return "allow unrolling to a depth, or use a target that keeps recursion"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableMap(Problem):
-    """What is given as a reverse map is none.
+    """A document is not a reverse map.
 
-    A map is the JSON that `instrc compile --target` writes beside a payload, or a tool for MCP that carries it in `_meta`.
+    A map is the JSON that `instrc compile --target` writes next to a payload, or an MCP tool that contains it in `_meta`.
 
     ```console
     $ instrc lift --map notes.json answer.json
@@ -227,7 +227,7 @@ class UnreadableMap(Problem):
     { "remember": "the milk" }
     ```
 
-    Give the file that belongs to the payload the model was shown.
+    Give the map of the payload that was sent to the model.
     """
 
     name: ClassVar[str] = "unreadable-map"

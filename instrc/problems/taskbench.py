@@ -1,4 +1,4 @@
-"""Problems with plans in the form of TaskBench: what models write there that no tool can be called with."""
+"""Problems with plans in the format of TaskBench: mistakes of models that make a call impossible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from instrc.problems.plans import PlanProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInText(PlanProblem):
-    r"""A plan stands in a text that is not JSON alone: there are words around it, or the marks of a block of code.
+    r"""A plan is in a text that contains more than JSON: other words, or the marks of a code block.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
@@ -30,12 +30,12 @@ class PlanInText(PlanProblem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "the plan stands inside a text that is more than JSON"
+        return "the plan is in a text that contains more than JSON"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddArguments(PlanProblem):
-    """The arguments of a task are not written as the tool's kind writes them.
+    """The arguments of a task do not have the form that the kind of the tool needs.
 
     A tool with input types takes a list of texts, one with parameters a list of `{"name", "value"}`.
 
@@ -89,7 +89,7 @@ class SurplusArgument(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArgumentOrder(PlanProblem):
-    """The arguments of a task stand in another order than the types of its tool.
+    """The arguments of a task are not in the order of the types of its tool.
 
     ```json tools.json
     { "nodes": [{ "id": "Image Editing", "desc": "", "input-type": ["text", "image"], "output-type": ["image"] }] }
@@ -117,7 +117,7 @@ class ArgumentOrder(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepsDiffer(PlanProblem):
-    """A plan has another number of steps in words than of tasks.
+    """The number of steps in words differs from the number of tasks.
 
     Only the tasks are carried out.
 
@@ -149,7 +149,7 @@ class StepsDiffer(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairedPlan(PlanProblem):
-    """Something in a plan was read as what it most likely means.
+    """Something in a plan was read with its most likely meaning.
 
     ```json tools.json
     { "nodes": [{ "id": "Image Editing", "desc": "", "input-type": ["text", "image"], "output-type": ["image"] }] }
@@ -166,7 +166,7 @@ class RepairedPlan(PlanProblem):
     severity = "warning"
 
     mistake: str
-    """The name of the problem that is gone."""
+    """The name of the repaired problem."""
     before: str
     after: str
 
@@ -178,9 +178,9 @@ class RepairedPlan(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnexportablePlan(PlanProblem):
-    """Something in a plan cannot be said in the form of TaskBench.
+    """Something in a plan cannot be expressed in the format of TaskBench.
 
-    That form knows the whole output of a task, as one argument; no parts of it, no copies for every element.
+    In that format an argument is the whole output of a task; it can be neither a part of it nor a copy for each element.
 
     ```json tools.json
     { "nodes": [{ "id": "find", "desc": "", "parameters": [{ "name": "what", "type": "string", "desc": "" }] }] }

@@ -10,9 +10,9 @@ from instrc.problems.plans import PlanProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddReference(PlanProblem):
-    """The output of another task is referred to in an unknown spelling.
+    """A reference to the output of another task has an unknown spelling.
 
-    It is written `<node-0>`, by the place of the task in the list.
+    It is written `<node-0>`, with the place of the task in the list.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
@@ -29,7 +29,7 @@ class OddReference(PlanProblem):
     $ instrc plan check plan.json --tools tools.json
     ```
 
-    `instrc plan import --repair` reads the spellings that models are known for.
+    `instrc plan import --repair` reads the spellings that models often use.
     """
 
     name: ClassVar[str] = "odd-reference"
@@ -40,19 +40,19 @@ class OddReference(PlanProblem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.text}` is no reference to a task"
+        return f"`{self.text}` is not a reference to a task"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"write `{self.meaning}`" if self.meaning else "write `<node-0>`, by the place of the task in the list"
+        return f"write `{self.meaning}`" if self.meaning else "write `<node-0>`, with the place of the task in the list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceInText(PlanProblem):
-    """A reference to the output of another task stands in the middle of a text.
+    """A reference to the output of another task is in the middle of a text.
 
-    An argument is a text or the output of a task; there is nothing that would put one into the other.
+    An argument is either a text or the output of a task; an output cannot be inserted into a text.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
@@ -77,7 +77,7 @@ class ReferenceInText(PlanProblem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.text}` stands in the middle of a text"
+        return f"`{self.text}` is in the middle of a text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class SeveralReferences(PlanProblem):
     $ instrc plan check plan.json --tools tools.json
     ```
 
-    Give each to an argument of its own.
+    Use a separate argument for each.
     """
 
     name: ClassVar[str] = "several-references"
@@ -115,9 +115,9 @@ class SeveralReferences(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedFromOne(PlanProblem):
-    """References count the tasks from 1, where `<node-0>` is the first.
+    """References count the tasks from 1, but the first task is `<node-0>`.
 
-    That is told where the plan makes sense so, and does not when it is counted from 0.
+    It is reported if the plan is valid when counted from 1, and is not valid when counted from 0.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] }] }
@@ -147,7 +147,7 @@ class CountedFromOne(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContradictingLinks(PlanProblem):
-    """The links of a plan say something else than the arguments of its tasks.
+    """The links of a plan contradict the arguments of its tasks.
 
     ```json tools.json
     { "nodes": [{ "id": "Translation", "desc": "", "input-type": ["text"], "output-type": ["text"] },
@@ -174,7 +174,7 @@ class ContradictingLinks(PlanProblem):
     source: str
     target: str
     missing: bool
-    """Whether the arguments say it and the links do not; else it is the other way round."""
+    """Whether it is in the arguments but not in the links; else it is in the links but not in the arguments."""
 
     @property
     def message(self) -> str:
@@ -186,7 +186,7 @@ class ContradictingLinks(PlanProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousReference(PlanProblem):
-    """A task is referred to by the name of its tool, which several tasks of the plan have.
+    """A reference names a tool, but several tasks of the plan use that tool.
 
     ```json tools.json
     { "nodes": [{ "id": "find", "desc": "", "parameters": [{ "name": "what", "type": "string", "desc": "" }] },
@@ -206,7 +206,7 @@ class AmbiguousReference(PlanProblem):
     $ instrc plan check plan.json --tools tools.json
     ```
 
-    `instrc plan import --repair` takes the nearest one before.
+    `instrc plan import --repair` takes the nearest earlier one.
     """
 
     name: ClassVar[str] = "ambiguous-reference"
@@ -217,4 +217,4 @@ class AmbiguousReference(PlanProblem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.tool}` stands for {self.count} tasks of this plan"
+        return f"`{self.tool}` refers to {self.count} tasks of this plan"

@@ -1,4 +1,4 @@
-"""Problems inside vibes that are well-formed: names and paths in them that lead nowhere, solutions that solve nothing."""
+"""Problems inside well-formed vibes: names and paths without a target, and solutions that are not valid."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from instrc.source import Span
 class MissingFromProperties(Problem):
     """`required` names something that `properties` does not describe.
 
-    A model would be told to write a property of which it is told nothing.
-    Properties that come from `allOf`, `$ref` and the like count as described, and a schema that says
-    `additionalProperties: true`, or a schema there, may require what it likes.
+    A model would have to write a property that is not described.
+    Properties from `allOf`, `$ref` and the like count as described. A schema with
+    `additionalProperties: true`, or with a schema as its value, may require any property.
 
     ```json schemas/letter.vibe.json
     { "type": "object", "properties": { "body": { "type": "string" } }, "required": ["boddy"] }
@@ -34,12 +34,12 @@ class MissingFromProperties(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.word}` is required, but not one of the properties"
+        return f"`{self.word}` is required, but it is not one of the properties"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return did_you_mean(self.nearest) or "describe it under `properties`, or take it out of `required`"
+        return did_you_mean(self.nearest) or "describe it under `properties`, or remove it from `required`"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -51,7 +51,7 @@ class MissingFromProperties(Problem):
 class DanglingReference(Problem):
     """A path in `references` or `arguments` has no target.
 
-    Paths say which results a step reads: the key of a step, or of a chunk and a step in it, then properties, joined by dots;
+    A path names a result that a step reads: the key of a step, or of a chunk and a step in it, then properties, joined by dots;
     or `prompt`.
 
     ```json schemas/meeting.vibe.json
@@ -95,9 +95,9 @@ class DanglingReference(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardReference(Problem):
-    """A step reads something that does not exist yet when its turn comes.
+    """A step reads the result of a later step.
 
-    Steps run in the order in which they are written, chunk by chunk, so a path may only lead back.
+    Steps run in the order in which they are written, chunk by chunk, so a path may name only an earlier step.
 
     ```json schemas/meeting.vibe.json
     {
@@ -123,7 +123,7 @@ class ForwardReference(Problem):
     step: str
     """The step that reads."""
     target: Span | None = None
-    """Where the step that is read is written."""
+    """The place of the step that is read."""
 
     @property
     def message(self) -> str:
@@ -133,7 +133,7 @@ class ForwardReference(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"move `{self.step}` behind what it reads"
+        return f"move `{self.step}` after the step that it reads"
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -145,7 +145,7 @@ class ForwardReference(Problem):
 class InvalidSolution(Problem):
     """The `solution` of a vibe does not satisfy its schema.
 
-    A solution is an example of a good answer, so the schema, with all that it refers to, has to accept it.
+    A solution is an example of a good answer, so the schema, with everything that it refers to, must accept it.
 
     ```json schemas/letter.vibe.json
     {
@@ -160,7 +160,7 @@ class InvalidSolution(Problem):
     name: ClassVar[str] = "invalid-solution"
 
     pointer: str
-    """The JSON Pointer of the part of the solution that is refused."""
+    """The JSON Pointer of the part of the solution that is not valid."""
     reason: str
 
     @property

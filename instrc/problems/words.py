@@ -12,23 +12,23 @@ from instrc.source import Span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadName(Problem):
-    """Something is not quite a name.
+    """A word is not a valid name.
 
-    Names consist of letters, digits and `_`, of any script, and do not begin with a digit.
-    Case, `_` and `-` do not count when an instruction is looked up, so `find-slot` is written `FindSlot` or `find_slot`.
+    Names consist of letters and digits of any script and of `_`, and do not begin with a digit.
+    Case, `_` and `-` are ignored when an instruction is looked up, so `find-slot` is written `FindSlot` or `find_slot`.
 
     ```aug slots.aug
     "Find a slot" | find-slot
     ```
 
-    Use a name without the sign. One member of a result is read by a path: `people.organizer`.
+    Use a name without the sign. To read one member of a result, write a path: `people.organizer`.
     """
 
     name: ClassVar[str] = "bad-name"
 
     written: str
     meant: str | None = None
-    """A name that is near."""
+    """A valid name that is similar."""
 
     @property
     def message(self) -> str:
@@ -40,7 +40,7 @@ class BadName(Problem):
         """One short sentence: the way out."""
         if self.meant:
             return f"write `{self.meant}`"
-        return "names are made of letters, digits and `_`, and begin with no digit"
+        return "names consist of letters, digits and `_`, and do not begin with a digit"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -52,8 +52,8 @@ class BadName(Problem):
 class BadNumber(Problem):
     """A number is not written as in JSON.
 
-    An integer has no leading zero, a fraction has digits on both sides of its point, and there are no `0x`, `_` or leading `+`.
-    A number must also fit: floats end near 1.8e308, integers at 4,300 digits.
+    An integer has no leading zero, a fraction has digits on both sides of its point, and `0x`, `_` and `+` in front are refused.
+    The size of a number is limited too: floats end near 1.8e308, integers at 4,300 digits.
 
     ```aug greet.aug
     "Say hello" | Greet({ times: 03 })
@@ -82,7 +82,7 @@ class BadNumber(Problem):
 class EmptyUri(Problem):
     """An `aug:` reference has nothing after its colon.
 
-    The path follows at once, without a space.
+    The path follows the colon without a space.
 
     ```aug greet.aug
     "Say hello" | aug:
@@ -96,7 +96,7 @@ class EmptyUri(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this reference names no vibe"
+        return "this reference does not name a vibe"
 
     @property
     def hint(self) -> str | None:
@@ -106,16 +106,16 @@ class EmptyUri(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordAsName(Problem):
-    """A word of the language stands where a name is needed.
+    """A word of the language is written where a name is needed.
 
-    `const`, `let`, `tool`, `input`, `true`, `false` and `null` have their own meaning.
-    They are free as keys and labels, `{ input: x }`, but do not name values.
+    `const`, `let`, `tool`, `input`, `true`, `false` and `null` have a fixed meaning.
+    They are allowed as keys and labels, `{ input: x }`, but not as names of values.
 
     ```aug greet.aug
     const input = Greet(prompt)
     ```
 
-    Choose another name. An instruction of that name is reached with another case (`Input`) or by its `aug:` reference.
+    Choose another name. Call an instruction of that name by another case (`Input`) or by its `aug:` reference.
     """
 
     name: ClassVar[str] = "keyword-as-name"
@@ -130,7 +130,7 @@ class KeywordAsName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "choose another name, or write it with another case if an instruction is meant"
+        return "choose another name; to call an instruction of this name, write it in another case"
 
 
 _LEFT_AWAY = frozenset({"return", "await", "async", "new", "yield"})
@@ -143,9 +143,9 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
         frozenset({"def", "function", "fn", "func", "fun", "class", "lambda", "=>", "struct", "interface"}),
         "there are no functions: instructions are JSON Schemas in vibe files; name a pipeline with `tool NAME = …`",
     ),
-    (frozenset({"return"}), "leave it out: the last expression is the result"),
-    (frozenset({"await", "async", "yield"}), "leave it out: what reads a result waits for it"),
-    (frozenset({"new"}), "leave it out: an instruction is called by its name"),
+    (frozenset({"return"}), "remove it: the last expression is the result"),
+    (frozenset({"await", "async", "yield"}), "remove it: a step waits for the results that it reads"),
+    (frozenset({"new"}), "remove it: an instruction is called by its name"),
     (frozenset({"export"}), "write `tool NAME = …`: that exports it"),
     (frozenset({"as"}), "name a value before it is used: `const NAME = …`"),
     (frozenset({"elif", "elsif", "else if", "elseif"}), "write `else when PATH { … }`"),
@@ -154,22 +154,22 @@ _ADVICE: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"if", "unless", "switch", "match", "case", "then"}), "write `when PATH { … } else { … }`"),
     (frozenset({"for", "foreach"}), "write `each NAME in PATH { … }`"),
     (frozenset({"while", "loop"}), "write `repeat { … } until PATH`"),
-    (frozenset({"catch", "except", "finally", "throw", "raise"}), "write `try { … } else { … }`; `Fail(error)` fails for good"),
+    (frozenset({"catch", "except", "finally", "throw", "raise"}), "write `try { … } else { … }`; `Fail(error)` fails again"),
 )
-"""What to write in place of words of other languages."""
+"""What to write instead of words of other languages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignStatement(Problem):
     """A statement of another programming language.
 
-    A program names values, composes instructions and has blocks of its own; no functions are defined and nothing is imported.
+    A program names values, composes instructions and has its own blocks; it defines no functions and imports nothing.
 
     ```aug greet.aug
     def greet(prompt): Greet(prompt)
     ```
 
-    Name values with `const`, export tools with `tool`; instructions are vibe files that the registry finds by name.
+    Name values with `const` and export tools with `tool`; instructions are vibe files that the registry finds by name.
     """
 
     name: ClassVar[str] = "foreign-statement"
@@ -204,15 +204,15 @@ class ForeignStatement(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownOperator(Problem):
-    """A sign is no operator of the language.
+    """A sign is not an operator of the language.
 
-    There are few: `|` leads to the next stage, `=` names a value, `@` describes one; in a condition stand `is` and `or`.
+    The operators are `|` before the next stage, `=` to name a value, `@` to describe it, and in a condition `is` and `or`.
 
     ```aug greet.aug
     "Say hello" + Greet
     ```
 
-    Join stages with `|`, give values in the brackets of a call, and write choices with `when`.
+    Join stages with `|`, pass values in the brackets of a call, and write choices with `when`.
     """
 
     name: ClassVar[str] = "unknown-operator"
@@ -221,17 +221,17 @@ class UnknownOperator(Problem):
     meant: tuple[str, ...] = ()
     """Pieces of advice for this sign."""
     put: str = ""
-    """What says the same here, if something does."""
+    """The correct sign here, if there is one."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return f"`{self.text}` is no operator here"
+        return f"`{self.text}` is not an operator here"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "; ".join(self.meant) if self.meant else "join stages with `|`; give values in the brackets of a call"
+        return "; ".join(self.meant) if self.meant else "join stages with `|`; pass values in the brackets of a call"
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
@@ -241,20 +241,20 @@ class UnknownOperator(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrow(Problem):
-    """An arrow stands between two things.
+    """There is an arrow between two expressions.
 
     ```aug greet.aug
     "Say hello" => Greet
     ```
 
-    Write `|` to lead to the next stage, `:` after a key or label, `=` to name a value. There are no functions in a program.
+    Write `|` before the next stage, `:` after a key or label, `=` to name a value. There are no functions in a program.
     """
 
     name: ClassVar[str] = "arrow"
 
     text: str
     meant: str
-    """The sign that fits the place."""
+    """The correct sign in this place."""
 
     @property
     def message(self) -> str:

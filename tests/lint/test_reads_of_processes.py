@@ -83,7 +83,7 @@ def test_names_of_blocks_and_keys_in_them_are_known_inside(tmp_path: Path) -> No
         ("after", "person", "dangling-reference", None),
         ("error", "round", "dangling-reference", None),
         ("of_each", "error", "dangling-reference", None),
-        ("of_each", "step4_each", "forward-reference", "move `step2_write` behind what it reads"),
+        ("of_each", "step4_each", "forward-reference", "move `step2_write` after the step that it reads"),
         ("value", "step2_wrote", "dangling-reference", "did you mean `step2_write`?"),
         ("list", "step7_end.list", "dangling-reference", None),
     ],

@@ -43,8 +43,8 @@ MISTAKES = [
     ('«f"hello"» | Draft', "prefixed-string", "remove the `f`"),
     ("«r'hello'» | Draft", "prefixed-string", "remove the `r`"),
     ('«""»"hello""" | Draft', "tripled-quotes", 'write `"…"`'),
-    ('«"Write a letter"» Draft', "text-alone", "`|` behind it"),
-    ('«"Write a letter"»\nconst d = Draft(prompt);\nWrite(d)', "text-alone", "`|` behind it"),
+    ('«"Write a letter"» Draft', "text-alone", "`|` after it"),
+    ('«"Write a letter"»\nconst d = Draft(prompt);\nWrite(d)', "text-alone", "`|` after it"),
     ("«Write» a letter | Draft", "not-a-program", "right file?"),
     # arrows and operators
     ("(x, y) «=>» Draft(x)", "foreign-statement", "no functions"),

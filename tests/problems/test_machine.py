@@ -60,7 +60,7 @@ def test_json_has_the_same_keys_for_every_problem() -> None:
         ],
     }
     assert objects[1]["labels"][0] == {
-        "text": "fits",
+        "text": "matches",
         "path": "dir/план: 1,2%.aug",
         "line": 1,
         "column": 7,
@@ -130,7 +130,7 @@ def test_odd_file_names_do_no_harm(name: str) -> None:
 
 
 def test_labels_are_those_of_the_problem() -> None:
-    assert TWO_PLACES.labels == (Label(SOURCE.span(6, 7), "fits"), Label(SOURCE.span(23, 24), "fits"))
+    assert TWO_PLACES.labels == (Label(SOURCE.span(6, 7), "matches"), Label(SOURCE.span(23, 24), "matches"))
 
 
 SARIF = json.loads((Path(__file__).parent.parent / "data" / "sarif-2.1.0-rtm.5.json").read_text("utf-8"))
