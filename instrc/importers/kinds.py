@@ -52,7 +52,7 @@ def known_kind(kind: str) -> str:
 
 def given_of(kind: str, values: Any) -> Given:
     """Return what objects of Python say about themselves, for a kind of Python."""
-    read: Callable[[Any], Given] = import_module(f"instrc.importers.{KINDS[kind]}").given
+    read: Callable[[Any], Given] = import_module(f"instrc.importers.{KINDS[kind]}").read_objects
     return read(values)
 
 

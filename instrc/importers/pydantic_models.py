@@ -22,7 +22,7 @@ _NAME = "x-imported-name"
 """Between `given` and `tools`: the name of the type, which its title need not be."""
 
 
-def schemas_of_types(values: Any) -> Given:
+def read_objects(values: Any) -> Given:
     """Return the schemas that types have by pydantic."""
     found: list[Json] = []
     problems: list[Problem] = []

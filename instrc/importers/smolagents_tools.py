@@ -20,7 +20,7 @@ RULES = Rules(plain_words=True, shorthand=False)
 _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
 
 
-def tools_as_given(values: Any) -> Given:
+def read_objects(values: Any) -> Given:
     """Return what tools say about themselves."""
     found: list[Json] = []
     problems: list[Problem] = []
