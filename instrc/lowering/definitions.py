@@ -43,10 +43,18 @@ class Definitions(Struct, frozen=True, eq=False):
     copied: int = 0
     """Schema objects that stand in copies of definitions."""
     later: Mapping[Later, str] = MappingProxyType({})
+    labels: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType({})
+    """The labels that the copies of a definition begin with, by its name and the key in front."""
 
     def under_way(self, form: Variant) -> bool:
         """Say whether a reference leads to a definition that is not finished."""
         return isinstance(form.codec, RefCodec) and self.bodies.get(form.codec.name) is None
+
+    def labelled(self, form: Variant, tag: str, label: str) -> Definitions:
+        """Return the definitions that know of a label, if the form is a definition: its next copy can be the same one."""
+        key = (name_of(form), tag)
+        known = self.labels.get(key, ())
+        return self if not key[0] or label in known else replace(self, labels={**self.labels, key: (*known, label)})
 
     def begun(self, key: Hashable, name: str) -> Definitions:
         """Return the definitions with one that is not finished."""
@@ -55,6 +63,11 @@ class Definitions(Struct, frozen=True, eq=False):
     def with_body(self, name: str, body: JsonObject | None, codec: Codec) -> Definitions:
         """Return the definitions with the schema and the codec of one."""
         return replace(self, bodies={**self.bodies, name: body}, codecs={**self.codecs, name: codec})
+
+
+def name_of(form: Variant) -> str:
+    """Return the name of the definition that a form refers to or is a copy of; an empty text if it is neither."""
+    return form.codec.name if form.kind == "ref" and isinstance(form.codec, RefCodec) else form.definition or ""
 
 
 def referring(name: str) -> JsonObject:

@@ -16,7 +16,7 @@ from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
 from instrc.limits import COMPARED_PAIRS
-from instrc.lowering.definitions import Definitions, shared_copy, tagged_later
+from instrc.lowering.definitions import Definitions, name_of, shared_copy, tagged_later
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.first_keys import led_apart
@@ -83,17 +83,31 @@ def _tagged(
         if form.kind == "ref" and isinstance(form.node, dict):
             named |= mapping(form.node.get("properties")).keys()
     tag = unique("option", named, 64)
-    labels: list[str] = []
-    for place, number in enumerate(chosen, 1):
+    for number, label in _labels([(number, forms[number]) for number in chosen], tag, definitions).items():
         form = forms[number]
-        label = unique(form.title or f"option_{place}", labels, 60)
-        labels.append(label)
+        definitions = definitions.labelled(form, tag, label)
         if form.kind == "ref":
             found[number], definitions = tagged_later(form, tag, label, definitions)
         else:
             body, codec = tagged(form.body, form.codec, tag, label, constant="const" in dialect.keywords)
             found[number] = replace(form, body=body, codec=codec)
     return found, definitions
+
+
+def _labels(chosen: Sequence[tuple[int, Variant]], tag: str, definitions: Definitions) -> dict[int, str]:
+    """Return a label for each of the chosen objects: one that a copy of its definition has already, where there is one.
+
+    Were definitions numbered anew in each union, there would be a copy for each pair of a definition and a number.
+    """
+    labels: dict[int, str] = {}
+    for number, form in chosen:
+        known = definitions.labels.get((name_of(form), tag), ())
+        if (label := next((each for each in known if each not in labels.values()), None)) is not None:
+            labels[number] = label
+    for place, (number, form) in enumerate(chosen, 1):
+        if number not in labels:
+            labels[number] = unique(form.title or f"option_{place}", labels.values(), 60)
+    return {number: labels[number] for number, _ in chosen}
 
 
 def _mistakable(forms: Sequence[Variant], dialect: Dialect, definitions: Definitions) -> list[int]:
