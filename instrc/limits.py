@@ -72,6 +72,8 @@ TYPE_WORD_DEPTH: Final = 40
 
 # lowering
 
+LOWERED_SCHEMAS: Final = 100_000
+"""Schemas of a flat schema that is lowered: one that would have more shares its parts under `$defs`, or else `too-large`."""
 LOWERED_LEVELS: Final = 2000
 """Levels of a payload that is verified: beyond it `too-large`.  No target takes a tenth of that."""
 
@@ -146,6 +148,8 @@ MEASURED_STEPS: Final = 20_000
 """Schemas that are looked at to measure one."""
 TOLD_LOSSES: Final = 400
 """Schema objects whose constraints are told one by one when all of a schema is lost."""
+LOSSES_LOOKED_FOR: Final = 20_000
+"""Schema objects that are looked at for all losses of one lowering; after that a schema that is lost is told as a whole."""
 PAYLOAD_LEVELS: Final = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
 REBUILT_LEVELS: Final = 90

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from instrc.jsonvalue import Json, JsonObject, pointer
-from instrc.limits import TOLD_LOSSES
+from instrc.limits import LOSSES_LOOKED_FOR, TOLD_LOSSES
 from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.places import Steps, places, pointer_of
@@ -97,6 +97,8 @@ class _Ledger:
         self.root = root
         self.places = _Places(root, entries)
         self.losses: dict[tuple[str, str, Kind], Loss] = {}
+        self._told: dict[Kind, set[int]] = {}
+        self._looked_at = 0
         self._invented = {id(entry.new) for entry in entries if isinstance(entry, Derived) and entry.invented}
 
     def lose(self, node: Json, keyword: str, kind: Kind, reason: str, *, parts: bool = True) -> None:
@@ -132,22 +134,25 @@ class _Ledger:
 
     def lose_all(self, node: Json, reason: str, kind: Kind, place: str) -> None:
         """Record every constraint of a schema and of what it refers to; `place` is told of one that is `false`."""
+        told = self._told.setdefault(kind, set())
         stack: list[tuple[Json, str]] = [(node, place)]
         seen: set[int] = set()
         while stack:
             here, place = stack.pop()
             if here is False and (place, "false", kind) not in self.losses:
                 self.losses[place, "false", kind] = Loss(place, "false", False, kind, reason)  # noqa: FBT003  -- the schema
-            if not isinstance(here, dict) or id(here) in seen:
+            if not isinstance(here, dict) or id(here) in seen or id(here) in told:
                 continue
             seen.add(id(here))
-            if len(seen) > TOLD_LOSSES:
+            self._looked_at += 1
+            if len(seen) > TOLD_LOSSES or self._looked_at > LOSSES_LOOKED_FOR:
                 self.lose(here, "schema", kind, f"{reason}, with all that is below it", parts=False)
-                break
+                return
             for keyword in here:
                 if keyword not in NO_ASSERTIONS and keyword in KEYWORDS:
                     self.lose(here, keyword, kind, reason, parts=False)
             stack += self._below(here)
+        told |= seen  # with all that is below them: what leads to them again has nothing new to tell
 
     def _below(self, node: JsonObject) -> Iterable[tuple[Json, str]]:
         """Yield the schemas that a schema holds or refers to, with the places of those that are `false`."""

@@ -16,6 +16,7 @@ from instrc.ir.tool import Example, Tool
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at
+from instrc.limits import LOWERED_SCHEMAS
 from instrc.lowering import budgets
 from instrc.lowering.as_written import as_written
 from instrc.lowering.built import Built
@@ -35,6 +36,7 @@ from instrc.lowering.rewrites.plans import holds_plan
 from instrc.lowering.spelling import respell
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.problems.size import TooLarge
 from instrc.problems.targets import LossyStrict, LossyTarget
 from instrc.python_values import json_of
 from instrc.schema.members import mapping
@@ -123,20 +125,30 @@ def lower(
 
 def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
     """Fit one tool to a target; of its grave losses no problems are made yet."""
-    from instrc.flattening.flatten import flatten
-
     if tool.strict is False:
         aimed = relaxed(aimed)
     elif tool.strict:
         aimed = replace(aimed, plain=None)
     readable, losses = read(tool.schema)
-    flat = flatten(readable, documents, share=False)  # a target shares in its own way
+    flat = _flattened(readable, documents, sharing=(options.recursion or aimed.recursion) != "refuse")
     result = _lower_within_budgets(flat, losses, aimed, tool, options)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)
         kept = tuple(loss for loss in told if not _was_forbidden(loss, readable))
         result = result if kept == result.losses else replace(result, losses=kept)
     return result
+
+
+def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: bool) -> Json:
+    """Return the flat schema, written out: a target shares in its own way; one that would be too large shares its parts."""
+    from instrc.flattening.flatten import flatten
+
+    try:
+        return flatten(schema, documents, share=False, limit=LOWERED_SCHEMAS)
+    except CompileError as error:
+        if not sharing or not any(isinstance(problem, TooLarge) for problem in error.problems):
+            raise
+    return flatten(schema, documents, limit=LOWERED_SCHEMAS)
 
 
 def _lower_within_budgets(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:

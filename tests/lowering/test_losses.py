@@ -145,3 +145,27 @@ def test_what_is_said_of_other_keys_than_a_pattern_finds_is_lost_where_keys_are_
         "additionalProperties": {"type": "boolean"},
     }
     assert lost(schema, "anthropic") >= {("", "patternProperties"), ("", "additionalProperties"), ("", "type")}
+
+
+def test_a_branch_that_no_value_satisfies_is_left_out_and_what_stands_in_it_is_no_loss() -> None:
+    left_out = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "patternProperties": {"b": {"type": "string", "pattern": "^x"}},
+        "additionalProperties": False,
+        "anyOf": [{"properties": {"C": {"type": "string"}}, "additionalProperties": {"type": "string"}, "required": ["C"]}],
+    }
+    result = lower({"type": "object", "properties": {"x": {"oneOf": [left_out, {"type": "null"}]}}, "required": ["x"]}, "ollama")
+    assert result.schema["properties"]["x"] == {"type": "null"}
+    assert not [loss for loss in result.losses if loss.grave]
+
+
+def test_what_stands_in_a_branch_that_some_value_satisfies_is_told() -> None:
+    branch = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "C": {"type": "string"}},
+        "additionalProperties": False,
+        "anyOf": [{"required": ["C"], "if": {"required": ["a"]}, "then": {"maxProperties": 1}}],
+    }
+    result = lower({"type": "object", "properties": {"x": {"oneOf": [branch, {"type": "null"}]}}, "required": ["x"]}, "ollama")
+    assert {"if", "then", "maxProperties"} <= {loss.keyword for loss in result.losses}

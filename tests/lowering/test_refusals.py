@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.verify import verify
+from instrc.problems.problem import CompileError
 
 
 def having(**properties: Any) -> dict[str, Any]:
@@ -121,6 +123,69 @@ def test_unions_of_objects_that_lead_to_each_other_stay_small(target: str) -> No
 def test_copies_in_such_unions_are_written_out_a_few_times_only(number: int) -> None:
     schema = mutual(number)
     assert len(dumps(lower(schema, "openai").payload, indent=False)) < 17 * len(dumps(schema, indent=False))
+
+
+def discriminated(number: int) -> Any:
+    """Return objects that a constant tells apart, each with a child that is any of them."""
+    names = [f"N{index}" for index in range(number)]
+    child = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
+    bodies = {name: {**having(kind={"const": name}, child=child), "required": ["kind"]} for name in names}
+    return {**having(root={"$ref": "#/$defs/N0"}), "$defs": bodies}
+
+
+@pytest.mark.parametrize("schema_of", [mutual, discriminated])
+def test_what_becomes_of_such_unions_grows_no_faster_than_they_do(schema_of: Any) -> None:
+    def times(number: int) -> float:
+        schema = schema_of(number)
+        result = lower(schema, "openai")
+        return (len(dumps(result.payload)) + len(dumps(result.map))) / len(dumps(schema))
+
+    assert times(16) < 1.2 * times(8)
+
+
+def test_answers_to_such_unions_come_back() -> None:
+    result = lower(discriminated(6), "openai")
+    value = {"root": {"kind": "N0", "child": {"kind": "N4", "child": {"kind": "N0", "child": {"kind": "N5"}}}}}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+def doubling(levels: int) -> Any:
+    """Return objects that hold the next one four times: written out, each level makes four times as many."""
+    bodies = {
+        f"L{level}": {"type": "object", "properties": {f"p{place}": {"$ref": f"#/$defs/L{level + 1}"} for place in range(4)}}
+        for level in range(levels)
+    }
+    return {"$ref": "#/$defs/L0", "$defs": {**bodies, f"L{levels}": {"type": "string"}}}
+
+
+@pytest.mark.parametrize("target", ["openai", "gemini", "anthropic", "jsonschema"])
+def test_a_schema_that_is_huge_when_written_out_shares_its_parts(target: str) -> None:
+    schema = doubling(12)
+    tracemalloc.start()
+    result = lower(schema, target)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30_000_000
+    assert len(dumps(result.payload)) < 1_000_000  # written out it would be hundreds of times as much
+    assert len(dumps(result.map)) < 100_000
+    value = {"p0": {"p1": {"p2": {}, "p3": {}}}}
+    assert lift(encode(value, result.map), result.map).value == value
+
+
+def test_where_no_reference_may_stay_a_huge_schema_is_too_large() -> None:
+    with pytest.raises(CompileError, match="too-large"):
+        lower(doubling(12), "openai", recursion="refuse")
+
+
+def test_what_many_places_lose_is_recorded_once() -> None:
+    node = having(**{f"p{place}": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/node"}]} for place in range(60)})
+    schema = {**having(a={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
+    start = time.process_time()
+    result = lower(schema, "gemini")
+    assert time.process_time() - start < 10
+    places = [(loss.pointer, loss.keyword, loss.kind) for loss in result.losses]
+    assert len(places) == len(set(places))
+    assert {("/$defs/node/properties/p59", "anyOf"), ("/$defs/node/properties/p0", "anyOf")} <= {each[:2] for each in places}
 
 
 def test_an_answer_to_a_shared_union_comes_back() -> None:
