@@ -28,7 +28,8 @@ from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
-from instrc.vibes.registry import ProgramFile, Registry
+from instrc.vibes.programs import ProgramFile
+from instrc.vibes.registry import Registry
 from instrc.vibes.vibe import Vibe
 
 

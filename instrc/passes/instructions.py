@@ -19,7 +19,8 @@ from instrc.problems.report import Report
 from instrc.schema.walk import refers
 from instrc.source import Span
 from instrc.syntax.places import place_in
-from instrc.vibes.registry import ProgramFile, Registry
+from instrc.vibes.programs import ProgramFile
+from instrc.vibes.registry import Registry
 
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""

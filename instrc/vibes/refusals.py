@@ -24,6 +24,11 @@ def forbidden(reference: str, reason: str, at: Span | None) -> CompileError:
     return CompileError([ForbiddenReference(at=at, reference=short(reference), reason=reason)])
 
 
+def leads_outside(reference: str, at: Span | None) -> CompileError:
+    """Refuse a reference whose path runs through a link that leaves the roots."""
+    return forbidden(reference, "a link on its path leads out of the roots", at)
+
+
 def malformed(reference: str, reason: str, at: Span | None) -> CompileError:
     """Refuse a reference that is not written as one."""
     from instrc.problems.files import MalformedReference
@@ -50,6 +55,12 @@ def invalid_vibe(places: Iterable[tuple[Span, str]], referrer: Span | None, way_
     from instrc.problems.files import InvalidVibe
 
     return CompileError(InvalidVibe(at=at, reason=reason, referrer=referrer, way_out=way_out) for at, reason in places)
+
+
+def unreadable(name: str, error: OSError | ValueError, at: Span | None) -> CompileError:
+    """Refuse a file that cannot be read; a `ValueError` is about its path."""
+    reason = getattr(error, "strerror", None) or "its path is not one"
+    return invalid_vibe([(Source(name, "").whole(), reason.lower())], at)
 
 
 def too_large(name: str, start: bytes, limit: int) -> CompileError:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from instrc import resources
@@ -19,30 +19,18 @@ from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
-from instrc.source import Source, Span
+from instrc.source import Span
 from instrc.vibes.documents import Documents
 from instrc.vibes.lock import Lock, digest_of, place_of
 from instrc.vibes.memory import MemoryRoot
-from instrc.vibes.refusals import forbidden, invalid_vibe, short, unknown_version, unresolved
-from instrc.vibes.roots import PROGRAM_ENDING, Entry, LeadsOutsideError, Root, newest, read_name
-from instrc.vibes.uri import AugUri, Version, evergreen_of, parse, version_of
+from instrc.vibes.programs import ProgramFile, Programs
+from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
+from instrc.vibes.roots import Entry, LeadsOutsideError, Root, choose, read_name
+from instrc.vibes.uri import AugUri, Version, evergreen_of, parse
 from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
-
-
-class ProgramFile(NamedTuple):
-    """A program that lies in a root."""
-
-    uri: str
-    """The canonical reference to it."""
-    segment: str
-    path: str
-    """As it is shown."""
-    data: bytes
-    root: Path
-    """The root that it lies in."""
 
 
 class Registry:
@@ -98,17 +86,13 @@ class Registry:
         return ()
 
     @cached_property
-    def _programs(self) -> tuple[Root, ...]:
-        """The same roots with the programs in them."""
-        found = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in self.roots)
-        for root in found:
-            root.within = self._holds
-        return found
+    def _programs(self) -> Programs:
+        """The programs in the same roots."""
+        return Programs(self.roots, self._holds, self.max_bytes)
 
     def lookup_program(self, name: str) -> tuple[str, ...]:
         """Return evergreen references of the programs with a name, of the earliest root that has any."""
-        key = plain(name)
-        return next((found for root in self._programs if (found := root.named(key))), ())
+        return self._programs.lookup(name)
 
     def has(self, uri: str) -> bool:
         """Tell whether a reference leads to a vibe, or to a folder entry that should be one."""
@@ -120,26 +104,7 @@ class Registry:
 
     def load_program(self, uri: str, at: Span | None = None) -> ProgramFile | None:
         """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
-        written = parse(uri, at)
-        for root in self._programs:
-            if written.shared and not root.shared:
-                continue
-            try:
-                entry = _choose(root.versions(written), written)
-            except LeadsOutsideError:
-                raise _outside(uri, at) from None
-            if entry is None:
-                continue
-            path = root.file(entry)
-            if not self._holds(os.path.realpath(path)):
-                raise _outside(uri, at)
-            try:
-                data = read_regular(os.path.realpath(path), self.max_bytes + 1)
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or "its path is not one"
-                raise invalid_vibe([(Source(path.as_posix(), "").whole(), reason.lower())], at) from None
-            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
-        return None
+        return self._programs.load(uri, at)
 
     def of(self, file: ProgramFile) -> Registry:
         """Return the registry that a program of a root sees: this one, if it has the same roots."""
@@ -165,8 +130,9 @@ class Registry:
 
     def files(self) -> Iterator[str]:
         """Yield the resolved path of every vibe and program of the roots, earlier roots first."""
-        for root in (*self.roots, *self._programs):
+        for root in self.roots:
             yield from root.files()
+        yield from self._programs.files()
 
     def load(self, uri: str, at: Span | None = None) -> Vibe:
         """Return the vibe a reference means, its fragment left aside; a `CompileError`, placed at `at`, if there is none."""
@@ -264,8 +230,8 @@ class Registry:
             try:
                 versions = root.versions(uri)
             except LeadsOutsideError:
-                raise _outside(written, at) from None
-            if entry := _choose(versions, uri):
+                raise leads_outside(written, at) from None
+            if entry := choose(versions, uri):
                 return root, entry
             there |= versions
         if there:
@@ -275,7 +241,7 @@ class Registry:
     def _read(self, path: Path, uri: str, segment: str, at: Span | None, *, reference: str | None) -> Vibe:
         real = os.path.realpath(path)
         if reference is not None and not self._holds(real):
-            raise _outside(reference, at)
+            raise leads_outside(reference, at)
         if known := self._by_file.get(real + "\0" + uri):
             return known
         name = path.as_posix()
@@ -283,8 +249,7 @@ class Registry:
             text = self._unsaved.get(real)
             data = read_regular(real, self.max_bytes + 1) if text is None else text.encode("utf-8", "surrogatepass")
         except (OSError, ValueError) as error:  # ValueError: a NUL in a path from the command line
-            reason = getattr(error, "strerror", None) or "its path is not one"
-            raise invalid_vibe([(Source(name, "").whole(), reason.lower())], at) from None
+            raise unreadable(name, error, at) from None
         vibe = parse_vibe(data, name=name, uri=uri, segment=segment, max_bytes=self.max_bytes, referrer=at)
         return self._by_file.setdefault(real + "\0" + uri, vibe)
 
@@ -302,19 +267,6 @@ class Registry:
         return any(root.holds(real) for root in self.roots)
 
 
-def _choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
-    """Pick what a reference means: the pinned version, the newest of a range, the newest of all."""
-    if not versions:
-        return None
-    if uri.version is not None:
-        return versions.get(version_of(uri.version) or ())
-    if uri.range is not None:
-        start = version_of(uri.range) or ()
-        fitting = {version: entry for version, entry in versions.items() if version and version[: len(start)] == start}
-        return newest(fitting) if fitting else None
-    return newest(versions)
-
-
 def _seen(registry: Registry) -> list[tuple[str, bool]]:
     return [(os.path.realpath(root.path), root.shared) for root in registry.roots]
 
@@ -328,7 +280,3 @@ def _distinct(workspace: Sequence[Path], shared: Sequence[Path]) -> Iterator[Roo
             if (root.real, is_shared) not in seen:
                 seen.add((root.real, is_shared))
                 yield root
-
-
-def _outside(reference: str, at: Span | None) -> CompileError:
-    return forbidden(reference, "a link on its path leads out of the roots", at)

@@ -58,6 +58,19 @@ def newest(versions: dict[Version, Entry]) -> Entry:
     return versions[()] if () in versions else versions[max(versions)]
 
 
+def choose(versions: dict[Version, Entry], uri: AugUri) -> Entry | None:
+    """Pick what a reference means: the pinned version, the newest of a range, the newest of all."""
+    if not versions:
+        return None
+    if uri.version is not None:
+        return versions.get(version_of(uri.version) or ())
+    if uri.range is not None:
+        start = version_of(uri.range) or ()
+        fitting = {version: entry for version, entry in versions.items() if version and version[: len(start)] == start}
+        return newest(fitting) if fitting else None
+    return newest(versions)
+
+
 class LeadsOutsideError(Exception):
     """A path runs through a symbolic link that leaves the roots."""
 

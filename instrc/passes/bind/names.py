@@ -13,7 +13,7 @@ from instrc.passes.bind.survey import survey
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.report import Report
 from instrc.source import Span
-from instrc.vibes.registry import ProgramFile
+from instrc.vibes.programs import ProgramFile
 
 CONTEXTS = {"LLM_Context": "model", "Server_Context": "server", "User_Context": "user"}
 SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", "Plan", "OneOf", "RunPlan_Activity", *CONTEXTS})

@@ -13,7 +13,7 @@ from instrc.passes.bind.survey import Survey
 from instrc.passes.bind.values import Keys, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.source import Span
-from instrc.vibes.registry import ProgramFile
+from instrc.vibes.programs import ProgramFile
 
 
 class ProgramNames(msgspec.Struct, frozen=True, eq=False):

@@ -1,0 +1,72 @@
+"""Programs that lie in the roots of a registry: found by name and by reference, as vibes are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from instrc.problems.suggest import plain
+from instrc.regular import read_regular
+from instrc.source import Span
+from instrc.vibes.refusals import leads_outside, unreadable
+from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, choose
+from instrc.vibes.uri import parse
+
+
+class ProgramFile(NamedTuple):
+    """A program that lies in a root."""
+
+    uri: str
+    """The canonical reference to it."""
+    segment: str
+    path: str
+    """As it is shown."""
+    data: bytes
+    root: Path
+    """The root that it lies in."""
+
+
+class Programs:
+    """The roots of a registry with the programs in them."""
+
+    def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int) -> None:
+        self.roots = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
+        for root in self.roots:
+            root.within = holds
+        self.holds = holds
+        """Whether a resolved path is in one of the roots."""
+        self.max_bytes = max_bytes
+
+    def lookup(self, name: str) -> tuple[str, ...]:
+        """Return evergreen references of the programs with a name, of the earliest root that has any."""
+        key = plain(name)
+        return next((found for root in self.roots if (found := root.named(key))), ())
+
+    def load(self, uri: str, at: Span | None = None) -> ProgramFile | None:
+        """Return the program that a reference means; `None` if there is none, a `CompileError` if it cannot be read."""
+        written = parse(uri, at)
+        for root in self.roots:
+            if written.shared and not root.shared:
+                continue
+            try:
+                entry = choose(root.versions(written), written)
+            except LeadsOutsideError:
+                raise leads_outside(uri, at) from None
+            if entry is None:
+                continue
+            path = root.file(entry)
+            if not self.holds(os.path.realpath(path)):
+                raise leads_outside(uri, at)
+            try:
+                data = read_regular(os.path.realpath(path), self.max_bytes + 1)
+            except (OSError, ValueError) as error:
+                raise unreadable(path.as_posix(), error, at) from None
+            return ProgramFile(root.uri(entry), entry.segment, path.as_posix(), data, root.path)
+        return None
+
+    def files(self) -> Iterator[str]:
+        """Yield the resolved path of every program, earlier roots first."""
+        for root in self.roots:
+            yield from root.files()
