@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-import msgspec
-
+from instrc.emit.container import Container
 from instrc.emit.definitions import Definitions
-from instrc.emit.parts import answer_of, beside_property, has_output, inputs_of, put, with_null_output
+from instrc.emit.engines import Engines
+from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
-from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
 from instrc.ir import flow
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
 from instrc.ir.flow import NO_ENGINE, Engine
-from instrc.ir.fusion import Group, Planned, StepObject, Tool, Unit
-from instrc.ir.graph import NO_TIMING, Executor, Placed, Step
+from instrc.ir.fusion import Group, StepObject, Unit
+from instrc.ir.graph import Executor, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
-from instrc.ir.reads import Constant, Listed, Named, Read, written_value
+from instrc.ir.reads import Constant, Listed, Read
 from instrc.jsonvalue import AnyJson as Json
-from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
+from instrc.passes.compose.planned import choices_of
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
 """What the flat form says of what the model does not give."""
@@ -31,40 +30,6 @@ Field: TypeAlias = tuple[str, Json, bool]
 """A property: its name, its schema, and whether it is required."""
 Part: TypeAlias = Literal["tool", "process", "flat", "result"]
 """What a step is rendered for: the model, its chunk, the whole chain as one model view, the contract of a finished run."""
-
-
-class Container(msgspec.Struct):
-    """An object of steps while it grows."""
-
-    properties: dict[str, Json]
-    required: list[str]
-    extra: list[Json]
-    """What mixins around several steps say beside their properties."""
-    counts: dict[str, int] = msgspec.field(default_factory=dict)
-    """How often a key was wanted that was taken already."""
-
-    def add(self, key: str, schema: Json, *, required: bool = True) -> None:
-        """Take a property in; a key that is taken gets `_2`, `_3`."""
-        key = self.free(key)
-        self.properties[key] = schema
-        if required:
-            self.required.append(key)
-
-    def free(self, key: str) -> str:
-        """Return a key that is not taken."""
-        wanted = key
-        while key in self.properties:
-            self.counts[wanted] = self.counts.get(wanted, 1) + 1
-            key = f"{wanted}_{self.counts[wanted]}"
-        return key
-
-    def schema(self, annotations: Sequence[Json] = ()) -> dict[str, Json]:
-        """Return the object."""
-        made: dict[str, Json] = {"type": "object", "properties": self.properties}
-        if self.required:
-            made["required"] = self.required
-        more = [*self.extra, *annotations]
-        return flatten({"allOf": [made, *more]}) if more else made
 
 
 class Renderer:
@@ -83,6 +48,7 @@ class Renderer:
         """The document is one step's schema, so that its references lead where they led."""
         self.paths = Paths(plan)
         self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in self.items}
+        self.engines = Engines(self.graph, self.paths)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
@@ -166,7 +132,7 @@ class Renderer:
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
         """Return the schema of a step; in a process with what is for the engine beside it."""
         schema, engine = self._step(number, item, answer=answer)
-        return beside(self._with_choices(number, schema, item), engine) if self.part == "process" else schema
+        return beside(self.engines.with_choices(number, schema, item), engine) if self.part == "process" else schema
 
     def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> flow.Chunk:
         """Return a chunk of a process."""
@@ -191,7 +157,7 @@ class Renderer:
             or choices_of(self.graph.steps[number].content)
             or (isinstance(schema, dict) and "$ref" in schema)
         ):
-            whole = beside(self._with_choices(number, schema, item), engine)
+            whole = beside(self.engines.with_choices(number, schema, item), engine)
             return read_step(key, whole, executor, self._resolved)
         return flow.Step(key, schema, executor, engine)
 
@@ -229,27 +195,7 @@ class Renderer:
             schema = self._with_hint(schema, hinted)
         if not _OWN_WORDS.isdisjoint(schema):
             schema = {keyword: value for keyword, value in schema.items() if keyword not in _OWN_WORDS}
-        return schema, self._engine(step, references, item) if self.part == "process" else NO_ENGINE
-
-    def _engine(self, step: Step, references: tuple[Read, ...], item: int | None) -> Engine:
-        """Return what is for the engine beside a step."""
-        plan: Json = None
-        if step.activity == RUN_PLAN:
-            tools = tools_of(self.graph, step) or ()
-            plan = self._plan(tools, item)
-            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
-            references = self.paths.references((*step.reads, *bound), item)
-        timing = NO_TIMING if step.output and step.executor == "model" else step.timing
-        return Engine(
-            references,
-            self.paths.arguments(step.arguments, item, step.number) if step.arguments else None,
-            step.activity if step.executor != "model" else None,
-            plan,
-            None,
-            step.fail,
-            timing.within,
-            timing.delay,
-        )
+        return schema, self.engines.of_step(step, references, item) if self.part == "process" else NO_ENGINE
 
     def _with_hint(self, schema: dict[str, Json], references: tuple[Read, ...]) -> dict[str, Json]:
         """Say in a description what is to be used."""
@@ -267,32 +213,6 @@ class Renderer:
         said = schema.get("description") if isinstance(schema, dict) else None
         words = " ".join(said.split()).removesuffix(".") if isinstance(said, str) else ""
         return f"{read.text} ({words})" if words else read.text
-
-    def _with_choices(self, number: int, schema: Json, item: int | None) -> Json:
-        """Say at each property that is filled by choice what there is to choose from."""
-        for names, engine in choices_of(self.graph.steps[number].content):
-            if isinstance(engine, Planned):
-                said = Engine(plan=self._plan(engine.tools, item))
-            else:
-                said = Engine(among=self.paths.read(engine.choices, item))
-            schema = beside_property(schema, names, said)
-        return schema
-
-    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> Json:
-        """Return the tools of a plan by name."""
-        made: dict[str, Json] = {}
-        for tool in tools:
-            made[tool.name] = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
-            if tool.bound:
-                match self.paths.arguments(tool.bound, item):
-                    case Named(members):
-                        given = dict(members)
-                    case Listed(items):
-                        given = {str(place): each for place, each in enumerate(items)}
-                    case value:
-                        given = {"0": value}
-                made[tool.name]["bound"] = {name: written_value(each) for name, each in given.items()}
-        return made
 
     def _hinted_paths(self, reads: tuple[Path, ...], item: int | None) -> tuple[Read, ...]:
         """Return the paths that a hint names: those to what is there in this document."""

@@ -1,0 +1,44 @@
+"""An object of steps while it grows: its keys stay apart, what is required is kept in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from instrc.flattening.flatten import flatten
+from instrc.jsonvalue import Json
+
+
+class Container(msgspec.Struct):
+    """An object of steps while it grows."""
+
+    properties: dict[str, Json]
+    required: list[str]
+    extra: list[Json]
+    """What mixins around several steps say beside their properties."""
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    """How often a key was wanted that was taken already."""
+
+    def add(self, key: str, schema: Json, *, required: bool = True) -> None:
+        """Take a property in; a key that is taken gets `_2`, `_3`."""
+        key = self.free(key)
+        self.properties[key] = schema
+        if required:
+            self.required.append(key)
+
+    def free(self, key: str) -> str:
+        """Return a key that is not taken."""
+        wanted = key
+        while key in self.properties:
+            self.counts[wanted] = self.counts.get(wanted, 1) + 1
+            key = f"{wanted}_{self.counts[wanted]}"
+        return key
+
+    def schema(self, annotations: Sequence[Json] = ()) -> dict[str, Json]:
+        """Return the object."""
+        made: dict[str, Json] = {"type": "object", "properties": self.properties}
+        if self.required:
+            made["required"] = [*self.required]
+        more = [*self.extra, *annotations]
+        return flatten({"allOf": [made, *more]}) if more else made

@@ -1,0 +1,68 @@
+"""What is for the engine beside a step: what it reads, its arguments, the tools of a plan, what there is to choose from."""
+
+from __future__ import annotations
+
+from instrc.emit.parts import beside_property
+from instrc.emit.paths import Paths
+from instrc.ir.flow import Engine
+from instrc.ir.fusion import Planned, Tool
+from instrc.ir.graph import NO_TIMING, Graph, Step
+from instrc.ir.paths import Path
+from instrc.ir.reads import Listed, Named, Read, written_value
+from instrc.jsonvalue import Json
+from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
+
+
+class Engines:
+    """What is for the engine in the steps of one graph."""
+
+    def __init__(self, graph: Graph, paths: Paths) -> None:
+        self.graph = graph
+        self.paths = paths
+
+    def of_step(self, step: Step, references: tuple[Read, ...], item: int | None) -> Engine:
+        """Return what is for the engine beside a step."""
+        plan: Json = None
+        if step.activity == RUN_PLAN:
+            tools = tools_of(self.graph, step) or ()
+            plan = self._plan(tools, item)
+            bound = [each.value for tool in tools for each in tool.bound if isinstance(each.value, Path)]
+            references = self.paths.references((*step.reads, *bound), item)
+        timing = NO_TIMING if step.output and step.executor == "model" else step.timing
+        return Engine(
+            references,
+            self.paths.arguments(step.arguments, item, step.number) if step.arguments else None,
+            step.activity if step.executor != "model" else None,
+            plan,
+            None,
+            step.fail,
+            timing.within,
+            timing.delay,
+        )
+
+    def with_choices(self, number: int, schema: Json, item: int | None) -> Json:
+        """Say at each property that is filled by choice what there is to choose from."""
+        for names, engine in choices_of(self.graph.steps[number].content):
+            if isinstance(engine, Planned):
+                said = Engine(plan=self._plan(engine.tools, item))
+            else:
+                said = Engine(among=self.paths.read(engine.choices, item))
+            schema = beside_property(schema, names, said)
+        return schema
+
+    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> Json:
+        """Return the tools of a plan by name."""
+        made: dict[str, Json] = {}
+        for tool in tools:
+            said: dict[str, Json] = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
+            made[tool.name] = said
+            if tool.bound:
+                match self.paths.arguments(tool.bound, item):
+                    case Named(members):
+                        given = dict(members)
+                    case Listed(items):
+                        given = {str(place): each for place, each in enumerate(items)}
+                    case value:
+                        given = {"0": value}
+                said["bound"] = {name: written_value(each) for name, each in given.items()}
+        return made
