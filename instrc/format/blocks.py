@@ -1,0 +1,73 @@
+"""Statements in a file or in the braces of a block, each on its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from instrc.format.comments import Comment
+from instrc.format.lists import Item, statement_rows
+from instrc.format.page import Doc, Line, Nest
+from instrc.format.parts import Made, without_brackets
+
+
+def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
+    """Return the statements of a file or a block; what belongs to a `;` belongs to the statement before it, or is left over."""
+    items: list[Item] = []
+    waiting: tuple[Comment, ...] = ()
+    for part in parts:
+        bare = without_brackets(part).item
+        if part.kind != "SEMICOLON":
+            items.append(bare._replace(lead=waiting + bare.lead).behind(()))
+            waiting = ()
+            continue
+        waiting += tuple(comment for comment in bare.lead if not comment.inline)
+        trail = (*bare.trail, *(comment for comment in bare.lead if comment.inline))
+        if items:
+            items[-1] = items[-1].behind(trail)
+        else:
+            waiting += trail
+    if items:
+        items[-1] = items[-1].behind(waiting)
+        waiting = ()
+    return items, waiting
+
+
+def file_lines(items: Sequence[Item], behind: tuple[Comment, ...]) -> Doc:
+    """Return the lines of a file."""
+    rows = statement_rows(items, behind, end=";")
+    return (*rows, "\n") if rows else ""
+
+
+def braces_of_block(parts: Sequence[Made]) -> Made:
+    """Lay out the braces of a block; only a single value without a block in it may stand in their line."""
+    opening, *inner, closing = parts
+    items, _ = statements(inner)
+    items[0] = items[0]._replace(lead=opening.item.trail + items[0].lead)
+    blocks = any(part.blocks for part in inner)
+    return _braces(opening, items, closing.item.lead, closing, blocks=blocks)
+
+
+def _braces(opening: Made, items: Sequence[Item], behind: tuple[Comment, ...], closing: Made, *, blocks: bool) -> Made:
+    hard = blocks or len(items) > 1 or bool(behind) or any(item.loose for item in items)
+    doc: Doc = ("{", Nest((Line(), *statement_rows(items, behind, end=""))), Line(), "}")
+    item = Item(doc, opening.item.lead, closing.item.trail, opening.item.blank, hard, "{", closed=True)
+    return Made("block", item, raw=doc, body=(tuple(items), behind), blocks=blocks)
+
+
+def with_comments_of_else(parts: Sequence[Made]) -> list[Made]:
+    """Move comments around an `else` into the block behind it, where they stay beside what they speak of."""
+    found = list(parts)
+    for at in range(1, len(found) - 1):
+        before, word, block = found[at - 1], found[at], found[at + 1]
+        if word.kind != "ELSE" or block.body is None:
+            continue
+        moved = (*before.item.trail, *word.item.lead, *word.item.trail, *block.item.lead)
+        if not moved:
+            continue
+        items, behind = block.body
+        first = items[0]._replace(lead=tuple(comment._replace(inline=False, blank=False) for comment in moved) + items[0].lead)
+        found[at - 1] = before._replace(item=before.item._replace(trail=()))
+        found[at] = word._replace(item=word.item._replace(lead=(), trail=()))
+        bare = block._replace(item=block.item._replace(lead=()))
+        found[at + 1] = _braces(bare, [first, *items[1:]], behind, bare, blocks=block.blocks)
+    return found
