@@ -73,7 +73,10 @@ def points_of(program: Program, fixed: Iterable[str]) -> list[Point]:
                 values.setdefault((number, key, tail), []).append(_schema_of_test(program, region, read, schema))
     for number, key in refusals(program):
         values.setdefault((number, key, ("decision",)), [])
-    found = [point for place, schemas in values.items() if (point := _point_of_value(program, *place, schemas)) is not None]
+    made = [list(_points_of_value(program, *place, schemas)) for place, schemas in values.items()]
+    whole = {(each[0].region, each[0].key, each[0].tail) for each in made if each}
+    gaps = {(gap.region, gap.key, gap.tail): gap for each in made for gap in each[1:]}
+    found = [each[0] for each in made if each] + [gap for place, gap in gaps.items() if place not in whole]
     failures = (AS_MADE, *_failures(program))
     return found + [_point(program, region, unit.steps[0].key, (), failures) for region, unit in _fallible_units(program)]
 
@@ -152,10 +155,11 @@ def _around(program: Program, region: Region) -> Iterator[tuple[Unit, bool]]:
 # --- what may stand in a place ------------------------------------------------------------------------------------------------
 
 
-def _point_of_value(program: Program, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Point | None:
+def _points_of_value(program: Program, number: int, key: str, tail: tuple[str, ...], schemas: list[Json]) -> Iterator[Point]:
+    """Yield the point of a value, then one for each object around it that may be null or left out."""
     schema = _schema(program, number, key)
     if schema is None:
-        return None
+        return
     region = None if number == INPUT else program.regions[number]
     if region is not None and tail[:1] == ("output",) and _is_output(region, key):
         tail = tail[1:]
@@ -171,7 +175,17 @@ def _point_of_value(program: Program, number: int, key: str, tail: tuple[str, ..
             seen.add(word)
             choices.append(value)
     around = tuple(instance_of(object_part(schema_inside(root, tail[:size], root), root)) for size in range(1, len(tail)))
-    return _point(program, region, key, tail, (*choices[:_MOST], *([ABSENT] if tail else [])), around)
+    yield _point(program, region, key, tail, (*choices[:_MOST], *([ABSENT] if tail else [])), around)
+    for size in range(1, len(tail)):
+        if gaps := _gaps(root, tail[:size]):
+            yield _point(program, region, key, tail[:size], (AS_MADE, *gaps), around[: size - 1])
+
+
+def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
+    """Return what may stand for an object that a condition looks into: null, or nothing."""
+    gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
+    parent = object_part(schema_inside(root, tail[:-1], root), root)
+    return gaps if tail[-1] in parent.get("required", ()) or "properties" not in parent else [*gaps, ABSENT]
 
 
 def _point(

@@ -6,13 +6,15 @@ import heapq
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from instrc.ir.flow import Try
+from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json
 from instrc.rehearsing.branches import Branch, branches_of
 from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
 from instrc.runtime.interpreter.v1.program import Program
+from instrc.runtime.interpreter.v1.refusals import bases_of
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.schema.walk import rebuild
@@ -20,7 +22,8 @@ from instrc.schema.walk import rebuild
 _MOST_RUNS = 400
 _MOST_COMMANDS = 40_000
 """Of all runs together."""
-_MOST_ROUNDS = 12
+_ROUNDS = (4, 12)
+"""Of a loop: with few a search goes far; with more it finds what only a later round does."""
 _DEEPEST = 2
 """Choices that are changed one after the other although nothing new came of the first."""
 
@@ -94,9 +97,19 @@ class Rehearsal:
 
 def rehearsal_of(document: Json, given: Mapping[str, Json], made: Mapping[str, Json]) -> Rehearsal:
     """Return a rehearsal of a compiled document; inputs that are not given are those that were `made`, or other ones."""
-    plan = plan_of(_shorten_loops(document))
-    program = Program(plan)
-    return _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
+    best: Rehearsal | None = None
+    before: Json = None
+    for rounds in _ROUNDS:
+        short = _shorten_loops(document, rounds)
+        if short == before or (best is not None and not best.missed):
+            break
+        plan = plan_of(short)
+        program = Program(plan)
+        found = _Search(program, plan, {"prompt": "a", **made, **given}, points_of(program, given)).result()
+        best = found if best is None or len(found.missed) < len(best.missed) else best
+        before = short
+    assert best is not None
+    return best
 
 
 def made_inputs(declared: Json) -> dict[str, Json]:
@@ -104,18 +117,18 @@ def made_inputs(declared: Json) -> dict[str, Json]:
     return {name: instance_of(schema) for name, schema in declared.items()} if isinstance(declared, dict) else {}
 
 
-def _shorten_loops(document: Json) -> Json:
+def _shorten_loops(document: Json, rounds: int) -> Json:
     """Return a process whose rounds are few: what happens when all are used up is the same after twelve as after a thousand."""
-    return rebuild(document, _with_few_rounds)
+    return rebuild(document, partial(_with_few_rounds, rounds))
 
 
-def _with_few_rounds(node: Json) -> Json:
+def _with_few_rounds(rounds: int, node: Json) -> Json:
     if not isinstance(node, dict):
         return node
     repeat, most = node.get("repeat"), node.get("maxItems")
     if not isinstance(repeat, dict) or "until" not in repeat or "in" in repeat or not isinstance(most, int):
         return node
-    return {**node, "maxItems": min(most, _MOST_ROUNDS)}
+    return {**node, "maxItems": min(most, rounds)}
 
 
 class _Search:
@@ -197,12 +210,26 @@ class _Search:
         if outer is not None:
             return f"{outer.name} was not reached"
         if self.tried >= _MOST_RUNS or self.commands >= _MOST_COMMANDS:
-            return f"{self.tried} runs with other choices did not lead there"
+            bound = f"{_MOST_RUNS} runs" if self.tried >= _MOST_RUNS else f"{_MOST_COMMANDS:,} steps"
+            return f"a rehearsal ends after {bound}, and none of its runs went there{self._depends(branch)}; runs: {self.tried}"
         if not self.points:
             return "nothing that is made up decides it"
         if self._is_rescue(branch) and not any(point.fails for point in self.points):
             return "nothing that it could rescue is made up"
         return f"no made value that its schema allows leads there ({self.tried} runs)"
+
+    def _depends(self, branch: Branch) -> str:
+        """Say what the condition that decides on a branch reads."""
+        region = self.program.regions[branch.region]
+        number, at = (branch.region, branch.unit) if branch.way == "none" else (region.parent or 0, region.owner)
+        owner = self.program.regions[number]
+        block = owner.units[at].block if branch.way in {"none", "body"} and at < len(owner.units) else None
+        if not isinstance(block, When):
+            return ""
+        reads = [read for each in block.branches if each.condition is not None for read, _ in each.condition.tests]
+        bases = {base for read in reads for base in bases_of(self.program, [(owner, read, ())])}
+        names = [f"`{'.'.join((key, *tail))}`" for _, key, tail in sorted(bases)]
+        return f"; it depends on {', '.join(names)}" if names else ""
 
     def _is_rescue(self, branch: Branch) -> bool:
         region = self.program.regions[branch.region]

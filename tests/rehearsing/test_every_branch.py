@@ -32,6 +32,7 @@ def _nested(first: str, second: str, kind: int) -> str:
         ("tool-agent/agent.aug", 3, {"done"}),
         ("plan-and-report/trip.aug", 2, {"done"}),
         ("agents/tool-calling-agent/tool-calling-agent.aug", 8, {"done", "failed"}),
+        ("agents/code-agent/code-agent.aug", 10, {"done"}),
     ],
 )
 def test_every_branch_of_an_example_is_taken(program: str, branches: int, ends: set[str]) -> None:
@@ -152,3 +153,29 @@ def test_blocks_in_blocks_are_taken_whole(body: str) -> None:
     found = instrc.rehearse(f"const d = prompt | {STEP};\n{body}\n")
     assert found.sound
     assert len({branch for run in found.runs for branch in run.branches}) + len(found.missed) == found.branches
+
+
+@pytest.mark.slow
+def test_branches_deep_inside_loops_are_reached() -> None:
+    found = instrc.rehearse(EXAMPLES / "agents/console-agent/console-agent.aug")
+    assert (found.missed, found.branches) == ((), 45)
+
+
+def test_an_object_that_may_be_null_is_null_in_one_run() -> None:
+    call = '{ type: ["object", "null"], properties: { name: { enum: ["add"] } }, required: ["name"] }'
+    step = f'@{{ title: "Draft", type: "object", properties: {{ call: {call} }}, required: ["call"] }}'
+    taken, missed = branches(f'const d = prompt | {step};\nwhen d.call.name is "add" {{ d | {STEP} }}\n')
+    assert taken == {"whenContext1 branch 1", "whenContext1 without a branch"}
+    assert missed == {}
+
+
+def test_a_branch_that_only_a_late_round_reaches_is_reached() -> None:
+    program = f"repeat {{ const d = prompt | {STEP}; when round is 9 {{ d | {STEP} }} }} until d.go max 20\n"
+    assert branches(program)[1] == {}
+
+
+def test_a_search_that_is_cut_short_says_so_and_on_what_the_branch_depends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.rehearsing.rehearsal._MOST_RUNS", 1)
+    _, missed = branches(f"const d = prompt | {STEP};\nwhen d.count is 7 {{ d | {STEP} }}\n")
+    reason = "a rehearsal ends after 1 runs, and none of its runs went there; it depends on `step1_draft.count`; runs: 1"
+    assert missed == {"whenContext1 branch 1": reason}
