@@ -29,12 +29,12 @@ def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
     )
 
 
-def schema_in(payload: Json, aimed: Dialect) -> Json:
+def schema_in(payload: Json, dialect: Dialect) -> Json:
     """Return the schema that a payload carries; `LookupError` or `ValueError` if there is none."""
-    found = at(payload, pointer(aimed.where))
-    return loads(found) if isinstance(found, str) and aimed.where else found
+    found = at(payload, pointer(dialect.where))
+    return loads(found) if isinstance(found, str) and dialect.where else found
 
 
-def relaxed(aimed: Dialect) -> Dialect:
+def relaxed(dialect: Dialect) -> Dialect:
     """Return a target with its envelope without strictness, if it has one."""
-    return aimed if aimed.plain is None else replace(aimed, envelope=aimed.plain, plain=None)
+    return dialect if dialect.plain is None else replace(dialect, envelope=dialect.plain, plain=None)

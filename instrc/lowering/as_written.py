@@ -70,10 +70,10 @@ def _with_what_it_refers_to(place: str, schema: Json, root: Json) -> Iterator[tu
             yield here + below, keyword, value
             if keyword in {"$ref", "$dynamicRef"} and isinstance(value, str):
                 target = unquote(value.removeprefix("#"))
-                aimed = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
-                if aimed[0] not in seen:
-                    seen.add(aimed[0])
-                    pending.append(aimed)
+                target_and_part = (target, part) if (part := _value_at(root, target)) is not None else ("", root)
+                if target_and_part[0] not in seen:
+                    seen.add(target_and_part[0])
+                    pending.append(target_and_part)
 
 
 def _origins(traced: Flat, place: str, schema: Json, documents: Mapping[str, Json] | None) -> Iterable[tuple[str, Json]]:

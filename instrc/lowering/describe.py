@@ -7,23 +7,23 @@ from instrc.jsonvalue import Json
 from instrc.lowering.notes import join_notes
 
 
-def described(schema: Json, description: str | None, flat: Json, aimed: Dialect) -> tuple[str | None, Json]:
+def described(schema: Json, description: str | None, flat: Json, dialect: Dialect) -> tuple[str | None, Json]:
     """Return the tool's description and the schema without what would say the same twice.
 
     A title speaks for a tool that has no description: providers show a model the one, and some demand it.
     """
     said = (flat.get("description"), flat.get("title")) if isinstance(flat, dict) else ()
     own = next((text for text in said if isinstance(text, str) and text), None)
-    if not isinstance(schema, dict) or (aimed.structure == "kept" and not aimed.describable):
+    if not isinstance(schema, dict) or (dialect.structure == "kept" and not dialect.describable):
         return description, schema
-    if not aimed.describable:
+    if not dialect.describable:
         here = schema.get("description")
         text = description or (here if isinstance(here, str) else None) or own
         return None, {
             "description": text,
             **{key: value for key, value in schema.items() if key != "description"},
         } if text else schema
-    if aimed.spelling.inputs:  # the inputs have no place for it
+    if dialect.spelling.inputs:  # the inputs have no place for it
         inner = schema.get("description")
         return join_notes(description or own, inner if isinstance(inner, str) else None) or "", schema
     here = schema.get("description")

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias, get_args
 from instrc import arguments
 from instrc.codecs.encode import encode
 from instrc.codecs.maps import VERSION
-from instrc.dialects.catalogue import TargetName, dialect
+from instrc.dialects import catalogue
+from instrc.dialects.catalogue import TargetName
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Example, Tool
@@ -118,20 +119,20 @@ def lower(
         each if isinstance(each, Example) else Example(plain(json_of(each))) for each in arguments.several("examples", examples)
     ):
         tool = tool._replace(examples=given)
-    aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
+    dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
     options = Options(ordered, unroll, recursion)
-    return report_losses(lower_tool(tool, aimed, options, documents), aimed, strict=strict, report=told)
+    return report_losses(lower_tool(tool, dialect, options, documents), dialect, strict=strict, report=told)
 
 
-def lower_tool(tool: Tool, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
+def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
     """Fit one tool to a target; of its grave losses no problems are made yet."""
     if tool.strict is False:
-        aimed = relaxed(aimed)
+        dialect = relaxed(dialect)
     elif tool.strict:
-        aimed = replace(aimed, plain=None)
+        dialect = replace(dialect, plain=None)
     readable, losses = read(tool.schema)
-    flat = _flattened(readable, documents, sharing=(options.recursion or aimed.recursion) != "refuse")
-    result = _lower_within_budgets(flat, losses, aimed, tool, options)
+    flat = _flattened(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
+    result = _lower_within_budgets(flat, losses, dialect, tool, options)
     if result.losses:
         told = as_written(result.losses, flat, readable, documents)
         kept = tuple(loss for loss in told if not _was_forbidden(loss, readable))
@@ -151,44 +152,44 @@ def _flattened(schema: Json, documents: Mapping[str, Json] | None, *, sharing: b
     return flatten(schema, documents, limit=LOWERED_SCHEMAS)
 
 
-def _lower_within_budgets(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
+def _lower_within_budgets(flat: Json, read_losses: Sequence[Loss], dialect: Dialect, tool: Tool, options: Options) -> Lowering:
     """Build payload, map and losses; where a budget of the target asks for it, give up order, typed plans, then strictness."""
-    first = _assembled(flat, read_losses, aimed, tool, options)
-    over = budgets.exceeded(first.schema, aimed, first.map["tool"]["sent"])
+    first = _assembled(flat, read_losses, dialect, tool, options)
+    over = budgets.exceeded(first.schema, dialect, first.map["tool"]["sent"])
     if not over:
         return first
-    for less in easier(options, aimed, flat):
-        again = _assembled(flat, read_losses, aimed, tool, less)
-        if not budgets.exceeded(again.schema, aimed, again.map["tool"]["sent"]):
+    for less in easier(options, dialect, flat):
+        again = _assembled(flat, read_losses, dialect, tool, less)
+        if not budgets.exceeded(again.schema, dialect, again.map["tool"]["sent"]):
             reason = "would ask for more union-typed parameters than are taken, so optional properties come last"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
             return replace(again, losses=(*again.losses, *unordered))
-    if aimed.plain is None:
+    if dialect.plain is None:
         return replace(first, problems=tuple(over))
     reason = "is given up, because a budget of the target is exceeded"
     loss = Loss("", "strict", value=True, kind="unenforced", reason=reason)
     told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
-    loose = _assembled(flat, read_losses, replace(aimed, envelope=aimed.plain), tool, options)
+    loose = _assembled(flat, read_losses, replace(dialect, envelope=dialect.plain), tool, options)
     return replace(loose, losses=(*loose.losses, loss), problems=told)
 
 
-def easier(options: Options, aimed: Dialect, flat: Json) -> Iterator[Options]:
+def easier(options: Options, dialect: Dialect, flat: Json) -> Iterator[Options]:
     """Yield what is tried in turn where a budget is exceeded: optional properties last, then plans in their uniform spelling."""
-    movable = aimed.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
+    movable = dialect.order == "required-first" and options.ordered  # optional properties may stay out of the union budget
     if movable:
         yield replace(options, ordered=False)
-    if aimed.structure != "kept" and not options.uniform and holds_plan(flat):
+    if dialect.structure != "kept" and not options.uniform and holds_plan(flat):
         yield replace(options, uniform=True)
         if movable:
             yield replace(options, uniform=True, ordered=False)
 
 
-def _build(flat: Json, aimed: Dialect, options: Options) -> Built:
-    if aimed.structure == "kept":
-        return pass_through(flat, aimed)
+def _build(flat: Json, dialect: Dialect, options: Options) -> Built:
+    if dialect.structure == "kept":
+        return pass_through(flat, dialect)
     return rebuild(
         flat,
-        aimed,
+        dialect,
         ordered=options.ordered,
         unroll=options.unroll,
         recursion=options.recursion,
@@ -196,32 +197,34 @@ def _build(flat: Json, aimed: Dialect, options: Options) -> Built:
     )
 
 
-def _assembled(flat: Json, read_losses: Sequence[Loss], aimed: Dialect, tool: Tool, options: Options) -> Lowering:
+def _assembled(flat: Json, read_losses: Sequence[Loss], dialect: Dialect, tool: Tool, options: Options) -> Lowering:
     """Put what is built of a schema into the envelope of a target, and note the way back."""
-    built = _build(flat, aimed, options)
+    built = _build(flat, dialect, options)
     losses = [*read_losses, *built.losses]
-    sent_name = legal(tool.name, aimed.tool_name, "tool") if aimed.named else tool.name
-    said, schema = described(built.schema, tool.description, flat, aimed)
+    sent_name = legal(tool.name, dialect.tool_name, "tool") if dialect.named else tool.name
+    said, schema = described(built.schema, tool.description, flat, dialect)
     if built.back:
         mentions = Mentions({name: sent for sent, name in built.back.items()})
         said, schema = None if said is None else mentions.in_text(said), mentions.in_schema(schema)
-    most = aimed.limits.description
+    most = dialect.limits.description
     if said is not None and most is not None and len(said) > most:
         said, overflow = cut(said, most)
         if isinstance(schema, dict):
             here = schema.get("description")
             schema = {**schema, "description": join_notes(overflow, here if isinstance(here, str) else None)}
-    record: dict[str, Json] = {"instrc": VERSION, "target": aimed.name, "tool": {"name": tool.name, "sent": sent_name}}
+    record: dict[str, Json] = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": sent_name}}
     record["keys"] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record |= built.record
     record["schema"] = flat
-    sent = None if not aimed.empty_schema and not record["keys"] and _asks_nothing(schema) else respell(schema, aimed.spelling)
-    examples, more = examples_field(tool, record, aimed)
+    sent = (
+        None if not dialect.empty_schema and not record["keys"] and _asks_nothing(schema) else respell(schema, dialect.spelling)
+    )
+    examples, more = examples_field(tool, record, dialect)
     losses += more
     words = {"@name": sent_name, "@description": said, "@schema": sent, "@map": record, "@examples": examples}
-    if "@schema-text" in aimed.words:
+    if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
-    return Lowering(fill_envelope(aimed.envelope, words), record, tuple(losses), (), schema)
+    return Lowering(fill_envelope(dialect.envelope, words), record, tuple(losses), (), schema)
 
 
 def _asks_nothing(schema: Json) -> bool:
@@ -239,11 +242,11 @@ def _was_forbidden(loss: Loss, schema: Json) -> bool:
         return loss.value is False
 
 
-def report_losses(result: Lowering, aimed: Dialect, *, strict: bool, report: Report | None) -> Lowering:
+def report_losses(result: Lowering, dialect: Dialect, *, strict: bool, report: Report | None) -> Lowering:
     """Make problems of grave losses, and raise or report them."""
     kind = LossyStrict if strict else LossyTarget
     lossy = [
-        kind(target=aimed.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason)
+        kind(target=dialect.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason)
         for loss in result.losses
         if loss.grave
     ]

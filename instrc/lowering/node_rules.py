@@ -35,15 +35,15 @@ _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "defin
 class NodeRules:
     """The rules of a target for the schemas of one payload."""
 
-    def __init__(self, aimed: Dialect, root: Json) -> None:
-        self.aimed = aimed
+    def __init__(self, dialect: Dialect, root: Json) -> None:
+        self.dialect = dialect
         self.root = root
 
     def node(self, place: str, node: Json, role: str) -> Iterator[Breach]:
         """Yield the rules that one schema of the payload breaks; `role` is the keyword that it stands under."""
-        aimed = self.aimed
+        dialect = self.dialect
         if isinstance(node, bool):
-            if aimed.structure == "fitted" and not (
+            if dialect.structure == "fitted" and not (
                 role in {"additionalProperties", "patternProperties"} or (role == "items" and node is False)
             ):
                 yield Breach("boolean", place, "a boolean is no schema here")
@@ -52,70 +52,74 @@ class NodeRules:
             yield Breach("schema", place, "a schema is expected")
             return
         yield from self._names(place, node)
-        if aimed.structure == "kept":
+        if dialect.structure == "kept":
             return
         yield from self._sizes(place, node)
-        for keyword in node.keys() - aimed.keywords:
+        for keyword in node.keys() - dialect.keywords:
             yield Breach("keyword", place, f"{keyword!r} is not known")
         yield from self._types(place, node)
         yield from self._values(place, node)
         yield from self._reference(place, node)
         if type_of(node) == "object" or "properties" in node:
             yield from self._object(place, node)
-        if type_of(node) == "array" and aimed.anything == "text" and "items" not in node and "prefixItems" not in node:
+        if type_of(node) == "array" and dialect.anything == "text" and "items" not in node and "prefixItems" not in node:
             yield Breach("items", place, "an array needs items")
         if isinstance(node.get("anyOf"), list):
             yield from self._union(place, node)
-        if aimed.described and aimed.described_inside and role == "properties" and not node.get("description"):
+        if dialect.described and dialect.described_inside and role == "properties" and not node.get("description"):
             yield Breach("description", place, "a property needs a description")
         yield from self._limits(place, node)
 
     def _names(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
         """Judge the keys of an object, and keywords that are comments."""
-        aimed = self.aimed
-        if aimed.key is not None and not aimed.keys_at_root_only:
+        dialect = self.dialect
+        if dialect.key is not None and not dialect.keys_at_root_only:
             for name in node.get("properties", {}):
-                if not aimed.key.allows(name):
+                if not dialect.key.allows(name):
                     yield Breach("key", place, f"{name!r} is no key")
-        if not aimed.comments:
+        if not dialect.comments:
             for keyword in node:
                 if keyword == "$comment" or keyword.startswith("x-"):
                     yield Breach("comment", place, f"{keyword!r} is not for models")
 
     def _limits(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
         """Judge the keywords of which a provider takes only some values."""
-        aimed = self.aimed
-        if aimed.most_min_items is not None and node.get("minItems", 0) > aimed.most_min_items:
-            yield Breach("minItems", place, f"minItems is at most {aimed.most_min_items}")
-        if "format" in node and node["format"] not in aimed.formats:
+        dialect = self.dialect
+        if dialect.most_min_items is not None and node.get("minItems", 0) > dialect.most_min_items:
+            yield Breach("minItems", place, f"minItems is at most {dialect.most_min_items}")
+        if "format" in node and node["format"] not in dialect.formats:
             yield Breach("format", place, f"{node['format']!r} is no known format")
-        if "pattern" in node and not accepts_pattern(node["pattern"], aimed.patterns, aimed.most_repeated):
+        if "pattern" in node and not accepts_pattern(node["pattern"], dialect.patterns, dialect.most_repeated):
             yield Breach("pattern", place, f"{node['pattern']!r} is not taken")
-        if not aimed.lengths_beside_patterns and node.keys() & {"minLength", "maxLength"} and node.keys() & {"pattern", "format"}:
+        if (
+            not dialect.lengths_beside_patterns
+            and node.keys() & {"minLength", "maxLength"}
+            and node.keys() & {"pattern", "format"}
+        ):
             yield Breach("pattern", place, "lengths stand beside a pattern or format")
 
     def _sizes(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
-        for keywords, most in ((_OF_NUMBERS, self.aimed.most_bound), (_COUNTS, self.aimed.most_count)):
+        for keywords, most in ((_OF_NUMBERS, self.dialect.most_bound), (_COUNTS, self.dialect.most_count)):
             for keyword in keywords & node.keys() if most is not None else ():
                 if isinstance(node[keyword], int | float) and abs(node[keyword]) > most:
                     yield Breach("number", place, f"{keyword!r} is at most {most}")
 
     def _types(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
-        aimed, types = self.aimed, node.get("type")
-        spelling = aimed.spelling
+        dialect, types = self.dialect, node.get("type")
+        spelling = dialect.spelling
         known = [name.upper() if spelling.capitals else name for name in TYPES if name != "null" or not spelling.nullable]
         if types is None:
-            if not node.keys() & {"anyOf", "$ref"} and (aimed.anything == "text" or node.keys() - _HEAD):
+            if not node.keys() & {"anyOf", "$ref"} and (dialect.anything == "text" or node.keys() - _HEAD):
                 yield Breach("type", place, "a type is missing")
             return
         if isinstance(types, list):
             several = len([name for name in types if name != "null"]) > 1
-            if not aimed.type_lists and (spelling.nullable or not aimed.null or several):
+            if not dialect.type_lists and (spelling.nullable or not dialect.null or several):
                 yield Breach("type", place, "types in a list are not known")
             if len(set(types)) < len(types) or not types:
                 yield Breach("type", place, "types in a list differ")
         for name in types if isinstance(types, list) else [types]:
-            if name not in known or (name == "null" and not aimed.null):
+            if name not in known or (name == "null" and not dialect.null):
                 yield Breach("type", place, f"{name!r} is no type")
 
     def _values(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
@@ -128,11 +132,11 @@ class NodeRules:
         types = [name.lower() for name in ([types] if isinstance(types, str) else types or [])]
         for value in listed:
             kind = kind_of(value)
-            if value == "" and not self.aimed.empty_words:
+            if value == "" and not self.dialect.empty_words:
                 yield Breach("enum", place, "the empty string is no value of an enum")
-            if kind not in self.aimed.enums and not (kind == "null" and "null" in types and "null" in self.aimed.enums):
+            if kind not in self.dialect.enums and not (kind == "null" and "null" in types and "null" in self.dialect.enums):
                 yield Breach("enum", place, f"{value!r} is of a type that no enum holds")
-            if self.aimed.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
+            if self.dialect.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
                 yield Breach("enum", place, f"{value!r} is not of the type beside it")
 
     def _reference(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
@@ -144,28 +148,28 @@ class NodeRules:
         name = ref.removeprefix("#/$defs/")
         if not ref.startswith("#/$defs/") or not DEFINITION_NAME.allows(name) or name not in self.root.get("$defs", {}):
             yield Breach("ref", place, f"{ref!r} leads nowhere")
-        if self.aimed.recursion != "keep":
+        if self.dialect.recursion != "keep":
             yield Breach("recursion", place, "only recursive references are left, and the target takes none")
 
     def _object(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
-        aimed = self.aimed
+        dialect = self.dialect
         properties, required = node.get("properties"), node.get("required", [])
-        free = (aimed.maps == "keep" and node.get("additionalProperties", False) is not False) or "patternProperties" in node
+        free = (dialect.maps == "keep" and node.get("additionalProperties", False) is not False) or "patternProperties" in node
         if not isinstance(properties, dict):
-            if not (free or (aimed.maps == "keep" and node.get("additionalProperties") is False)):
+            if not (free or (dialect.maps == "keep" and node.get("additionalProperties") is False)):
                 yield Breach("object", place, "an object needs properties")
             properties = {}
         if set(required) - set(properties) or len(set(required)) < len(required):
             yield Breach("required", place, "required names what is no property, or twice")
         elif required != [name for name in properties if name in set(required)]:
             yield Breach("order", place, "required does not follow properties")
-        if aimed.every_required and ("required" not in node or len(required) < len(properties)):
+        if dialect.every_required and ("required" not in node or len(required) < len(properties)):
             yield Breach("required", place, "each property must be required")
-        if aimed.closed and aimed.maps == "pairs" and node.get("additionalProperties") is not False:
+        if dialect.closed and dialect.maps == "pairs" and node.get("additionalProperties") is not False:
             yield Breach("closed", place, "additionalProperties must be false")
-        if aimed.closed and aimed.maps == "keep" and "additionalProperties" not in node:
+        if dialect.closed and dialect.maps == "keep" and "additionalProperties" not in node:
             yield Breach("closed", place, "additionalProperties must be given")
-        if "propertyOrdering" in aimed.keywords and node.get("propertyOrdering") != list(properties):
+        if "propertyOrdering" in dialect.keywords and node.get("propertyOrdering") != list(properties):
             yield Breach("order", place, "propertyOrdering must list the properties in order")
 
     def _union(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
@@ -174,7 +178,7 @@ class NodeRules:
             yield Breach("anyOf", place, "a union has at least one branch")
         if node.keys() - _HEAD - {"anyOf"}:
             yield Breach("anyOf", place, "constraints stand beside a union")
-        if not self.aimed.first_keys:
+        if not self.dialect.first_keys:
             return
         seen: dict[str, list[set[Any] | None]] = {}
         for branch in branches:

@@ -18,19 +18,19 @@ from instrc.lowering.renamed import rename_properties
 from instrc.schema.walk import rebuild, walk
 
 
-def pass_through(flat: Json, aimed: Dialect) -> Built:
+def pass_through(flat: Json, dialect: Dialect) -> Built:
     """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
     losses: list[Loss] = []
-    keys = key_names(aimed.key, flat)
-    schema = flat if aimed.comments else _without_comments(flat, losses)
+    keys = key_names(dialect.key, flat)
+    schema = flat if dialect.comments else _without_comments(flat, losses)
     codec: Codec = None
     back = keys.renamed()
     if back:
         schema = rename_properties(schema, keys)
         losses += _of_names(flat)
-    if back or (aimed.fold and _lists_words(flat)):
-        codec = NamesCodec(back, aimed.fold)
-    if aimed.root == "any":
+    if back or (dialect.fold and _lists_words(flat)):
+        codec = NamesCodec(back, dialect.fold)
+    if dialect.root == "any":
         return Built(schema, {"codec": to_json(codec)}, losses, back)
     if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
         schema = _inline_root(schema)
@@ -41,9 +41,9 @@ def pass_through(flat: Json, aimed: Dialect) -> Built:
         losses.append(Loss("", "type", None, "convention", "is not given: what has properties is taken for an object"))
         schema = {"type": "object", **schema}
     plain = isinstance(schema, dict) and schema.get("type") == "object"
-    if plain and (aimed.root == "object" or schema.keys().isdisjoint(_COMBINATORS)):
+    if plain and (dialect.root == "object" or schema.keys().isdisjoint(_COMBINATORS)):
         schema = (
-            {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if aimed.root == "plain" else schema
+            {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if dialect.root == "plain" else schema
         )
         return Built(schema, {"codec": to_json(codec)}, losses, back)
     inner = (

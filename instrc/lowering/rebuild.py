@@ -18,10 +18,10 @@ from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.shared import shared_members
 
 
-def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
+def rebuild(flat: Json, dialect: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
-    keys = key_names(aimed.key, flat)
-    context = Context(aimed, flat, keys, ordered, unroll, recursion or aimed.recursion, uniform)
+    keys = key_names(dialect.key, flat)
+    context = Context(dialect, flat, keys, ordered, unroll, recursion or dialect.recursion, uniform)
     schema, codec, progress, definitions = _fitted(flat, context)
     found = _as_object(schema, codec, definitions)
     if schema is not None and found is None:  # the box is one level more
@@ -30,8 +30,8 @@ def rebuild(flat: Json, aimed: Dialect, *, ordered: bool, unroll: int, recursion
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"
         progress = progress.lose(flat, "false", reason=reason).lose_all(flat, "cannot be satisfied", "part")
-        found = _empty_object(aimed), None
-    body, codec = found or (_boxed(schema or {}, aimed), BoxCodec("value", codec))
+        found = _empty_object(dialect), None
+    body, codec = found or (_boxed(schema or {}, dialect), BoxCodec("value", codec))
     pruned, codecs = prune(codec, definitions.codecs)
     asked = {name: without_annotations(each) for name, each in definitions.bodies.items()}
     record = shared_members(pruned, codecs, asked)
@@ -61,31 +61,31 @@ def _as_object(schema: JsonObject | None, codec: Codec, definitions: Definitions
     return None
 
 
-def _rooted(flat: Json, aimed: Dialect, progress: Progress) -> tuple[Json, Progress]:
+def _rooted(flat: Json, dialect: Dialect, progress: Progress) -> tuple[Json, Progress]:
     """Read a tool's schema that says nothing as that of a tool without parameters."""
-    if not aimed.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
+    if not dialect.tool or not (flat is True or (isinstance(flat, dict) and not flat.keys() - SAYING_NOTHING)):
         return flat, progress
     empty: JsonObject = {"type": "object", "properties": {}, "additionalProperties": False}
     whole: JsonObject = {**flat, **empty} if isinstance(flat, dict) else empty
     return whole, progress.lose(flat, "type", "convention", "is not given: a tool without parameters")
 
 
-def _empty_object(aimed: Dialect) -> JsonObject:
+def _empty_object(dialect: Dialect) -> JsonObject:
     schema: JsonObject = {"type": "object", "properties": {}}
-    if aimed.every_required:
+    if dialect.every_required:
         schema["required"] = []
-    if aimed.closed:
+    if dialect.closed:
         schema["additionalProperties"] = False
-    if "propertyOrdering" in aimed.keywords:
+    if "propertyOrdering" in dialect.keywords:
         schema["propertyOrdering"] = []
     return schema
 
 
-def _boxed(schema: JsonObject, aimed: Dialect) -> JsonObject:
+def _boxed(schema: JsonObject, dialect: Dialect) -> JsonObject:
     """Put a schema that is no object into one, because a tool's arguments are one."""
-    if aimed.described and "description" not in schema:
+    if dialect.described and "description" not in schema:
         schema = {"description": "The value.", **schema}
-    box = _empty_object(aimed)
+    box = _empty_object(dialect)
     box["properties"] = {"value": schema}
     box["required"] = ["value"]
     if "propertyOrdering" in box:

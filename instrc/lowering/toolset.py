@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from instrc import arguments
 from instrc.codecs.maps import VERSION
-from instrc.dialects.catalogue import TargetName, dialect
+from instrc.dialects import catalogue
+from instrc.dialects.catalogue import TargetName
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
@@ -63,17 +64,17 @@ def lower_all(
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
-    aimed = in_envelope(dialect(target), None if envelope is None else dialect(envelope))
-    wanted = _name_tools(each_of(tools), aimed)
+    dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
+    wanted = _name_tools(each_of(tools), dialect)
     options = Options(ordered, unroll, recursion)
     spent = budgets.Spent()
     done: dict[int, _Joined] = {}
     for index, (tool, sent) in sorted(enumerate(wanted), key=lambda item: -item[1][0].priority):
-        done[index] = _lower_member(tool, sent, aimed, options, documents, spent)
+        done[index] = _lower_member(tool, sent, dialect, options, documents, spent)
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        _under_own_name(report_losses(each.lowering, aimed, strict=strict, report=told), tool.name)
+        _under_own_name(report_losses(each.lowering, dialect, strict=strict, report=told), tool.name)
         for each, (tool, _) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
@@ -82,20 +83,22 @@ def lower_all(
             told.add(problem)
     everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
     records = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
-    merged = {"instrc": VERSION, "target": aimed.name, "tools": records}
+    merged = {"instrc": VERSION, "target": dialect.name, "tools": records}
     return LoweredTools([lowering.payload for lowering in lowerings], merged, lowerings, everything)
 
 
-def _name_tools(tools: Sequence[Tool], aimed: Dialect) -> list[tuple[Tool, str]]:
+def _name_tools(tools: Sequence[Tool], dialect: Dialect) -> list[tuple[Tool, str]]:
     """Return each tool with the name that it is sent under; a legal name stays with the first that has it."""
     taken: set[str] = set()
-    own = {tool.name for tool in tools if aimed.tool_name.allows(tool.name)}
+    own = {tool.name for tool in tools if dialect.tool_name.allows(tool.name)}
     found = []
     for tool in tools:
         if tool.name in own and tool.name not in taken:
             sent = tool.name
         else:
-            sent = unique(legal(tool.name, aimed.tool_name, "tool"), taken | own, aimed.tool_name.most, aimed.tool_name.joint)
+            sent = unique(
+                legal(tool.name, dialect.tool_name, "tool"), taken | own, dialect.tool_name.most, dialect.tool_name.joint
+            )
         taken.add(sent)
         found.append((tool, sent))
     return found
@@ -111,27 +114,27 @@ class _Joined:
 
 
 def _lower_member(
-    tool: Tool, sent: str, aimed: Dialect, options: Options, documents: Mapping[str, Json] | None, spent: budgets.Spent
+    tool: Tool, sent: str, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None, spent: budgets.Spent
 ) -> _Joined:
     """Lower a tool; where it exceeds what is left, give up the order of its optional properties, then its strictness."""
     sent_tool = tool._replace(name=sent)
-    lowering = lower_tool(sent_tool, aimed, options, documents)
+    lowering = lower_tool(sent_tool, dialect, options, documents)
     joined = spent.with_tool(lowering.schema)
-    over = tuple(joined.over(aimed, tool.name))
+    over = tuple(joined.over(dialect, tool.name))
     loose = tool.strict is False or any(loss.keyword == "strict" for loss in lowering.losses)
-    if loose and aimed.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
+    if loose and dialect.plain is not None:  # it is sent without strictness already, and takes nothing of the budgets
         return _Joined(lowering, spent)
-    for less in easier(options, aimed, lowering.map["schema"]) if over else ():
-        other = lower_tool(sent_tool, aimed, less, documents)
+    for less in easier(options, dialect, lowering.map["schema"]) if over else ():
+        other = lower_tool(sent_tool, dialect, less, documents)
         again = spent.with_tool(other.schema)  # optional properties may be too many for unions and few enough to be left out
-        if not list(again.over(aimed, tool.name)):
+        if not list(again.over(dialect, tool.name)):
             reason = "is kept for required properties only, to stay within the request's unions"
             unordered = () if less.ordered == options.ordered else (Loss("", "properties", None, "order", reason),)
             return _Joined(replace(other, losses=(*other.losses, *unordered)), again)
-    if not over or aimed.plain is None or tool.strict:
+    if not over or dialect.plain is None or tool.strict:
         return _Joined(lowering, joined, over)
     told = tuple(replace(problem, consequence="it is sent without strictness") for problem in over)
-    plain = relaxed(replace(aimed, limits=replace(aimed.limits, optional=None, unions=None)))
+    plain = relaxed(replace(dialect, limits=replace(dialect.limits, optional=None, unions=None)))
     lowering = lower_tool(sent_tool, plain, options, documents)
     loss = Loss("", "strict", value=True, kind="unenforced", reason="is given up, because a budget of the request is exceeded")
     return _Joined(replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told)), spent, told)

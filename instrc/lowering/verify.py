@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from instrc.codecs.judge import accepts
-from instrc.dialects.catalogue import dialect
+from instrc.dialects import catalogue
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
@@ -99,29 +99,29 @@ class Verification:
 
 def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
     """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines."""
-    aimed = dialect(target)
+    dialect = catalogue.dialect(target)
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     try:
-        schema = schema_in(payload, aimed)
-        broken = breaches(payload, aimed)
+        schema = schema_in(payload, dialect)
+        broken = breaches(payload, dialect)
     except (LookupError, TypeError, ValueError):
-        if not aimed.empty_schema and not breaches(payload, aimed):
-            return Verification(aimed.name, (), ())  # a tool without parameters, whose schema is left out
+        if not dialect.empty_schema and not breaches(payload, dialect):
+            return Verification(dialect.name, (), ())  # a tool without parameters, whose schema is left out
         schema = payload
-        wrapped = _in_envelope(payload, aimed)
-        broken = breaches(wrapped, aimed)
-    plain = standard(schema, aimed.spelling)
-    opinions = [_opinion(name, engine, plain, binding=name in aimed.engines) for name, engine in _ENGINES.items()]
-    return Verification(aimed.name, tuple(broken), tuple(opinions))
+        wrapped = _in_envelope(payload, dialect)
+        broken = breaches(wrapped, dialect)
+    plain = standard(schema, dialect.spelling)
+    opinions = [_opinion(name, engine, plain, binding=name in dialect.engines) for name, engine in _ENGINES.items()]
+    return Verification(dialect.name, tuple(broken), tuple(opinions))
 
 
-def _in_envelope(schema: Json, aimed: Dialect) -> Json:
+def _in_envelope(schema: Json, dialect: Dialect) -> Json:
     """Put a schema alone into the envelope of a target."""
     from instrc.lowering.envelopes import fill_envelope
 
     words = {"@name": "tool", "@description": None, "@schema": schema, "@schema-text": dumps(schema, indent=False), "@map": None}
-    return fill_envelope(aimed.envelope, words)
+    return fill_envelope(dialect.envelope, words)
 
 
 def _opinion(name: str, engine: Callable[[Json], Matcher | None], schema: Json, *, binding: bool) -> Opinion:

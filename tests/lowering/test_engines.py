@@ -40,13 +40,13 @@ def orderable(schema: Any) -> bool:
 def test_the_tools_of_the_examples_are_taken_and_their_order_is_kept(example: Path) -> None:
     pytest.importorskip("llguidance")  # others are asked where they are installed
     schema = loads(example.read_text(encoding="utf-8"))
-    for target, aimed in targets().items():
+    for target, dialect in targets().items():
         verdict = verify(lower(schema, target, "example").payload, target)
         assert verdict.accepted, verdict
         for opinion in verdict.opinions:
-            assert opinion.binding is (opinion.engine in aimed.engines)
+            assert opinion.binding is (opinion.engine in dialect.engines)
             if opinion.accepted is False:
-                assert aimed.structure == "kept" or target == "smolagents", "these hand on keywords that engines do not know"
+                assert dialect.structure == "kept" or target == "smolagents", "these hand on keywords that engines do not know"
                 assert "uniqueItems" in str(opinion.reason)
             elif opinion.accepted:
                 assert opinion.answers is True
