@@ -66,7 +66,7 @@ def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own |
     own = own or Own()
     folder = Path(how.get("folder", "."))
     prepared = Prepared(run, plan["process"], folder, _settings_of(folder), how.get("processes") or {})
-    activities = _rehearsed_once(plan) if how.get("rehearse") else _registered_in(folder)
+    activities = _rehearsed_once(plan, prepared.processes) if how.get("rehearse") else _registered_in(folder)
     if own.activities:
         activities = activities.with_those_of(own.activities)
     words = how.get("model")
@@ -74,10 +74,10 @@ def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own |
     return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
 
 
-def _rehearsed_once(plan: Json) -> Activities:
+def _rehearsed_once(plan: Json, processes: Mapping[str, Json]) -> Activities:
     digest = plan["digest"]
     if digest not in _rehearsals:
-        _rehearsals[digest] = rehearsed(plan)
+        _rehearsals[digest] = rehearsed(plan, processes)
     return _rehearsals[digest]
 
 

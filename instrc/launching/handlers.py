@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,14 @@ def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Act
     return found
 
 
-def rehearsed(plan: Json) -> Activities:
-    """Return activities that make their results from the schemas, for all that a plan calls."""
+def rehearsed(plan: Json, processes: Mapping[str, Json]) -> Activities:
+    """Return activities that make their results from the schemas, for all that a plan calls and the processes it may call."""
     found = Activities()
-    for name, schema in called_activities(plan):
+    schemas: dict[str, Json] = {}
+    for each in (plan, *map(plan_of, processes.values())):
+        for name, schema in called_activities(each):
+            schemas.setdefault(name, schema)
+    for name, schema in schemas.items():
 
         def answer(_input: Json, schema: Json = schema) -> Json:
             return instance_of(schema)
@@ -53,7 +57,7 @@ def rehearsed(plan: Json) -> Activities:
 
 def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> Activities:
     """Return all activities of a run: those given, before those of the project; in a rehearsal, made ones for the others."""
-    found = rehearsed(plan_of(prepared.document)) if rehearse else activities_of(prepared)
+    found = rehearsed(plan_of(prepared.document), prepared.processes) if rehearse else activities_of(prepared)
     return found.with_those_of(given)
 
 

@@ -48,6 +48,7 @@ class Launcher:
             elements=settings.get("elements", 100),
             requests=requests if requests is not None else settings.get("requests"),
             tokens=tokens if tokens is not None else settings.get("tokens"),
+            pauses=not rehearse,
         )
         wrong = [] if rehearse else list(unregistered(self.plan, activities))
         if wrong:

@@ -26,7 +26,8 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 
     `plan` is a list of tasks in either spelling; `null` and `[]` are plans without any.
-    `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process.
+    `tools` is `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`, as in `plan.tools` of a process,
+    or a list of tools: `Tool`, or JSON as a provider takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
     return check_tasks(plan, tools_of(tools))[1]
@@ -50,7 +51,7 @@ def tools_of(tools: Json) -> ToolSet:
     if tools.__class__ is ToolSet:
         return tools
     try:
-        return _remembered(dumps(tools, indent=False)) if tools.__class__ is dict else ToolSet({})
+        return _remembered(dumps(tools, indent=False)) if tools.__class__ is dict else ToolSet(tools)
     except (TypeError, ValueError, RecursionError):  # no JSON: what is in it is looked at as far as it goes
         return ToolSet(tools)
 

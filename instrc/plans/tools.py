@@ -1,4 +1,7 @@
-"""The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`."""
+"""The tools that a plan may call: `{NAME: {"activity" | "process", "arguments", "output", "bound"?}}`.
+
+A list of tools as models are shown them will do: each has its name, and the schema of what it takes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from instrc.flattening.flatten import flatten
+from instrc.ir.tool import Tool as ShownTool
 from instrc.jsonvalue import AnyJson as Json
 from instrc.plans.judging import Judge
 from instrc.problems.problem import CompileError
@@ -14,6 +18,9 @@ from instrc.schema.objects import matches
 from instrc.schema.walk import TRIVIAL, walk
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "deprecated", "readOnly", "writeOnly"})
+_ARGUMENTS = ("arguments", "parameters", "input_schema", "inputSchema", "schema")
+"""How providers and protocols name the schema of what a tool takes."""
+_OUTPUTS = ("output", "output_schema", "outputSchema")
 _PER_ARGUMENT = frozenset({"type", "properties", "required", "additionalProperties", "patternProperties", "$defs", "$schema"})
 """Keywords of a tool's arguments that are looked at one argument at a time."""
 
@@ -109,7 +116,7 @@ class ToolSet:
     """All tools of a plan; each is read when it is first asked for."""
 
     def __init__(self, tools: Json) -> None:
-        self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else {}
+        self._entries: Mapping[str, Json] = tools if tools.__class__ is dict else _entries_of(tools)
         self._tools: dict[str, Tool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
         """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
@@ -121,6 +128,21 @@ class ToolSet:
         if found is None and name in self._entries:
             found = self._tools[name] = Tool(name, self._entries[name])
         return found
+
+
+def _entries_of(tools: object) -> dict[str, Json]:
+    """Return the map of tools in a list; what is no tool is left out."""
+    found: dict[str, Json] = {}
+    for tool in tools if isinstance(tools, list | tuple) else ():
+        said = {"name": tool.name, "arguments": tool.schema} if isinstance(tool, ShownTool) else tool
+        if said.__class__ is dict and said.get("function").__class__ is dict:
+            said = said["function"]
+        name = said.get("name") if said.__class__ is dict else None
+        if name.__class__ is str:
+            arguments: Json = next((said[word] for word in _ARGUMENTS if word in said), {})
+            output: Json = next((said[word] for word in _OUTPUTS if word in said), {})
+            found.setdefault(name, {**said, "arguments": arguments, "output": output})
+    return found
 
 
 def _flat(schema: Json) -> Json:

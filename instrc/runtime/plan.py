@@ -30,6 +30,7 @@ def plan_of(
     requests: int | None = None,
     tokens: int | None = None,
     entry: Json = None,
+    pauses: bool = True,
 ) -> Json:
     """Return the plan of a document: a process, a tool, or a direct call.
 
@@ -37,6 +38,7 @@ def plan_of(
     `asks` is how often a model is asked again; `elements` how many of an `each` run at the same time;
     `requests` and `tokens` are the budget for models.
     `entry` is the answer of the first chunk, where it is filled already: by the model that has started the process.
+    Without `pauses` no `delay` is waited for: nothing is gained by it in a rehearsal.
     """
     kind, written = _process(document)
     process = Process.from_json(written)
@@ -50,12 +52,19 @@ def plan_of(
     fires = {bare_name(name): name for name in activities}
     keys = {step.key for step in _steps(process)}
     fires = {bare: name for bare, name in sorted(fires.items()) if any(bare_name(key) == bare for key in keys)}
+    if not pauses:
+        options["pauses"] = False
     if fires:
         options["fires"] = fires
     if models:
         options["models"] = dict(models)
     plan: dict[str, Json] = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options}
     return {**plan, "digest": digest_of(plan)}
+
+
+def has_pauses(plan: Json) -> bool:
+    """Tell whether a run waits for delays, as the processes that it calls then do."""
+    return plan["options"].get("pauses", True) is True
 
 
 def digest_of(plan: Json) -> str:

@@ -14,7 +14,7 @@ from instrc.runtime.effects import Effects, Event, child_inputs, child_result
 from instrc.runtime.handle import Run
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
-from instrc.runtime.plan import plan_of
+from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.questions import People, Question, Status, chosen, question_of
 
 
@@ -153,7 +153,8 @@ class LiveRun(Run):
 
     async def _child(self, run: str, process: Json, command: ActivityCommand) -> Result | None:
         """Run a process that serves an activity, in this process, to its end; `None` if it waits for somebody."""
-        plan = plan_of(process, activities=self.effects.activities.names())
+        pauses = has_pauses(self.plan)
+        plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
         child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
         if (await child.resume_async()).outcome is not None:
             return child_result(child.outcome, command)

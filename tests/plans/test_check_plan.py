@@ -312,3 +312,30 @@ def test_tools_are_not_alike_because_they_are_activities() -> None:
 
     assert hint("fly_Activity") == "the tools are `multiply_Activity`, `weather_Activity`"
     assert hint("wether_Activity") == hint("weather") == "did you mean `weather_Activity`?"
+
+
+_QUERY = {"type": "object", "properties": {"query": TEXT}, "required": ["query"], "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        instrc.Tool("Find", _QUERY, "Find a thing."),
+        {"name": "Find", "arguments": _QUERY},
+        {"name": "Find", "input_schema": _QUERY, "description": "Find a thing."},
+        {"name": "Find", "inputSchema": _QUERY, "outputSchema": TEXT},
+        {"type": "function", "name": "Find", "parameters": _QUERY},
+        {"type": "function", "function": {"name": "Find", "parameters": _QUERY}},
+    ],
+)
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_tools_may_be_a_list_as_a_model_is_shown_them(tool: Any, kind: Any) -> None:
+    tools = kind([tool, None, "x", {"name": 3}, {"function": {}}])
+    assert names([task("a", "Find", query="x")], tools) == []
+    assert names([task("a", "Find", query=1)], tools) == [("wrong-argument", "/0/arguments/query")]
+    assert names([task("a", "Find", quary="x")], tools) == [
+        ("missing-argument", "/0/arguments"),
+        ("unknown-argument", "/0/arguments/quary"),
+    ]
+    uniform = instrc.uniform_plan([task("a", "Find", query="x")], tools)
+    assert instrc.typed_plan(uniform, tools)[0]["arguments"] == {"query": "x"}

@@ -298,3 +298,13 @@ def test_an_input_that_is_left_out_has_its_default(given: Any, lang: str) -> Non
     program = f'input lang @ {{ type: "string", default: "en" }}; lang | {DRAFT}'
     instrc.run(program, given, model="sample", watch=lambda event: sent.append(event.get("sent", "")))
     assert f'"lang": "{lang}"' in sent[0]
+
+
+def test_a_rehearsal_waits_for_no_delay_and_makes_up_what_a_called_process_needs(project: Path) -> None:
+    child = project / "schemas" / "support" / "book.aug"
+    child.write_text('input city; tool book = Confirm(city) | (Save_Activity @ { delay: "PT1H" })')
+    source = 'const a = Act(prompt, { plan: Plan(aug:support/book) }); RunPlan_Activity(a.plan) @ { delay: "PT1H" }'
+    task = {"tool": "Book", "id": "a", "arguments": {"prompt": "p", "city": "Rome"}}
+    model = instrc.Scripted({"act": {"_thought": "t", "plan": [task], "answer": None}, "confirm": {"text": "booked"}})
+    run = instrc.run(source, "x", model=model, rehearse=True)
+    assert [result["status"] for result in run.value] == ["ok"]

@@ -12,7 +12,7 @@ from instrc.jsonvalue import Json
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.effects import Child, Effects, child_inputs, child_result
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
-from instrc.runtime.plan import plan_of
+from instrc.runtime.plan import has_pauses, plan_of
 
 
 class Carrier(Protocol):
@@ -40,7 +40,8 @@ def child_of(carrier: Carrier, launch: dict[str, Json], parent: Live, effects: E
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
         found = await asyncio.to_thread(carrier.client.list_workflows, workflow_ids=[run])
         if not found:
-            plan = plan_of(process, activities=effects.activities.names())
+            pauses = has_pauses(launch["plan"])
+            plan = plan_of(process, activities=effects.activities.names(), pauses=pauses)
             begun = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": child_inputs(command, process)}
             live = await asyncio.create_task(carrier.begin(begun), context=Context())
         elif found[0].status == "SUCCESS":

@@ -18,7 +18,7 @@ from instrc.runtime.drivers.temporal import names
 from instrc.runtime.effects import Effects, Sink, child_inputs
 from instrc.runtime.engine import Equip
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
-from instrc.runtime.plan import plan_of
+from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.secrets import redacted
 
 _MOST = 256
@@ -90,11 +90,11 @@ class Carrying:
         try:
             result = await (effects.ask(command) if command["kind"] == "model" else effects.call(command))
         except _Launch as launched:
-            return {"launch": self._child(effects, launched, given["digest"])}
+            return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
         return {"pending": True} if result is None else plain(result)
 
-    def _child(self, effects: Effects, launched: _Launch, digest: str) -> Json:
-        plan = plan_of(launched.process, activities=effects.activities.names())
+    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Json:
+        plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)
         inputs = child_inputs(launched.command, launched.process)
         return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
 

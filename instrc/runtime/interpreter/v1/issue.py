@@ -52,7 +52,8 @@ def pending(machine: Machine) -> list[Command]:
 
 def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
     here = scoped_id(scope, unit.id)
-    if unit.timed and not delayed and (delay := _span(unit, "delay", max)) is not None:
+    waits = unit.timed and machine.program.options.get("pauses", True)
+    if waits and not delayed and (delay := _span(unit, "delay", max)) is not None:
         machine.open_command(f"{here}!delay", scope, unit.index, "delay", after=delay)
         machine.state["queue"].append(f"{here}!delay")
         return
