@@ -42,6 +42,40 @@ class BadBound(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeepOverMax(Problem):
+    """A block is to keep more rounds than it has.
+
+    `keep` says how many of the last rounds `rounds` shows. There are never more than `max`, which is 3 if it is not written.
+
+    ```aug letter.aug
+    repeat { const draft = Draft(prompt, rounds); draft } until draft.good max 2 keep 5
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" }, "good": { "type": "boolean" } } }
+    ```
+
+    Leave `keep` out to show all rounds, or write a larger `max`.
+    """
+
+    name: ClassVar[str] = "keep-over-max"
+    severity: ClassVar[Severity] = "warning"
+
+    keep: int
+    most: int
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`keep {self.keep}` has no effect: there are {self.most} rounds at most"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return f"leave `keep` out, or write `max {self.keep}` or more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BadDuration(Problem):
     """A deadline or a delay is not a duration.
 

@@ -88,6 +88,8 @@ MISTAKES = [
     ("repeat { const c = Check(prompt); c }«» max 3", "incomplete-block", "until PATH"),
     ('repeat { const c = Check(prompt); c } until c.ok max «"3"»', "incomplete-block", "until PATH"),
     ("repeat { const c = Check(prompt); c } until c.ok max «0»", "bad-bound", ""),
+    ("repeat { const c = Check(prompt, rounds); c } until c.ok max 2 keep «3»", "keep-over-max", "max 3"),
+    ("repeat { const c = Check(prompt, rounds); c } until c.ok keep «4»", "keep-over-max", "max 4"),
     (PEOPLE + "each x in p.attendees max «{» Draft(x) }", "incomplete-block", "each NAME in PATH"),
     (PEOPLE + "each x «of» p.attendees { Draft(x) }", "incomplete-block", "each NAME in PATH"),
     (PEOPLE + "each p«.»attendees { Draft }", "incomplete-block", "each NAME in PATH"),

@@ -118,6 +118,8 @@ def _each(ev: Evaluation, written: surface.Each, context: EvaluationContext) -> 
 def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext) -> Task[_Made | None]:
     most = _bound_number(ev, written.most, MOST_ROUNDS if written.source is None else MOST_ELEMENTS)
     keep = _bound_number(ev, written.keep, 0)
+    if written.keep is not None and keep and most and keep > most:
+        ev.report.add(problems.flow.KeepOverMax(at=written.keep.span, keep=keep, most=most))
     source = None if written.source is None else (yield read(ev, written.source, context))
     names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
