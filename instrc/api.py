@@ -46,9 +46,9 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
     `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s.
-    `roots` and `shared` are registry folders beside those of the project; `naming` is that of the project unless given.
-    With `locked`, references mean what the project's `aug.lock` says, or are a problem.
-    `CompileError` carries all problems; warnings of a program that compiles go to the `report`, if one is given.
+    `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
+    With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
+    `CompileError` contains all problems; warnings of a program that compiles go to the `report`, if one is given.
     """
     compiled = artefacts(
         program,
@@ -128,8 +128,8 @@ def types(
 
         Path("models.py").write_text(instrc.types("reply.aug"))
 
-    The classes are models of pydantic; `lift(...).as_model(AnswerALetter)` makes an instance of one.
-    The arguments are those of `compile`.  The generator comes with the extra `types`.
+    The classes are pydantic models; `lift(...).as_model(AnswerALetter)` makes an instance of one.
+    The arguments are those of `compile`.  The generator needs the extra `types`.
     """
     compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked)
     from instrc.classes.programs import module_of  # the generator is an extra
@@ -142,7 +142,7 @@ def types(
 def check(
     *paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = (), locked: bool = False
 ) -> tuple[Problem, ...]:
-    """Return what is wrong with programs, vibes and folders of both, by file and place; no error is raised for it."""
+    """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them."""
     report = Report()
     places = arguments.paths("paths", paths)
     try:
@@ -155,7 +155,7 @@ def check(
 
 
 def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> referencing.Registry[Json]:
-    """Return the vibes that a file or a folder sees, as a registry for validators: they follow `aug:` references with it.
+    """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
 
         jsonschema.Draft202012Validator({"$ref": "aug:instructions/find-slot"}, registry=instrc.registry("programs"))
 

@@ -51,20 +51,20 @@ def run(
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
 ) -> Run:
-    """Run a program, until it ends or waits for somebody; `Run.answer` goes on.
+    """Run a program until it ends or waits for an answer; `Run.answer` continues it.
 
     `program` is a path (`.aug`, `.vibe.json`, or a compiled `.json`), the text of a program, or a compiled document.
     `input` is `prompt`, or an object of inputs by name.
-    `model` is an object with the method of `instrc.Model`, or words as for `--model`: `sample`, `scripted:FILE`; where neither it
-    nor a setting names one, answers are made up from their schemas.
+    `model` is an object with the method of `instrc.Model`, or a text as for `--model`: `sample`, `scripted:FILE`; if neither it
+    nor a setting names one, answers are generated from their schemas.
     `activities` are functions by name, functions marked with `instrc.activity`, or the JSON of processes by name; they come
-    before those of `[tool.instrc.activities]`.  `people` answers questions at once; without it the run waits.
-    `checks` look at what a step has filled in: a text says what is wrong, and the model is asked again.
-    `engine` carries the run: `memory`, in this process, kept only if a `store` is said; `durable`, in the store, by this process
-    and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
-    With an `id` the same call goes on with the run that it has begun before.
-    `requests` and `tokens` are the budget of the run.  `rehearse` makes all results of activities from their schemas.
-    `watch` is given every event as it happens.  `CompileError` carries all problems of the program, its inputs and settings.
+    before those of `[tool.instrc.activities]`.  `people` answers questions immediately; without it the run waits.
+    `checks` are functions that check the value of a step: if one returns a text (the error), the model is asked again.
+    `engine` carries out the run: `memory`, in this process, stored only if a `store` is given; `durable`, in the store, by this
+    process and, when that has ended, by any other; `temporal`, on a server.  `store` is a folder, or the URL of a database.
+    With an `id` the same call continues the run that it has begun before.
+    `requests` and `tokens` are the budget of the run.  `rehearse` generates all results of activities from their schemas.
+    `watch` is given every event as it happens.  `CompileError` contains all problems of the program, its inputs and settings.
     """
     return run_to_end(
         run_async(
@@ -107,7 +107,7 @@ async def run_async(
     shared: Iterable[str | os.PathLike[str]] = (),
     watch: Sink | None = None,
 ) -> Run:
-    """Run a program as `run` does, from code that is asynchronous; `Run.answer_async` goes on."""
+    """Run a program as `run` does, in asynchronous code; `Run.answer_async` continues it."""
     _require(model, export, id, requests, tokens, watch)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
     prepared = prepare(_program(program), export=export, roots=places, shared=further)
@@ -132,10 +132,10 @@ def rehearse(
     roots: Iterable[str | os.PathLike[str]] = (),
     shared: Iterable[str | os.PathLike[str]] = (),
 ) -> Rehearsal:
-    """Rehearse a program until each of its branches was taken, with answers, results and failures that are made up.
+    """Rehearse a program until each of its branches was taken, with generated answers, results and failures.
 
     A `Rehearsal` has `runs`, each with `choices`, `branches` and `outcome`, and the branches that it has `missed`, with reasons.
-    `input` is as for `run`; inputs that are not given are made up too.  Nothing is called, asked or kept.
+    `input` is as for `run`; inputs that are not given are generated too.  Nothing is called, asked or stored.
     """
     arguments.text_or_none("export", export)
     places, further = arguments.paths("roots", roots), arguments.paths("shared", shared)
@@ -143,7 +143,7 @@ def rehearse(
 
 
 def rehearsal(prepared: Prepared, given: Json) -> Rehearsal:
-    """Return the rehearsal of a program that is prepared; `CompileError` if what is given does not fit."""
+    """Return the rehearsal of a prepared program; `CompileError` if the input does not fit."""
     inputs: dict[str, Json] = given if isinstance(given, dict) else {} if given is None else {"prompt": given}
     wrong: list[Problem] = []
     made = made_inputs(prepared.inputs)
@@ -164,9 +164,9 @@ def find_run(
     people: People | None = None,
     watch: Sink | None = None,
 ) -> Run:
-    """Return a run that is kept, to ask how it stands, to answer or to go on; `CompileError` if there is none.
+    """Return a stored run, to read its state, to answer it or to continue it; `CompileError` if there is none.
 
-    What the run was begun with and the settings do not name is given again: `model`, `activities` and `checks`.
+    Give `model`, `activities` and `checks` again if the run was begun with them and the settings do not name them.
     """
     work = find_run_async(
         id, engine=engine, store=store, model=model, activities=activities, checks=checks, people=people, watch=watch
@@ -185,7 +185,7 @@ async def find_run_async(
     people: People | None = None,
     watch: Sink | None = None,
 ) -> Run:
-    """Return a run that is kept, as `find_run` does, from code that is asynchronous."""
+    """Return a stored run, as `find_run` does, in asynchronous code."""
     host = host_of(arguments.text("engine", engine), None if store is None else arguments.path("store", store))
     _require(model, None, id, None, None, watch)
     report = await host.show(arguments.text("id", id))

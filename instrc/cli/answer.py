@@ -32,7 +32,7 @@ def command(
     output: Output = None,
     store: Store = None,
     engine_name: EngineName = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
     """Answer a question of a run, as a person or as a system that answers later."""

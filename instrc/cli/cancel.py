@@ -10,7 +10,7 @@ from instrc.problems.problem import CompileError
 
 
 def command(run: RunId, store: Store = None, engine_name: EngineName = None, shape: ProblemShape = Format.TEXT) -> None:
-    """End a run; what it has done stays done."""
+    """End a run; steps that it has completed are not undone."""
     try:
         report = run_to_end(engine(store, engine_name, run=run).cancel(run))
     except CompileError as error:

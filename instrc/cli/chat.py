@@ -31,15 +31,15 @@ def command(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Programs or vibes; each export is a tool of the model.")],
     model: Model = None,
     engine_name: EngineName = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
-    session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Go on with this session, or begin it.")] = "chat",
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
+    session_id: Annotated[str, typer.Option("--id", metavar="SESSION", help="Continue this session, or begin it.")] = "chat",
     store: Store = None,
     locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Talk with a model: it fills in tools, fires direct calls, and starts processes, which go on alone."""
+    """Talk with a model: it fills in tools, makes direct calls, and starts processes, which then run separately."""
     from instrc.launching.engines import STORE
     from instrc.launching.sessions import offers_of, session_model
     from instrc.runtime.session import Session

@@ -25,11 +25,14 @@ def command(
         bool, typer.Option("--fix", help="First apply the fixes that are safe; `--format json` shows them all.")
     ] = False,
     dependents: Annotated[
-        bool, typer.Option("--dependents", help="Check also the programs and vibes that use these, or what git sees deleted.")
+        bool,
+        typer.Option("--dependents", help="Also check the programs and vibes that use these, or that use files deleted in git."),
     ] = False,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Check everything, whatever is known from earlier runs.")] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Check everything again, without results of earlier runs.")
+    ] = False,
 ) -> None:
-    """Tell what is wrong with programs and vibes; the exit code is 1 if anything is."""
+    """Report problems in programs and vibes; the exit code is 1 if there are errors."""
     paths = paths or []
     one_stdin(*paths)
     if not paths and not dependents:

@@ -16,7 +16,7 @@ from instrc.workspace import OptionOverrides
 
 
 class Naming(StrEnum):
-    """How the keys of steps are made."""
+    """How the keys of steps are formed."""
 
     STEP = "step"
     CAMEL = "camel"
@@ -27,23 +27,25 @@ def command(
         list[str],
         typer.Argument(metavar="FILE", help="Programs (.aug), vibes (.vibe.json), or - for a program on the standard input."),
     ],
-    emit: Annotated[Emit | None, typer.Option("--emit", help="The document to print; by default the one that fits.")] = None,
+    emit: Annotated[
+        Emit | None, typer.Option("--emit", help="The document to print; by default the one that suits the program.")
+    ] = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.KIND.json files into a folder instead.")
     ] = None,
     target: Annotated[
-        list[str] | None, typer.Option("--target", metavar="NAME", help="Fit the tool to a provider; see `instrc targets`.")
+        list[str] | None, typer.Option("--target", metavar="NAME", help="Convert the tool for a provider; see `instrc targets`.")
     ] = None,
     way_back: Annotated[
-        Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the way back, for `instrc lift`.")
+        Path | None, typer.Option("--map", metavar="FILE", help="With --target, write the reverse map for `instrc lift`.")
     ] = None,
     recursion: Annotated[
         Recursion | None, typer.Option("--recursion", help="With --target, what to do about recursive schemas.")
     ] = None,
     batch: Annotated[int, typer.Option("--batch", min=1, max=10_000, metavar="N", help="Multiply every step for N items.")] = 1,
-    naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are made.")] = None,
+    naming: Annotated[Naming | None, typer.Option("--naming", help="How the keys of steps are formed.")] = None,
     no_hints: Annotated[bool, typer.Option("--no-hints", help="Do not say in descriptions what a step reads.")] = False,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
     strip: Annotated[
         list[str] | None, typer.Option("--strip", metavar="SET", help="Leave out `thoughts`, `metrics`, `engine` or `all`.")
     ] = None,

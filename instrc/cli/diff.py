@@ -38,18 +38,18 @@ class Shape(StrEnum):
 
 def command(
     old: Annotated[str, typer.Argument(metavar="OLD", help="A vibe, a JSON Schema, a program, or aug:name:1.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The same, later.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The newer one, of the same kind.")],
     check: Annotated[bool, typer.Option("--check", help="Exit 1 unless it is certain that nothing breaks.")] = False,
     shape: Annotated[Shape, typer.Option("--format", help="How the differences are written.")] = Shape.TEXT,
     root: Roots = None,
     shared: Shared = None,
     problems: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
 ) -> None:
-    """Say what has changed between two schemas or programs, and for whom it breaks.
+    """Show what has changed between two schemas or programs, and for whom the change is breaking.
 
     Of a schema: for those who write by the old one, and for those who read by it.  Of a process also what has changed in its
-    steps, contexts and blocks, what is needed anew, and whether it breaks for those who start it and those who serve it.
-    What is certain is said; what cannot be decided is called unknown.
+    steps, contexts and blocks, new requirements, and whether it breaks for those who start it or serve it.
+    A change that cannot be decided is reported as unknown.
     """
     report = Report()
     documents: list[Json] = []

@@ -23,7 +23,7 @@ _EXTRA = re.compile(r"""extra == ['"]([\w-]+)['"]""")
 
 
 def command(root: Roots = None, shared: Shared = None) -> None:
-    """Say what is installed, which extras work, and which settings and folders of vibes count here, and why."""
+    """Show the installed version, the extras that work, and the settings and folders of vibes in use, with reasons."""
     write(f"instrc {__version__} in {Path(__file__).parent.parent}\n")
     write(f"Python {platform.python_version()} in {sys.executable}, {platform.system()} {platform.machine()}\n\n")
     for line in _extras():

@@ -11,9 +11,9 @@ from instrc.cli.terminal import tell, write
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A problem's name, as `unknown-name`.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The name of a problem, such as `unknown-name`.")] = None,
 ) -> None:
-    """Explain a problem: what it means, an example, the way out. Without a name, list all problems."""
+    """Explain a problem: its meaning, an example and a solution. Without a name, list all problems."""
     from instrc.problems import catalogue  # reads every module of problems
 
     classes = catalogue.classes()

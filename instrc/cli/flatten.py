@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A JSON Schema, or - for the standard input.")],
-    trace: Annotated[bool, typer.Option("--trace", help="Print also where each part is from.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Also print the origin of each part.")] = False,
     distribute: Annotated[
         int, typer.Option("--distribute", min=0, metavar="N", help="Fold up to N alternatives into one place.")
     ] = 0,
@@ -31,7 +31,7 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Fold allOf and references of a JSON Schema into one that accepts the same instances."""
+    """Merge allOf and references of a JSON Schema into one flat schema that accepts the same instances."""
     report = Report()
     flat: Json = None
     try:

@@ -31,11 +31,11 @@ def command(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
     name: Annotated[
-        str, typer.Option("--stdin-filename", metavar="NAME", help="What the standard input is called, and so which kind it is.")
+        str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
     ] = "",
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Give programs and vibes their one layout; their meaning, their comments and the order of keys stay."""
+    """Format programs and vibes; meaning, comments and the order of keys are kept."""
     one_stdin(*paths)
     report = Report()
     changed: dict[Path, str] = {}

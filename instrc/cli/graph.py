@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What the picture is written in."""
+    """The format of the picture."""
 
     MERMAID = "mermaid"
     DOT = "dot"
@@ -35,16 +35,16 @@ class Kind(StrEnum):
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
-    kind: Annotated[Kind, typer.Option("--format", help="What the picture is written in.")] = Kind.MERMAID,
+    kind: Annotated[Kind, typer.Option("--format", help="The format of the picture.")] = Kind.MERMAID,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
     locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: Annotated[Format, typer.Option("--problems", help="How problems are written.")] = Format.TEXT,
 ) -> None:
-    """Draw a program: steps in lanes by executor, chunks and blocks as boxes, what is read as arrows.
+    """Draw a program: steps in lanes by executor, chunks and blocks as boxes, data as arrows.
 
     html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk.
     """

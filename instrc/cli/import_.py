@@ -45,13 +45,13 @@ def command(
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write NAME.vibe.json files into a folder of vibes.")
     ] = None,
     results: Annotated[
-        Results, typer.Option("--results", help="What tools give back: left out, a property `output`, or a vibe NAME_Activity.")
+        Results, typer.Option("--results", help="The results of tools: left out, a property `output`, or a vibe NAME_Activity.")
     ] = Results.LEAVE,
-    force: Annotated[bool, typer.Option("--force", help="Replace vibes that say something else.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace vibes that have other contents.")] = False,
     strict: Strict = False,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Turn tools of other forms into vibes; what cannot be said is told with its place.
+    """Convert tools of other formats to vibes; parts that a vibe cannot express are reported with their place.
 
     openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
     """

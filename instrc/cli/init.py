@@ -19,9 +19,9 @@ def command(
     folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; by default here.")] = Path(),
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Begin a project: a program, two vibes, settings, a pre-commit hook and editor settings. Nothing is overwritten.
+    """Create a project: a program, two vibes, settings, a pre-commit hook and editor settings. Nothing is overwritten.
 
-    The table [tool.instrc] is added to a pyproject.toml that is there.
+    The table [tool.instrc] is added to an existing pyproject.toml.
     """
     files = {folder / path: text for path, text in project().items()}
     kept = [path for path in files if _may_stay(path)]

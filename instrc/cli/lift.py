@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 
 def command(
     answer: Annotated[str, typer.Argument(metavar="ANSWER", help="What the provider returned, or - for the standard input.")],
-    way_back: Annotated[str, typer.Option("--map", metavar="MAP", help="The map that belongs to what the model was shown.")],
+    way_back: Annotated[
+        str, typer.Option("--map", metavar="MAP", help="The reverse map of the payload that the model received.")
+    ],
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Bring a model's answer back, whatever envelope it is in; the exit code is 1 if it cannot be used.
+    """Convert the answer of a model back, in any envelope; the exit code is 1 if it cannot be used.
 
     ANSWER is a response, its message, one call, bare arguments, or the pieces of a stream
     (JSON, JSON Lines, server-sent events).
-    Calls that open models wrote into their text are found for targets whose servers leave them there.
+    Calls that open models wrote into their text are found for targets whose servers do not parse them.
 
-    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `mended` names what was repaired
+    `status` in the output is ok, invalid, ambiguous, refused, cut, empty, malformed or failed; `mended` lists what was repaired
     (`instrc explain invalid-answer`).
     """
     one_stdin(answer, way_back)

@@ -22,14 +22,14 @@ def command(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="[PATH]", help="Programs, vibes and folders; by default here.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock is not what it would be.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if the lock is out of date.")] = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Write aug.lock: version and digest of each vibe that programs and vibes refer to.
 
-    It stands beside the pyproject.toml of the project. `instrc compile --locked` takes exactly these vibes.
+    The file is next to the pyproject.toml of the project. `instrc compile --locked` uses exactly these vibes.
     """
     report = Report()
     try:

@@ -30,16 +30,18 @@ def command(
         int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="Serve streamable HTTP at this port instead.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="With --http, the address to listen at.")] = "127.0.0.1",
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Who fills in the chunks of processes.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks of processes.")
+    ] = None,
     engine_name: EngineName = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
     store: Store = None,
     locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Serve tools, and processes that are started and asked about, to an MCP client over standard input and output."""
+    """Serve tools and processes to an MCP client over standard input and output."""
     from instrc.launching.preparing import prepare
 
     try:

@@ -26,13 +26,13 @@ class Kind(StrEnum):
 
 def command(
     kind: Annotated[Kind, typer.Argument(metavar="KIND", help="instruction, mixin or process.")],
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As FindSlot, Send_Activity or mail/FindSlot.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="For example FindSlot, Send_Activity or mail/FindSlot.")],
     root: Annotated[
         Path | None, typer.Option("--root", metavar="DIR", help="The folder of vibes; by default the first of the project.")
     ] = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Begin an instruction or a mixin (a vibe) or a process (a program); nothing is overwritten."""
+    """Create an instruction or a mixin (a vibe) or a process (a program); nothing is overwritten."""
     try:
         roots = read_settings(Path()).roots if root is None else (root,)
     except CompileError as error:

@@ -13,11 +13,12 @@ Roots: TypeAlias = Annotated[
     list[str] | None, typer.Option("--root", metavar="DIR", help="A folder of vibes; before those of the project. Repeatable.")
 ]
 Shared: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, behind the workspace. Repeatable.")
+    list[str] | None,
+    typer.Option("--shared", metavar="DIR", help="A shared folder of vibes, after those of the project. Repeatable."),
 ]
 ProblemFormat: TypeAlias = Annotated[Format, typer.Option("--format", help="How problems are written.")]
-Locked: TypeAlias = Annotated[bool, typer.Option("--locked", help="Take the vibes of aug.lock, or none; see `instrc lock`.")]
-Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Take warnings for errors.")]
+Locked: TypeAlias = Annotated[bool, typer.Option("--locked", help="Use only the vibes in aug.lock; see `instrc lock`.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")]
 
 
 def one_stdin(*paths: str) -> None:

@@ -33,7 +33,7 @@ group = typer.Typer(
 
 ToolsFile = Annotated[
     str,
-    typer.Option("--tools", metavar="TOOLS", help="The tools by name, as they stand in a process; or a tool file of TaskBench."),
+    typer.Option("--tools", metavar="TOOLS", help="The tools by name, as in a process; or a tool file of TaskBench."),
 ]
 BenchFile = Annotated[str, typer.Option("--tools", metavar="TOOLS", help="A tool file of TaskBench.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")]
@@ -63,7 +63,7 @@ def check(
     tools: ToolsFile,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Say what is wrong with plans; the exit code is 1 if anything is."""
+    """Report problems in plans; the exit code is 1 if there are errors."""
     one_stdin(plan, tools)
     report = Report()
     given, known = _read(plan, report), read_json(tools, report)
@@ -87,12 +87,12 @@ def import_(
     records: Annotated[str, typer.Argument(metavar="RECORDS", help="Records of TaskBench, as JSON or JSON Lines; or -.")],
     tools: BenchFile,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Read known mistakes as what they most likely mean, and list that.")
+        bool, typer.Option("--repair", help="Repair known mistakes by their most likely meaning, and list them.")
     ] = False,
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Turn records of TaskBench into plans: one as it is, several as one `{id, plan}` a line."""
+    """Turn records of TaskBench into plans: one plan alone, several as one `{id, plan}` per line."""
     one_stdin(records, tools)
     report = Report()
     given, bench = _read(records, report), _read_bench(tools, report)
@@ -137,14 +137,14 @@ def export(
 
 @group.command()
 def score(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Records of TaskBench that are right, as JSON or JSON Lines.")],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Correct records of TaskBench, as JSON or JSON Lines.")],
     predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="Records of a model for the same ids; or -.")],
     tools: BenchFile,
     view: Annotated[View, typer.Option("--as", help="How the scores are shown.")] = View.TABLE,
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Compare plans with what is right: n-F1, e-F1, t-F1, v-F1, NED; overall, by shape, by number of tasks."""
+    """Compare plans with correct plans: n-F1, e-F1, t-F1, v-F1, NED; overall, by shape, by number of tasks."""
     one_stdin(gold, predictions, tools)
     report = Report()
     right, said, bench = _read(gold, report), _read(predictions, report), _read_bench(tools, report)
@@ -174,7 +174,7 @@ def sample(
     output: Output = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Make up sound plans over the tools, one a line."""
+    """Generate valid plans for the tools, one per line."""
     report = Report()
     bench = _read_bench(tools, report)
     text = ""

@@ -30,22 +30,22 @@ _PAUSE = 0.4
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
-    target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="As a provider takes it.")] = None,
+    target: Annotated[str | None, typer.Option("--target", metavar="NAME", help="Show what this provider receives.")] = None,
     given: Annotated[str, typer.Option("--input", metavar="TEXT", help="The request.")] = REQUEST,
     full: Annotated[bool, typer.Option("--full", help="Show the schema as the JSON that is sent.")] = False,
     tokenizer: Annotated[
-        str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, as o200k_base.")
+        str | None, typer.Option("--tokenizer", metavar="NAME", help="Count with an encoding of tiktoken, such as o200k_base.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever a file changes.")] = False,
-    sketch: Annotated[bool, typer.Option("--sketch", help="Let unknown instructions be open placeholders.")] = False,
+    sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
     locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Show what the model receives: messages, schema in order, tokens, and what the engine keeps back.
+    """Show what the model receives: messages, schema in order, tokens, and what only the engine reads.
 
-    Answers and results are made from the schemas; no key is needed and nothing is sent.
+    Answers and results are generated from the schemas; no key is needed and nothing is sent.
     """
     while True:
         report = Report()

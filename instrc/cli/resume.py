@@ -16,10 +16,10 @@ def command(
     run: RunId,
     store: Store = None,
     engine_name: EngineName = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Go on with a run that was interrupted, or whose timers have ended meanwhile."""
+    """Continue a run that was interrupted, or whose timers have ended."""
     try:
         with Watcher(quiet=quiet) as sink:
             report = run_to_end(engine(store, engine_name, run=run, watch=sink).resume(run))

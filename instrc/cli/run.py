@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from instrc.runtime.interpreter.commands import UserCommand
 
 Model = Annotated[
-    str | None, typer.Option("--model", metavar="MODEL", help="Who fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME.")
+    str | None,
+    typer.Option("--model", metavar="MODEL", help="The model that fills in the chunks: sample, scripted:FILE, or PROVIDER:NAME."),
 ]
 
 EveryBranch = Annotated[
@@ -60,17 +61,17 @@ def command(
     model: Model = None,
     engine_name: EngineName = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="Which of several programs in the file.")] = None,
-    rehearse: Annotated[bool, typer.Option("--rehearse", help="Make the results of activities from their schemas.")] = False,
+    rehearse: Annotated[bool, typer.Option("--rehearse", help="Generate the results of activities from their schemas.")] = False,
     every_branch: EveryBranch = False,
     ask: Annotated[bool, typer.Option("--ask", help="Ask questions to people in this terminal.")] = False,
-    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; made up unless given.")] = None,
+    run_id: Annotated[str | None, typer.Option("--id", metavar="RUN", help="The id of the run; generated unless given.")] = None,
     requests: Annotated[int | None, typer.Option("--requests", min=0, help="How often models may be asked.")] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
     items: Items = None,
     batch: Batch = 1,
     concurrency: Concurrency = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     output: Output = None,
     store: Store = None,
     locked: Locked = False,

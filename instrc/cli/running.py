@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 Store: TypeAlias = Annotated[
-    Path | None, typer.Option("--store", metavar="DIR", help="The folder that runs are kept in; .instrc unless said otherwise.")
+    Path | None, typer.Option("--store", metavar="DIR", help="The folder of the runs; .instrc by default.")
 ]
 EngineName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--engine", metavar="NAME", help="What carries the run: durable (usual where installed), memory, temporal."),
+    typer.Option("--engine", metavar="NAME", help="The engine of the run: durable (the default if installed), memory, temporal."),
 ]
 Output: TypeAlias = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to a file instead.")

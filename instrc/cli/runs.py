@@ -20,7 +20,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each run.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """List the runs that are kept, the latest first."""
+    """List the runs in the store, the latest first."""
     try:
         reports = run_to_end(engine(store, engine_name).runs())
         if engine_name is None:  # items that wait are kept beside the runs of the usual engine

@@ -17,10 +17,12 @@ def command(
     run: RunId,
     store: Store = None,
     engine_name: EngineName = None,
-    record: Annotated[bool, typer.Option("--record", help="With all that is recorded, in the shape of the process.")] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Also show everything that is recorded, in the shape of the process.")
+    ] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Show how a run stands: its outcome, or what it waits for."""
+    """Show the state of a run: its outcome, or what it waits for."""
     try:
         report = run_to_end(engine(store, engine_name, run=run).show(run))
     except CompileError as error:

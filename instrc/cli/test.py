@@ -30,13 +30,13 @@ def command(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="[PATH]", help="Programs, files of cases, folders; by default here.")
     ] = None,
-    chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file has this in it.")] = "",
-    update: Annotated[bool, typer.Option("--update", help="Write what comes out into the cases.")] = False,
+    chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file contains this text.")] = "",
+    update: Annotated[bool, typer.Option("--update", help="Write the actual results into the cases.")] = False,
     locked: Locked = False,
     root: Roots = None,
     shared: Shared = None,
 ) -> None:
-    """Carry out the cases in NAME.cases.md beside NAME.aug: answers and whole runs; exit 5 if there are none.
+    """Run the test cases in NAME.cases.md next to NAME.aug: answers and whole runs; exit 5 if there are none.
 
     `instrc/testing.py` and the examples show how a case is written.
     """

@@ -37,7 +37,7 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
 ) -> None:
-    """Show what has happened in a run: what was sent, what came back, thoughts, metrics, retries."""
+    """Show what has happened in a run: requests, answers, thoughts, metrics, retries."""
     try:
         kept = engine(store, engine_name, run=run)
         report = run_to_end(kept.show(run))

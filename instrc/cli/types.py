@@ -26,9 +26,9 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Write typed classes of Python: what a model fills in, its steps, its results.
+    """Write typed Python classes for what a model fills in, for its steps and its results.
 
-    They are models of pydantic, for `lift(...).as_model(CLASS)`; needs the extra `types`.
+    They are pydantic models for `lift(...).as_model(CLASS)`; needs the extra `types`.
     """
     one_stdin(*files)
     report = Report()

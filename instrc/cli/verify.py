@@ -34,7 +34,7 @@ def command(
     shared: Shared = None,
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
-    """Ask the grammar engines that are installed, and our own rules, whether a target takes a tool and keeps its order."""
+    """Check with the installed grammar engines and our own rules that a target accepts a tool and keeps its order."""
     one_stdin(file)
     report = Report()
     results: list[Json] = []

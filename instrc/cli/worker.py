@@ -26,10 +26,10 @@ def command(
     store: Store = None,
     engine_name: EngineName = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show nothing on the way.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     shape: ProblemShape = Format.TEXT,
 ) -> None:
-    """Carry the runs of a store or a Temporal task queue, those that were interrupted as well, until SIGTERM or Ctrl-C."""
+    """Carry out the runs of a store or a Temporal task queue, also interrupted runs, until SIGTERM or Ctrl-C."""
     from instrc.runtime import engine as engines
 
     try:
