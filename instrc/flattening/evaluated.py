@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 
@@ -45,7 +45,7 @@ _POSSIBLE = ("if", "then", "else")
 
 
 def evaluated(
-    store: SchemaStore, node: Json, scope: Scope, *, skip_own: bool = True, conjunct: bool = False
+    store: SchemaStore, schema: JsonObject, scope: Scope, *, skip_own: bool = True, conjunct: bool = False
 ) -> tuple[Evaluated, Evaluated]:
     """Return what is certainly and what is possibly looked at by a schema.
 
@@ -53,9 +53,9 @@ def evaluated(
     and only what matters to them is looked for.  With `conjunct` the schema's `allOf` and references are left out.
     """
     certain, possible = Evaluated(), Evaluated()
-    properties = not skip_own or "unevaluatedProperties" in node
-    items = not skip_own or "unevaluatedItems" in node
-    stack: list[tuple[Json, Scope, Evaluated, bool]] = [(node, scope, certain, skip_own)]
+    properties = not skip_own or "unevaluatedProperties" in schema
+    items = not skip_own or "unevaluatedItems" in schema
+    stack: list[tuple[Json, Scope, Evaluated, bool]] = [(schema, scope, certain, skip_own)]
     seen: set[tuple[int, int, bool]] = set()
     while stack:
         node, scope, into, own = stack.pop()

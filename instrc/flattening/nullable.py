@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_array
 
 _SILENT_ON_NULL = frozenset(
     [
@@ -66,10 +66,10 @@ def nullable(schema: Json) -> Json:
     made: dict[str, Json] = {}
     for keyword, value in schema.items():
         if keyword == "type":
-            types = [value] if isinstance(value, str) else list(value)
+            types: list[Json] = [value] if isinstance(value, str) else as_array(value)
             made[keyword] = types if "null" in types else [*types, "null"]
         elif keyword == "enum":
-            made[keyword] = value if None in value else [*value, None]
+            made[keyword] = value if None in as_array(value) else [*as_array(value), None]
         elif keyword == "const" and value is not None:
             made["enum"] = [value, None]
         else:
