@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from instrc.jsonvalue import AnyJson as Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
+from instrc.python_docstrings import share_docstring
 
 
 class Described(NamedTuple):
@@ -42,7 +43,11 @@ def described(value: Any) -> Described | None:
         message = f"pydantic cannot describe {getattr(value, '__name__', value)!r}: {error}"
         raise TypeError(message) from error
     text = inspect.getdoc(value) if inspect.isroutine(value) else schema.get("description")
-    return Described(getattr(value, "__name__", None), schema, text if isinstance(text, str) else None)
+    if not isinstance(text, str):
+        text = None
+    elif inspect.isroutine(value) and isinstance(schema, dict):
+        text, schema = share_docstring(text, schema)
+    return Described(getattr(value, "__name__", None), schema, text or None)
 
 
 def schema_of(value: Any) -> Any:

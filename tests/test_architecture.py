@@ -14,7 +14,7 @@ FLOORS: dict[str, int] = {
     for floor, parts in enumerate(
         [
             ["arguments", "arriving", "limits", "source", "json", "naming", "regular", "resources", "tomltext", "version"],
-            ["problems"],
+            ["problems", "python_docstrings"],
             ["ir", "python_types", "python_values"],
             ["schema"],
             ["flattening", "syntax", "vibes"],
