@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from instrc.ir.children import subjects
 from instrc.ir.surface import (
     Access,
     Annotated,
@@ -32,7 +33,6 @@ from instrc.ir.surface import (
     Try,
     Uri,
     When,
-    subjects,
 )
 from instrc.ir.surface import Literal as Constant
 from instrc.source import Span

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from instrc.ir.surface import Expression, Input, Pipe, Program, children
+from instrc.ir.children import children
+from instrc.ir.surface import Expression, Input, Pipe, Program
 from instrc.problems.problem import Problem
 from instrc.source import Span
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from instrc import problems
+from instrc.ir.children import bodies
 from instrc.ir.surface import (
     Annotated,
     Anonymous,
@@ -30,7 +31,6 @@ from instrc.ir.surface import (
     Try,
     Uri,
     When,
-    bodies,
 )
 from instrc.jsontext import loads
 from instrc.problems.problem import Problem

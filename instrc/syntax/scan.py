@@ -17,7 +17,7 @@ from instrc.problems.text import HashComment, MarkdownFence, StrayCharacter, Unc
 from instrc.problems.words import BadName, BadNumber
 from instrc.source import Source, Span
 from instrc.syntax.tables import END, Tables
-from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
+from instrc.syntax.tokens import MOST_REPORTED, Token, is_name, why_no_number
 
 _FOREIGN = re.compile(
     r"(?P<COMPARISON>===?|!==?|:=)|(?P<ARROW>=>|->|<-|\|>|>>|[→⇒➔➜⟶⟹])|"
@@ -283,20 +283,6 @@ class Scanner:
             self.problems.append(BadName(at=at, written=run))
             self._take("NAME", start, end, f"_{digits}")
             return end
-        if run.startswith("+"):
-            reason = "has a `+` before it"
-        elif re.match(r"0[xXbBoO]", digits):
-            reason = "is not decimal"
-        elif "_" in digits:
-            reason = "has a `_` in it"
-        elif re.match(r"0\d", digits):
-            reason = "begins with a zero"
-        elif digits.startswith("."):
-            reason = "has no digit before its point"
-        elif digits.count(".") > 1:
-            reason = "has two points"
-        else:
-            reason = "is not finished"
-        self.problems.append(BadNumber(at=at, reason=reason))
+        self.problems.append(BadNumber(at=at, reason=why_no_number(run)))
         self._take("NUMBER", start, end, "0")
         return end

@@ -101,3 +101,21 @@ def number_value(source: Source, token: Token, problems: list[Problem]) -> int |
         problems.append(BadNumber(at=source.span(token.start, token.end), reason="is larger than a number can be here"))
         return 0
     return value
+
+
+def why_no_number(run: str) -> str:
+    """Say what is wrong with characters that look like a number."""
+    digits = run.lstrip("+-")
+    if run.startswith("+"):
+        return "has a `+` before it"
+    if re.match(r"0[xXbBoO]", digits):
+        return "is not decimal"
+    if "_" in digits:
+        return "has a `_` in it"
+    if re.match(r"0\d", digits):
+        return "begins with a zero"
+    if digits.startswith("."):
+        return "has no digit before its point"
+    if digits.count(".") > 1:
+        return "has two points"
+    return "is not finished"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 from instrc.ir import surface
+from instrc.ir.children import bodies, children
 from instrc.ir.fusion import Among, Application, Argument, Filling, Fusion, Group, Instruction, Planned, Slot, StepObject, Unit
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
@@ -24,7 +25,6 @@ from instrc.ir.surface import (
     Object,
     Pipe,
     Uri,
-    children,
 )
 from instrc.ir.surface import Argument as Written
 from instrc.jsontext import dumps
@@ -191,7 +191,7 @@ class Identities:
                         found.append(("is", self.json(value.value)))
                     case surface.Matches(_, schema):
                         found.append(("matches", self.json(schema)))
-        for body in surface.bodies(block):
+        for body in bodies(block):
             found.append(tuple(each.name.text if isinstance(each, surface.Binding) else None for each in body.statements))
         return found
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from instrc import problems
+from instrc.ir.children import children, subjects
 from instrc.ir.surface import (
     Binding,
     Body,
@@ -22,8 +23,6 @@ from instrc.ir.surface import (
     Repeat,
     Try,
     When,
-    children,
-    subjects,
 )
 from instrc.problems.report import Report
 from instrc.source import Span
