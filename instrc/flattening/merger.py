@@ -6,13 +6,10 @@ What has no exact law goes into further branches, which end up in a residual `al
 
 from __future__ import annotations
 
-from itertools import product
-
 from instrc.flattening import groups
 from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_contradiction
-from instrc.flattening.evaluated import marks_nothing
-from instrc.flattening.reconciling import Reconciling
+from instrc.flattening.set_apart import SetApart
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits import REMEMBERED_LISTS
 from instrc.schema.laws import (
@@ -26,13 +23,12 @@ from instrc.schema.laws import (
     unique,
 )
 from instrc.schema.vocabulary import JOINS, LAWS
-from instrc.schema.walk import TRIVIAL
 
 _FOLLOWERS = frozenset({"then", "else", "minContains", "maxContains"})
 """Keywords that mean something beside their leader only: `if`, `contains`."""
 
 
-class Merger(Reconciling):
+class Merger(SetApart):
     """The merging of one conjunction."""
 
     def merge(self) -> bool:
@@ -192,37 +188,6 @@ class Merger(Reconciling):
         for name, terms in by_name.items():
             self.place_child(together, name, terms)
 
-    def set_apart(self, keyword: str, places: list[int]) -> None:
-        """Keep the first occurrence of a keyword here and each further one in a branch of its own."""
-        for number, place in enumerate(places):
-            container = self.out
-            if number:
-                container = {}
-                self.todo.apart.setdefault(keyword, []).append(container)
-            self.carry(container, keyword, self.conjuncts[place])
-
-    def alternatives(self, keyword: str, places: list[int]) -> None:
-        """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
-        limit = self.run.options.distribute
-        lists = [self.conjuncts[place].view[keyword] for place in places]
-        if keyword == "anyOf" and limit and len(places) > 1 and all(value.__class__ is list for value in lists):
-            size = 1
-            for value in lists:
-                size *= len(value)
-            if size <= limit:
-                self.todo.shares = True
-                pairs = [
-                    [(schema, self.conjuncts[place].scope) for schema in value]
-                    for place, value in zip(places, lists, strict=True)
-                ]
-                branches: list[Json] = []
-                for chosen in product(*pairs):
-                    branches.append(None)
-                    self.place_child(branches, len(branches) - 1, list(chosen))
-                self.out[keyword] = branches
-                return
-        self.set_apart(keyword, places)
-
     def negations(self, keyword: str, places: list[int]) -> None:
         """Take negations together: neither A nor B is not any of A and B."""
         if len(places) == 1:
@@ -237,42 +202,6 @@ class Merger(Reconciling):
                 self.place_child(branches, len(branches) - 1, [(schema, scope)])
         self.out[keyword] = {"anyOf": branches}
         self.todo.new_not = True
-
-    def conditions(self, _keyword: str, places: list[int]) -> None:
-        """Keep each `if` with its own `then` and `else`; one without both says nothing."""
-        container: dict[str, Json] = self.out
-        for place in places:
-            conjunct = self.conjuncts[place]
-            follow = [word for word in ("then", "else") if word in conjunct.view and conjunct.view[word] not in TRIVIAL]
-            seen = self.watched_properties or self.watched_items
-            if not follow and (not seen or marks_nothing(conjunct.view["if"])):
-                continue
-            for word in conjunct.view:
-                if word == "if" or word in {"then", "else"}:
-                    self.place_child(container, word, [(conjunct.view[word], conjunct.scope)])
-            container = {}
-            self.todo.apart.setdefault("if", []).append(container)
-        if "if" in self.todo.apart:
-            self.todo.apart["if"].pop()
-
-    def contains(self, _keyword: str, places: list[int]) -> None:
-        """Keep each `contains` with its own bounds; one that may be absent says nothing."""
-        container: dict[str, Json] = self.out
-        for place in places:
-            conjunct = self.conjuncts[place]
-            view = conjunct.view
-            least = view.get("minContains")
-            if least == 0 and least is not False and "maxContains" not in view and not self.watched_items:
-                continue
-            for word in view:
-                if word == "contains":
-                    self.place_child(container, word, [(view[word], conjunct.scope)])
-                elif word in {"minContains", "maxContains"}:
-                    container[word] = view[word]
-            container = {}
-            self.todo.apart.setdefault("contains", []).append(container)
-        if "contains" in self.todo.apart:
-            self.todo.apart["contains"].pop()
 
     def content(self, keyword: str, _places: list[int]) -> None:
         """Take what is said about encoded content, once, from the last place that says any of it."""
