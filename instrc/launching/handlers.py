@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, as_object
 from instrc.launching.preparing import Prepared, process_at
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest

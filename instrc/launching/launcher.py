@@ -10,7 +10,7 @@ from secrets import token_hex
 from instrc import problems
 from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.launching.handlers import unregistered
 from instrc.launching.preparing import Prepared
 from instrc.problems.problem import CompileError, Problem

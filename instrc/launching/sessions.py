@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.launching.equipping import how_of
 from instrc.launching.handlers import all_activities
 from instrc.launching.launcher import Launcher, new_id
