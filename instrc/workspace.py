@@ -143,7 +143,7 @@ class Workspace:
             raise
         review(vibe, registry, report, self._surroundings.settings(place).keywords)
         if not path.endswith(".vibe.json"):
-            report.add(problems.suspicious.UnfindableVibe(at=vibe.source.whole(), file=place.name))
+            report.add(problems.found_files.UnfindableVibe(at=vibe.source.whole(), file=place.name))
 
     def _read(self, path: str, place: Path | None, report: Report) -> Source | None:
         from instrc.syntax.intake import MAX_BYTES, take_in

@@ -48,7 +48,7 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
     versions = registry.versions_beside(vibe)
     if len(versions) < 2 or versions[0]:
         return
-    from instrc.problems.suspicious import HiddenVersion  # only where there is one
+    from instrc.problems.found_files import HiddenVersion  # only where there is one
 
     evergreen = evergreen_of(vibe.uri)
     for version in versions[1:]:

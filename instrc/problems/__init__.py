@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from instrc.problems import (
         answers,
+        bindings,
         blocks,
         calls,
         conditions,
         files,
         flow,
+        found_files,
         habits,
         imported,
         importing,
@@ -54,11 +56,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "answers",
+    "bindings",
     "blocks",
     "calls",
     "conditions",
     "files",
     "flow",
+    "found_files",
     "habits",
     "imported",
     "importing",

@@ -67,11 +67,11 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
         read |= looked_up
         if explicit and export.name is None:
             if shared := sorted(earlier & looked_up & values):
-                mine.add(problems.names.SeparatePrograms(at=export.expression.span, shared=shared[0]))
+                mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=shared[0]))
             earlier |= looked_up
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
-        mine.add(problems.names.UnusedBinding(at=unused.name.span, word=unused.name.text))
+        mine.add(problems.bindings.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
     for binding in bindings:  # what no export needs is read for its mistakes
         if binding.name.text not in needed and binding.name.text not in read:
@@ -82,7 +82,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
                 run(evaluation.value(binding.name, EvaluationContext(root, placing=True, exported=True)))
             read |= evaluation.read
     if not exports and not mine.failed:
-        mine.add(problems.names.NothingExported(at=program.source.whole()))
+        mine.add(problems.bindings.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
     return _name_graphs([graph for graph in graphs if graph is not None], stem)
 

@@ -143,10 +143,12 @@ class Evaluation:
         opened = list(self._open)
         cycle = opened[opened.index(found.key) :]
         words = tuple(self._open[key].binding.name.text for key in cycle)
-        known = [set(problem.words) for problem in self.report.problems if isinstance(problem, problems.names.RecursiveBinding)]
+        known = [
+            set(problem.words) for problem in self.report.problems if isinstance(problem, problems.bindings.RecursiveBinding)
+        ]
         if set(words) not in known:
             places = tuple(self._open[key].binding.name.span for key in cycle)
-            self.report.add(problems.names.RecursiveBinding(at=name.span, words=words, places=places))
+            self.report.add(problems.bindings.RecursiveBinding(at=name.span, words=words, places=places))
 
     def braces(self, context: EvaluationContext, *names: Hashable) -> int:
         """Return the number of braces at a place: of those under a name, or of those of an expression."""

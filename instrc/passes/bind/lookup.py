@@ -40,7 +40,7 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | 
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
-            ev.report.add(problems.suspicious.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
+            ev.report.add(problems.found_files.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
         return find_vibe(ev, Uri(found[0], name.span), scope)
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))

@@ -1,0 +1,163 @@
+"""Problems with what a program binds and exports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from instrc.problems.problem import Label, Problem, Severity
+from instrc.source import Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecursiveBinding(Problem):
+    """The definition of a local name uses that name.
+
+    A program is a chain of steps, and each reads results of earlier steps; no step can wait for its own result.
+
+    ```aug letter.aug
+    const draft = Improve(notes);
+    const notes = Improve(draft);
+    draft
+    ```
+
+    ```json schemas/improve.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    To repeat a step until it is good, write `repeat { … } until PATH max 5`.
+    """
+
+    name: ClassVar[str] = "recursive-binding"
+
+    words: tuple[str, ...]
+    places: tuple[Span, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "a name is defined by itself: " + " needs ".join(f"`{word}`" for word in (*self.words, self.words[0]))
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        alone = self.at is not None and self.at.source.text[: self.at.start].rstrip().endswith("=")
+        if alone and len(self.words) == 1:  # `const Draft = Draft`
+            return "choose another name for it, or name the instruction by its `aug:` reference"
+        return "to repeat a step until it is good, write `repeat { … } until PATH max 5`"
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """Other places that belong to the problem."""
+        return tuple(Label(place, f"`{word}` is defined here") for word, place in zip(self.words, self.places, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedBinding(Problem):
+    """Nothing uses a local name or an input.
+
+    If a file has an export, a name that no expression uses does not change its output.
+
+    ```aug letter.aug
+    const tone = Tone(prompt);
+    tool letter = Draft(prompt);
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/tone.vibe.json
+    { "type": "object", "properties": { "tone": { "type": "string" } } }
+    ```
+
+    Use it or remove it.
+    """
+
+    name: ClassVar[str] = "unused-binding"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` is not used"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "use it, remove it, or export it with `tool`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeparatePrograms(Problem):
+    """Two separate expressions of a file read the same result, as if they were carried out one after the other.
+
+    Outside of blocks, every separate expression is its own program.
+    Each is compiled and run separately, and repeats the steps that it reads.
+
+    ```aug letter.aug
+    const letter = Draft(prompt);
+    Send_Activity(letter);
+    File_Activity(letter)
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    ```json schemas/send_Activity.vibe.json
+    { "type": "object", "properties": { "id": { "type": "string" } } }
+    ```
+
+    ```json schemas/file_Activity.vibe.json
+    { "type": "object", "properties": { "id": { "type": "string" } } }
+    ```
+
+    For one program that carries out both, write `do { Send_Activity(letter); File_Activity(letter) }`.
+    For two programs, write `tool send = …` and `tool file = …`.
+    """
+
+    name: ClassVar[str] = "separate-programs"
+    severity: ClassVar[Severity] = "warning"
+
+    shared: str
+    """A name that both read."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"this is a separate program: it repeats `{self.shared}`, but not the expression before it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `do { …; … }` around the steps of one program, or `tool NAME = …` before each program"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingExported(Problem):
+    """A file exports nothing.
+
+    Every `tool NAME = …` and every separate expression becomes an artefact; if there are none,
+    the local names that no other expression uses become artefacts.
+
+    ```aug letter.aug
+    input topic
+    ```
+
+    Write an expression: `"Write a letter" | Draft`.
+    """
+
+    name: ClassVar[str] = "nothing-exported"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "there is nothing to compile in this file"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write an expression, as in `"Write a letter" | Draft`'
