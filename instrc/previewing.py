@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from instrc.compiler import process_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.chunk_json import write_step
-from instrc.ir.flow import Chunk, Step
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.v1.views import bare

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from instrc.comparing.pairs import Outline, Pairs, PlacedBlock, PlacedStep
-from instrc.ir.flow import Block, Condition, Each, Repeat, Step, When, bodies_of
+from instrc.ir.flow import Block, Condition, Each, Repeat, When, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant, Listed, Named, Read, Value, reads_of
+from instrc.ir.steps import Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.schema.walk import rebuild, refers, walk

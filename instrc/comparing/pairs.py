@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from instrc.ir.chunk_json import write_step
-from instrc.ir.flow import Block, Body, Chunk, Context, Executor, Step, bodies_of
+from instrc.ir.flow import Block, Body, Context, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Read
+from instrc.ir.steps import Chunk, Executor, Step
 from instrc.jsontext import dumps
 
 _NUMBER = re.compile(r"\bstep\d+_")

@@ -24,9 +24,10 @@ from instrc.comparing.facts import (
 )
 from instrc.comparing.pairs import Pairs, PlacedStep, ascending, pair
 from instrc.comparing.schemas import Verdict, accepts, compare
-from instrc.ir.flow import Block, Step
+from instrc.ir.flow import Block
 from instrc.ir.process import Process
 from instrc.ir.reads import Value
+from instrc.ir.steps import Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import equal
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from instrc.ir.chunk_json import write_chunk, write_step
-from instrc.ir.flow import Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
+from instrc.ir.flow import Body, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.picture import Box, Line, Node, Picture, Section
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, Value, reads_of
+from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from instrc.emit.parts import beside_property
 from instrc.emit.paths import Paths
-from instrc.ir.flow import Engine
 from instrc.ir.fusion import Planned, Tool
 from instrc.ir.graph import NO_TIMING, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.reads import Listed, Named, Read, written_value
+from instrc.ir.steps import Engine
 from instrc.jsonvalue import Json
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside
-from instrc.ir.flow import Engine
+from instrc.ir.steps import Engine
 from instrc.jsonvalue import AnyJson as Json
 
 _ABOUT_OBJECTS = {"type", "title", "description"}

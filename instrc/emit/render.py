@@ -11,14 +11,15 @@ from instrc.emit.engines import Engines
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.nullable import nullable
-from instrc.ir import flow
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
-from instrc.ir.flow import NO_ENGINE, Engine
 from instrc.ir.fusion import Group, StepObject, Unit
 from instrc.ir.graph import Executor, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Listed, Read
+from instrc.ir.steps import NO_ENGINE, Engine
+from instrc.ir.steps import Chunk as ProcessChunk
+from instrc.ir.steps import Step as ProcessStep
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.planned import choices_of
 
@@ -134,7 +135,7 @@ class Renderer:
         schema, engine = self._step(number, item, answer=answer)
         return beside(self.engines.with_choices(number, schema, item), engine) if self.part == "process" else schema
 
-    def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> flow.Chunk:
+    def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> ProcessChunk:
         """Return a chunk of a process."""
         executor: Executor = chunk.executor  # type: ignore[assignment]  # a chunk of one executor
         if chunk.annotations or not all(isinstance(unit, int) for unit in chunk.units):
@@ -142,15 +143,15 @@ class Renderer:
             return read_chunk(name, executor, schema, definition, self._resolved)
         self._make_inner(chunk.units, item)
         made = Container({}, [], [])
-        steps: list[flow.Step] = []
+        steps: list[ProcessStep] = []
         for unit in chunk.units:
             for each in item:
                 key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
                 made.properties[key] = None
                 steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]
-        return flow.Chunk(name, executor, tuple(steps), None, definition)
+        return ProcessChunk(name, executor, tuple(steps), None, definition)
 
-    def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> flow.Step:
+    def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> ProcessStep:
         schema, engine = self._step(number, item, answer=answer)
         if (
             number in self.plan.flat.placed
@@ -159,7 +160,7 @@ class Renderer:
         ):
             whole = beside(self.engines.with_choices(number, schema, item), engine)
             return read_step(key, whole, executor, self._resolved)
-        return flow.Step(key, schema, executor, engine)
+        return ProcessStep(key, schema, executor, engine)
 
     def _resolved(self, schema: Json) -> dict[str, Json]:
         """Follow references to the definitions of this document."""

@@ -15,8 +15,9 @@ from instrc.emit.paths import suffixed
 from instrc.flattening.nullable import nullable
 from instrc.flattening.strip import strip
 from instrc.ir.artefact import Artefact, Emit
-from instrc.ir.flow import Chunk, Else, Executor
+from instrc.ir.flow import Else
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk, Executor
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake

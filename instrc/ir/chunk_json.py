@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias, TypeGuard
 
-from instrc.ir.flow import NO_ENGINE, Chunk, Engine, Executor, Loop, Slot, Step, framed
 from instrc.ir.reads import Read, value_of, written_value
+from instrc.ir.steps import NO_ENGINE, Chunk, Engine, Executor, Loop, Slot, Step, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, at
 
 Path: TypeAlias = tuple[str | int, ...]

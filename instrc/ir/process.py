@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from instrc.ir.flow import Body, Chunk, Context, walk
+from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
 from instrc.ir.process_reader import UnreadableProcessError, body_of, is_context
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
+from instrc.ir.steps import Chunk
 from instrc.jsonvalue import AnyJson as Json
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}

@@ -11,8 +11,9 @@ from typing import NamedTuple, NoReturn, TypeAlias, cast
 from msgspec.structs import replace
 
 from instrc.ir.chunk_json import DEEPEST, ROUNDS, frame_of, is_count, read_chunk, resolved
-from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Executor, Repeat, Try, When
+from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Constant, Read, Value, value_of
+from instrc.ir.steps import Executor
 from instrc.jsonvalue import AnyJson as Json
 
 LIMIT = 1000

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from instrc.ir.chunk_json import write_chunk
-from instrc.ir.flow import Body, Branch, Chunk, Condition, Context, Do, Each, Else, Repeat, Try, When, bodies_of, framed
+from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When, bodies_of
 from instrc.ir.reads import Constant, Value, written_value
+from instrc.ir.steps import Chunk, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 
 

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from secrets import token_hex
 
 from instrc import problems
-from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json
 from instrc.launching.handlers import unregistered
 from instrc.launching.preparing import Prepared

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from instrc import problems
 from instrc.ir.artefact import Artefact
-from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
 from instrc.passes.compose.planned import files_of_processes

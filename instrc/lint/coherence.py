@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import islice
 
 from instrc import problems
-from instrc.ir.flow import Chunk
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, at, pointer
 from instrc.limits import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from instrc.ir.flow import Body, Chunk, Condition, Context, Each, Else, Repeat, Step, Try, When, bodies_of
+from instrc.ir.flow import Body, Condition, Context, Each, Else, Repeat, Try, When, bodies_of
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, reads_of
+from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
 from instrc.problems.suggest import nearest
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from instrc.ir.flow import Chunk, Step
 from instrc.ir.process import Process
+from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.naming import snake

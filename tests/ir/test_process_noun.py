@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from instrc.ir.flow import Chunk, Each, Repeat, Try, When
+from instrc.ir.flow import Each, Repeat, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Constant, Listed, Named, Read, reads_of, value_of
+from instrc.ir.steps import Chunk
 from instrc.jsontext import dumps, loads
 from instrc.problems.problem import CompileError
 

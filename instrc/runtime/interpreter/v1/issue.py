@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from instrc.ir.flow import Step
+from instrc.ir.steps import Step
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.durations import seconds
 from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.flattening.strip import strip
-from instrc.ir.flow import Block, Body, Chunk, Condition, Context, Do, Each, Else, Repeat, Step, Try, When
+from instrc.ir.flow import Block, Body, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, reads_of
+from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter.v1.units import Place, Region, Source, Unit, UnitKind, reads

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from instrc.ir.flow import Block, Chunk, Condition, Each, Repeat, Step, When
+from instrc.ir.flow import Block, Condition, Each, Repeat, When
 from instrc.ir.reads import Read, Value, reads_of, value_of
+from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
 from instrc.schema.validation import Judge
 

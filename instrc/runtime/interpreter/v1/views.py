@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from instrc.flattening.strip import strip
-from instrc.ir.flow import Chunk, Step
+from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import AnyJson as Json
 
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
