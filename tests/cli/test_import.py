@@ -71,7 +71,7 @@ def test_another_spelling_of_a_name_is_in_the_way_even_of_force(instrc: Instrc, 
     for options in ([], ["--force"]):
         run = instrc("import", "openai", "tools.json", "-o", "out", *options)
         assert run.code == 1
-        assert "spelled in another way" in run.err
+        assert "spelled differently" in run.err
         assert len(list((folder / "out").iterdir())) == 1
 
 
