@@ -21,6 +21,8 @@ def test_nothing_to_complain_about(command: list[str]) -> None:
 
 LONGEST_FUNCTION = 60
 """Lines; what is longer hides its idea."""
+LONGEST_FILE = 300
+"""Lines; what is longer has two ideas."""
 FILES = sorted((ROOT / "instrc").rglob("*.py"))
 
 
@@ -32,6 +34,11 @@ def test_no_function_is_long() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
     ]
     assert [each for each in functions if each[0] > LONGEST_FUNCTION] == []
+
+
+def test_no_file_is_long() -> None:
+    lengths = [(len(file.read_text(encoding="utf-8").splitlines()), str(file.relative_to(ROOT))) for file in FILES]
+    assert [each for each in lengths if each[0] > LONGEST_FILE] == []
 
 
 ANY_IN_PARTS = json.loads((ROOT / "tests" / "data" / "any.json").read_text(encoding="utf-8"))
