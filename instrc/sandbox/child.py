@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from instrc.jsonvalue import Json, as_object, as_text
 from instrc.sandbox.arguments import Arguments
 from instrc.sandbox.guard import forbid, limit_memory
+from instrc.sandbox.names import Names
 from instrc.sandbox.observation import Limits, limits_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def _executor(limits: Limits, schemas: dict[str, Json], pipe: _Pipe) -> LocalPyt
     )
     tools = {name: _tool(name, schema, pipe) for name, schema in schemas.items()}
     executor.send_tools({"final_answer": final_answer, **tools})
+    taken = frozenset({"final_answer", *tools})
+    executor.state, executor.custom_tools = Names(executor.state, taken), Names(executor.custom_tools, taken)
     return executor
 
 

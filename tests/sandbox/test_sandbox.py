@@ -62,6 +62,30 @@ def test_a_failing_tool_is_an_error_of_the_code(sandbox: Sandbox) -> None:
     assert caught.logs == "caught\n"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def search(word):\n    return 'mine'",
+        "class search:\n    pass",
+        "import os as search",
+        "from os import sep as search",
+        "for search in [1]:\n    pass",
+        "def outer():\n    def search(word):\n        return 'mine'\n    return search('x')\nouter()",
+        "def final_answer(x):\n    return x",
+    ],
+)
+def test_a_tool_cannot_be_replaced_by_a_definition_or_an_import(sandbox: Sandbox, code: str) -> None:
+    found = sandbox.run_with(code, {})
+    assert found.kind == "error"
+    assert "would erase the existing tool" in str(found.message)
+    assert sandbox.run_with("search('boats')", {"search": len}).value == 5
+
+
+def test_variables_of_a_function_may_be_called_like_a_tool(sandbox: Sandbox) -> None:
+    code = "def double(search):\n    return search * 2\ndouble(4)"
+    assert sandbox.run_with(code, {}).value == 8
+
+
 def test_a_tool_cannot_be_reassigned(sandbox: Sandbox) -> None:
     assert sandbox.run_with("search = 3", {}).kind == "error"
 
