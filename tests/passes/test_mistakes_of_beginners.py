@@ -5,19 +5,8 @@ The marks are around the place that is shown. What is told behind it is a part o
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-
-import instrc
-from instrc.problems.report import Report
-
-TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
+from marked_mistakes import CHECK, PEOPLE, TEXT, an_object, assert_one_problem, found
 
 VIBES = {
     "People": an_object(
@@ -35,8 +24,6 @@ VIBES = {
     "Search_Activity": an_object(query=TEXT, output={"type": "array", "items": TEXT}),
     "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}),
 }
-PEOPLE = "const p = People(prompt); "
-CHECK = "const c = Check(prompt); "
 
 MISTAKES = [
     # strings and the goal
@@ -150,24 +137,9 @@ MISTAKES = [
 ]
 
 
-def found(text: str) -> list[Any]:
-    report = Report()
-    try:
-        instrc.artefacts(text, vibes=VIBES, report=report)
-    except instrc.CompileError as error:
-        return list(error.problems)
-    return list(report.ordered())
-
-
 @pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
 def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str) -> None:
-    before, _, rest = marked.partition("«")
-    shown = rest.partition("»")[0]
-    problems = [problem for problem in found(marked.replace("«", "").replace("»", "")) if problem.name != "unread-result"]
-    assert [problem.name for problem in problems] == [name]
-    [problem] = problems
-    assert (problem.at.start, problem.at.text) == (len(before), shown)
-    assert advice in (problem.hint or "")
+    assert_one_problem(marked, name, advice, VIBES)
 
 
 @pytest.mark.parametrize(
@@ -185,13 +157,13 @@ def test_each_is_one_problem_with_a_way_out(marked: str, name: str, advice: str)
     ],
 )
 def test_what_only_looks_like_one_is_let_through(text: str) -> None:
-    assert [problem.name for problem in found(text) if problem.name != "unread-result"] == []
+    assert found(text, VIBES) == []
 
 
 def test_two_steps_on_one_line_stay_a_warning() -> None:
-    problems = found("Draft { a: Write }")
+    problems = found("Draft { a: Write }", VIBES)
     assert [(problem.name, problem.severity) for problem in problems] == [("missing-separator", "warning")]
-    assert [problem.severity for problem in found("Draft Write Check")] == ["warning"]
+    assert [problem.severity for problem in found("Draft Write Check", VIBES)] == ["warning"]
 
 
 def test_what_stands_in_and_behind_the_braces_of_a_wrong_condition_is_read_on() -> None:
@@ -204,7 +176,7 @@ when p.count > limit {
 }
 Write(p, )).name
 """
-    assert [(problem.name, problem.at.line) for problem in found(text)] == [
+    assert [(problem.name, problem.at.line) for problem in found(text, VIBES)] == [
         ("unknown-operator", 2),
         ("unknown-operator", 4),
         ("extra-closing-bracket", 8),

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-
-import instrc
-from instrc.problems.report import Report
-
-TEXT = {"type": "string"}
-
-
-def an_object(**properties: Any) -> Any:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
+from marked_mistakes import CHECK, PEOPLE, TEXT, an_object, assert_one_problem, found
 
 VIBES = {
     "People": an_object(
@@ -32,8 +21,6 @@ VIBES = {
     "Weather_Activity": an_object(city=TEXT, output=TEXT),
     "Confirm_User": an_object(decision={"enum": ["Approve", "Reject"]}, comment=TEXT),
 }
-PEOPLE = "const p = People(prompt); "
-CHECK = "const c = Check(prompt); "
 PLAN = "const a = Act(prompt, { plan: Plan(Search_Activity, Weather_Activity) }); "
 
 MISTAKES = [
@@ -130,24 +117,9 @@ MISTAKES = [
 ]
 
 
-def found(text: str) -> list[Any]:
-    report = Report()
-    try:
-        instrc.artefacts(text, vibes=VIBES, report=report)
-    except instrc.CompileError as error:
-        return list(error.problems)
-    return report.ordered()
-
-
 @pytest.mark.parametrize(("marked", "name", "advice"), MISTAKES, ids=[text for text, _, _ in MISTAKES])
 def test_each_mistake_is_one_problem_at_its_place(marked: str, name: str, advice: str) -> None:
-    before, _, rest = marked.partition("«")
-    shown = rest.partition("»")[0]
-    problems = [problem for problem in found(marked.replace("«", "").replace("»", "")) if problem.name != "unread-result"]
-    assert [problem.name for problem in problems] == [name]
-    [problem] = problems
-    assert (problem.at.start, problem.at.text) == (len(before), shown)
-    assert advice in (problem.hint or "")
+    assert_one_problem(marked, name, advice, VIBES)
 
 
 def test_there_are_enough() -> None:
@@ -166,4 +138,4 @@ def test_there_are_enough() -> None:
     ],
 )
 def test_what_is_right_is_not_blamed(text: str) -> None:
-    assert [problem.name for problem in found(text) if problem.name != "unread-result"] == []
+    assert found(text, VIBES) == []
