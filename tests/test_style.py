@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,17 @@ def test_no_function_is_long() -> None:
 def test_no_file_is_long() -> None:
     lengths = [(len(file.read_text(encoding="utf-8").splitlines()), str(file.relative_to(ROOT))) for file in FILES]
     assert [each for each in lengths if each[0] > LONGEST_FILE] == []
+
+
+def test_each_check_that_is_switched_off_says_why() -> None:
+    silent = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in FILES
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for found in re.finditer(r"# (?:noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*|type: ignore\[[\w, -]+\])(?P<reason>\s.*|$)", line)
+        if not re.match(r"\s+(?:--|#)\s*\S", found["reason"])
+    ]
+    assert silent == []
 
 
 ANY_IN_PARTS = json.loads((ROOT / "tests" / "data" / "any.json").read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ _KEPT = frozenset(
 _FORMATS = frozenset({"date"})
 _PROTECTED = ("model_dump", "model_validate")
 _TYPES = frozenset(
-    "Annotated Any BaseModel ConfigDict Field Literal RootModel bool date dict float int list str tuple".split()  # noqa: SIM905
+    "Annotated Any BaseModel ConfigDict Field Literal RootModel bool date dict float int list str tuple".split()  # noqa: SIM905  -- as above
 )
 _HEAD = '"""{title}\n\nWritten by `instrc types`; do not edit.\n"""\n\n'
 

@@ -148,7 +148,7 @@ class Renderer:
             for each in item:
                 key = made.free(suffixed(self.plan.keys[unit], each))  # type: ignore[index]  # a number, as asked above
                 made.properties[key] = None
-                steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]
+                steps.append(self._process_step(key, unit, each, executor, answer=unit in chunk.answers))  # type: ignore[arg-type]  # as above
         return ProcessChunk(name, executor, tuple(steps), None, definition)
 
     def _process_step(self, key: str, number: int, item: int | None, executor: Executor, *, answer: bool) -> ProcessStep:

@@ -38,7 +38,7 @@ def _all(schema: Json, locate: Callable[[str, bool], Span | None], allowed: froz
                 if of_process and not path and keyword in {"inputs", "value"}:
                     continue
                 if keyword not in KNOWN and keyword not in allowed and not keyword.startswith(("x-", "X-")):
-                    yield _unknown_keyword(keyword, locate(pointer((*path, keyword)), True))  # noqa: FBT003
+                    yield _unknown_keyword(keyword, locate(pointer((*path, keyword)), True))  # noqa: FBT003  -- what the callback takes
         written = node.get("format")
         if written.__class__ is str and written not in FORMATS and written not in allowed and not written.startswith("x-"):
             yield _unknown_format(written, locate(pointer((*path, "format")), False))  # noqa: FBT003  -- what the callback takes

@@ -56,7 +56,7 @@ class Server(LanguageServer):
         except BrokenPipeError:  # the editor has gone
             return
         finally:
-            self.shutdown()  # type: ignore[no-untyped-call]
+            self.shutdown()  # type: ignore[no-untyped-call]  # pygls says no types here
 
     def path(self, uri: str) -> str:
         """Return the path of a document; one without a file keeps its URI as a name."""

@@ -112,6 +112,6 @@ def _beside(source: Path | None) -> list[Path]:
         for steps, above in enumerate((absolute, *absolute.parents)):
             if above.name == "schemas":
                 written = Path(*folder.parts[: len(folder.parts) - steps]) if steps < len(folder.parts) else above
-                found.append(written if os.path.abspath(written) == str(above) else above)  # noqa: PTH100
+                found.append(written if os.path.abspath(written) == str(above) else above)  # noqa: PTH100  -- as above
                 break
     return found

@@ -193,7 +193,7 @@ class Root:
                 listing.vibes.setdefault(segment, {}).setdefault(version, Entry(folder, file, segment, version))
         for file, is_link in sorted(folders):
             name = normalize("NFC", file)
-            if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118
+            if is_link and not self.within(os.path.realpath(os.path.join(where, file))):  # noqa: PTH118  -- strings: this runs for each file
                 listing.outside.add(name)
             elif name not in listing.folders:
                 listing.folders[name] = file

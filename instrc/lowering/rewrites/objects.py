@@ -71,7 +71,7 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
             if name in declared and _BESIDE.isdisjoint(node)
             else _schema_of(node, name, declared, others, progress)
         )
-        found, progress = property_of(node, name, schema, name in required, leaky, context, progress, forms)
+        found, progress = property_of(node, name, schema, context, progress, forms, required=name in required, leaky=leaky)
         if found is None:
             if name in required:
                 return None, progress

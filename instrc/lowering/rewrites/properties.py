@@ -51,11 +51,12 @@ def property_of(
     node: JsonObject,
     name: str,
     schema: Json,
-    required: bool,  # noqa: FBT001
-    leaky: bool,  # noqa: FBT001
     context: Context,
     progress: Progress,
     forms: Forms,
+    *,
+    required: bool,
+    leaky: bool,
 ) -> tuple[Property | None, Progress]:
     """Return a property as it is sent; `None` if it has no value.
 

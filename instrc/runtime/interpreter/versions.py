@@ -19,12 +19,12 @@ _MODULES = {"1": "instrc.runtime.interpreter.v1.run"}
 class Interpreter(Protocol):
     """What every version can do."""
 
-    def begin(self, plan: Json, inputs: Json) -> Json: ...  # noqa: D102  -- said below, for the functions
-    def issue(self, plan: Json, state: Json) -> list[Command]: ...  # noqa: D102
-    def pending(self, plan: Json, state: Json) -> list[Command]: ...  # noqa: D102
-    def apply(self, plan: Json, state: Json, command: str, result: Json) -> list[str]: ...  # noqa: D102
-    def faults(self, plan: Json, state: Json, command: str, value: Json) -> list[Complaint] | None: ...  # noqa: D102
-    def record(self, plan: Json, state: Json) -> Json: ...  # noqa: D102
+    def begin(self, plan: Json, inputs: Json) -> Json: ...  # noqa: D102  -- the functions below say what each does
+    def issue(self, plan: Json, state: Json) -> list[Command]: ...  # noqa: D102  -- as above
+    def pending(self, plan: Json, state: Json) -> list[Command]: ...  # noqa: D102  -- as above
+    def apply(self, plan: Json, state: Json, command: str, result: Json) -> list[str]: ...  # noqa: D102  -- as above
+    def faults(self, plan: Json, state: Json, command: str, value: Json) -> list[Complaint] | None: ...  # noqa: D102  -- as above
+    def record(self, plan: Json, state: Json) -> Json: ...  # noqa: D102  -- as above
 
 
 def begin(plan: Json, inputs: Json) -> Json:

@@ -78,7 +78,7 @@ class DurableEngine:
         if not await self.asker.is_there():
             return []
         rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, sort_desc=True))
-        return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]
+        return [await self.asker.ask(lambda client, row=row: report_of(client, row, whole=False)) for row in rows]  # type: ignore[misc]  # as below
 
     async def show(self, run: str) -> Report:
         """Return how a run stands, with what the processes wait for that serve its activities."""
@@ -117,7 +117,7 @@ class DurableEngine:
             below = await self.asker.ask(lambda client: client.list_workflows(workflow_id_prefix=f"{run}/"))
             for each in (row, *below):
                 if each.status not in _ENDED:
-                    await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]
+                    await self.asker.ask(lambda client, each=each: client.cancel_workflow(each.workflow_id))  # type: ignore[misc]  # a default is not inferred
             if runner is not None and runner.enter():
                 try:
                     await runner.away(runner.cancel(run))

@@ -104,7 +104,7 @@ class Rest:
         for letter in await asyncio.to_thread(mail.unread, self.runner.engine):
             if letter.id not in self._letters:
                 task = self._letters[letter.id] = asyncio.ensure_future(self._deal_with(letter))
-                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]
+                task.add_done_callback(lambda _task, name=letter.id: self._letters.pop(name, None))  # type: ignore[misc]  # a default is not inferred
         if self.asleep and await asyncio.to_thread(self._is_asked):
             await self.end()
 

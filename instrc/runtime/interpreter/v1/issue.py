@@ -200,7 +200,7 @@ def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
         for among in step.among:
             choices = _choices(machine, scope, step, among.choices)
             place = among.place if alone else (step.key, *among.place)
-            schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]
+            schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
     return schema
 
 

@@ -124,7 +124,7 @@ def failure(kind: Kind, message: str, step: str | None, code: str | None = None)
 
 def give_up(kind: Kind, message: str, step: str | None, code: str | None = None, **more: Json) -> NoReturn:
     """Let a step fail for good; `attempts` of an answer that was never accepted go along."""
-    raise FailedError({**failure(kind, message, step, code), **more})  # type: ignore[typeddict-item]
+    raise FailedError({**failure(kind, message, step, code), **more})  # type: ignore[typeddict-item]  # a failure may say more
 
 
 def name_of(unit: Unit) -> str:
