@@ -18,7 +18,7 @@ from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import as_object, tokens
-from instrc.problems.plans import PlanProblem
+from instrc.problems.plans import InvalidTools, PlanProblem
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -76,7 +76,9 @@ def check(
             for path, record in _each(given.value):
                 _report_problems(_imported(record, bench, repair=False)[1], given, path, report)
         else:
-            _report_problems(check_plan(given.value, known.value if bench is None else tools_map(bench)), given, (), report)
+            found = check_plan(given.value, known.value if bench is None else tools_map(bench))
+            report.problems += [replace(each, at=known.locate()) for each in found if isinstance(each, InvalidTools)]
+            _report_problems([each for each in found if not isinstance(each, InvalidTools)], given, (), report)
     problems = report.once()
     show(problems, shape, product=True)
     raise typer.Exit(verdict(problems))

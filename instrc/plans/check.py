@@ -13,9 +13,9 @@ from instrc.limits import REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import elements, is_no_list, part
-from instrc.plans.tools import Tool, ToolSet
+from instrc.plans.tools import Tool, ToolSet, are_tools
 from instrc.problems.plan_arguments import MissingArgument, UnknownArgument, WrongArgument
-from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, PlanProblem, UnknownTool
+from instrc.problems.plans import CircularPlan, DanglingTask, DuplicateTask, InvalidTools, PlanProblem, UnknownTool
 from instrc.problems.suggest import nearest
 from instrc.schema.relations import disjoint
 
@@ -30,6 +30,8 @@ def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     or a list of tools: `Tool`, or JSON as a provider takes it, with `name` and `parameters`, `input_schema` or `inputSchema`.
     The `pointer` of a problem leads into the plan.
     """
+    if not are_tools(tools):
+        return (InvalidTools(),)
     return check_tasks(plan, tools_of(tools))[1]
 
 

@@ -130,6 +130,14 @@ class ToolSet:
         return found
 
 
+def are_tools(tools: object) -> bool:
+    """Tell whether a value can be the tools of a plan: a map, or a list that is empty or holds at least one.
+
+    A list as a provider takes it may hold tools of the provider itself, which no plan can call.
+    """
+    return isinstance(tools, Mapping) or (isinstance(tools, list | tuple) and (not tools or bool(_entries_of(tools))))
+
+
 def _entries_of(tools: object) -> dict[str, Json]:
     """Return the map of tools in a list; what is no tool is left out."""
     found: dict[str, Json] = {}

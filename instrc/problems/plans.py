@@ -46,6 +46,37 @@ class InvalidPlan(PlanProblem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InvalidTools(PlanProblem):
+    """What a plan is checked against is neither an object nor a list of tools.
+
+    Tools are an object by their names, or a list of tools that have a `name` and the schema of their `parameters`.
+    The plan is not checked, since each of its tools would be unknown.
+
+    ```json tools.json
+    ["Search"]
+    ```
+    ```json plan.json
+    [{ "tool": "Search", "id": "first", "arguments": { "query": "boats" } }]
+    ```
+    ```console
+    $ instrc plan check plan.json --tools tools.json
+    ```
+    """
+
+    name: ClassVar[str] = "invalid-tools"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this is neither an object nor a list of tools"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write `{ NAME: { "arguments": SCHEMA } }`, or a list of tools as a provider takes them'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateTask(PlanProblem):
     """Two tasks of a plan have the same id.
 

@@ -86,6 +86,15 @@ def test_samples_are_sound(instrc: Instrc, files: Path) -> None:
         assert instrc("plan", "check", "plan.json", "--tools", "tools.json").code == 0
 
 
+@pytest.mark.parametrize("tools", ["5", '["x"]', "null"])
+def test_what_is_no_tool_is_shown_in_the_file_of_tools(instrc: Instrc, files: Path, tools: str) -> None:
+    (files / "odd.json").write_text(tools)
+    (files / "plan.json").write_text("[]")
+    done = instrc("plan", "check", "plan.json", "--tools", "odd.json")
+    assert done.code == 1
+    assert "odd.json:1:1: error: this is neither an object nor a list of tools [invalid-tools]" in done.err + done.out
+
+
 @pytest.mark.parametrize("command", [["check"], ["import"], ["export"], ["score", "one.json"]])
 @pytest.mark.parametrize("text", ["", "{", "3", "[1]", '[[{"tool": 1}]]', '{"nodes": 3}', "null"])
 def test_what_is_no_plan_or_no_tools_is_a_problem(instrc: Instrc, files: Path, command: list[str], text: str) -> None:

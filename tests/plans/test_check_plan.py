@@ -270,6 +270,25 @@ def test_nothing_is_raised_whatever_is_given(plan: Any, tools: Any) -> None:
         assert problem.message
 
 
+@pytest.mark.parametrize(
+    ("tools", "wrong"),
+    [
+        (5, True),
+        ("Search", True),
+        (None, True),
+        ([5, {}], True),
+        ([{"type": "web_search"}, {"name": "Search"}], False),
+        ({"Search": {}}, False),
+        ({}, False),
+        ([], False),
+    ],
+)
+def test_what_are_no_tools_is_told_in_place_of_the_plan(tools: Any, wrong: bool) -> None:  # noqa: FBT001  -- a parameter
+    for plan in ([], [{"tool": "Search", "id": "a", "arguments": {}}]):
+        found = [problem.name for problem in instrc.check_plan(plan, tools)]
+        assert (found == ["invalid-tools"]) is wrong
+
+
 def test_what_holds_itself_is_no_plan() -> None:
     circle: list[Any] = []
     circle.append({"tool": "Open", "id": "a", "arguments": {"x": circle}})
