@@ -94,9 +94,11 @@ class MisplacedPlan(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAPlan(Problem):
-    """The argument of `RunPlan_Activity` is not a plan: no `Plan(…)` fills it.
+    """What `RunPlan_Activity` is given is not a plan: no `Plan(…)` fills it, or something else stands beside it.
 
     `Plan(…)` defines the tools that a plan may call; a value without `Plan(…)` cannot be carried out.
+    Nor can `RunPlan_Activity(act.plan, prompt)` or `RunPlan_Activity(plan: act.plan)`:
+    a list or an object that holds a plan is none.
 
     ```aug agent.aug
     const act = Act(prompt);
@@ -115,9 +117,9 @@ class NotAPlan(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        return "this is not a plan: no `Plan(…)` fills it"
+        return "`RunPlan_Activity` takes one plan that `Plan(…)` fills, and nothing else"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "fill the property with `Plan(…)` in the braces of the step, and pass its path: `act.plan`"
+        return "fill the property with `Plan(…)` in the braces of the step, and pass its path alone: `RunPlan_Activity(act.plan)`"

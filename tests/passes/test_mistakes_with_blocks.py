@@ -107,6 +107,9 @@ MISTAKES = [
     (CHECK + "const x = «[when c.ok { Draft(prompt) }]»; Write(x)", "list-of-steps", "braces"),
     # plans, failures, deadlines
     (PLAN + "«RunPlan_Activity(a)»", "not-a-plan", "act.plan"),
+    (PLAN + "«RunPlan_Activity(a.plan, prompt)»", "not-a-plan", "alone"),
+    (PLAN + "«RunPlan_Activity(plan: a.plan)»", "not-a-plan", "alone"),
+    (PLAN + "«RunPlan_Activity({ plan: a.plan, why: prompt })»", "not-a-plan", "alone"),
     ("Act(prompt, { plan: Plan(«Draft») })", "not-for-plans", "activities"),
     ("Act(prompt, «Plan(Search_Activity)»)", "misplaced-plan", "property: Plan"),
     ("RunPlan_Activity(Act(prompt, { plan: Plan(Search_Activity(«queri»: prompt)) }).plan)", "unknown-argument", "`query`"),

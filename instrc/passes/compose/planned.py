@@ -38,8 +38,13 @@ def _slots(content: Fusion) -> list[Slot]:
 
 
 def tools_of(graph: Graph, step: Step) -> tuple[Tool, ...] | None:
-    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is given no plan."""
-    given = [argument.value for argument in step.arguments if isinstance(argument.value, Path)]
+    """Return the tools of the plan that a step of `RunPlan_Activity` carries out; `None` if it is not given one plan alone.
+
+    With a label, or with anything beside it, what the engine is given would be an object or a list that holds the plan.
+    """
+    given = [argument.value for argument in step.arguments if argument.label is None and isinstance(argument.value, Path)]
+    if len(given) != len(step.arguments) or len(given) != 1:
+        return None
     found: dict[str, Tool] = {}
     known = False
     waiting: list[tuple[Reading, tuple[str, ...]]] = [(path, ()) for path in given]
