@@ -12,10 +12,17 @@ from typing import IO
 _MOST = 65536
 
 
-async def read_lines(stream: IO[str] | IO[bytes] | None = None, *, errors: str = "strict") -> AsyncIterator[str]:
+class LineTooLongError(ValueError):
+    """A line that does not end."""
+
+
+async def read_lines(
+    stream: IO[str] | IO[bytes] | None = None, *, errors: str = "strict", longest: int = 64 * 1024 * 1024
+) -> AsyncIterator[str]:
     """Yield each line of a stream, of the standard input unless given, without its end.
 
-    A `UnicodeDecodeError` if one is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`).
+    A `UnicodeDecodeError` if one is not UTF-8, unless `errors` says otherwise (as of `bytes.decode`);
+    a `LineTooLongError` once more than `longest` bytes have come without an end.
     """
     given = sys.stdin if stream is None else stream
     if given is None:  # so it is where a shell has closed it (`<&-`)
@@ -27,9 +34,14 @@ async def read_lines(stream: IO[str] | IO[bytes] | None = None, *, errors: str =
             yield (line if isinstance(line, str) else line.decode(errors=errors)).removesuffix("\n")
         return
     begun: list[bytes] = []
+    length = 0
     async for data in read_chunks(descriptor):
         first, *others = data.split(b"\n")
         begun.append(first)
+        length = len(others[-1]) if others else length + len(first)
+        if length > longest:
+            message = f"a line is longer than {longest:,} bytes"
+            raise LineTooLongError(message)
         for each in others:
             yield b"".join(begun).decode(errors=errors)
             begun = [each]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.arriving import read_lines
+from instrc.arriving import LineTooLongError, read_lines
 from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
@@ -75,6 +75,8 @@ async def _talk(session: Session, file: Path) -> None:
             _ask()
     except UnicodeDecodeError:
         raise CompileError([unreadable(STDIN, "it is not UTF-8")]) from None
+    except LineTooLongError as error:
+        raise CompileError([unreadable(STDIN, str(error))]) from None
 
 
 def _ask() -> None:

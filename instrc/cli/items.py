@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import typer
 
-from instrc.arriving import read_lines
+from instrc.arriving import LineTooLongError, read_lines
 from instrc.cli.progress import item_counter
 from instrc.cli.running import report_as_json
 from instrc.cli.terminal import write
@@ -83,4 +83,7 @@ async def _lines(path: str) -> AsyncIterator[str]:
                     yield said
         except UnicodeDecodeError as error:
             message = f"{path!r} is not UTF-8: {error}"
+            raise typer.BadParameter(message) from None
+        except LineTooLongError as error:
+            message = f"{path!r} cannot be read: {error}"
             raise typer.BadParameter(message) from None

@@ -43,7 +43,7 @@ class BadBound(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeepOverMax(Problem):
-    """A block is to keep more rounds than it has.
+    """A `keep` asks for more rounds than there can be.
 
     `keep` says how many of the last rounds `rounds` shows. There are never more than `max`, which is 3 if it is not written.
 

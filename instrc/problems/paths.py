@@ -189,7 +189,7 @@ class NotAList(Problem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberOfTool(Problem):
-    """A tool is said to give a member of an answer, and gives the whole answer.
+    """A program exports one member of an answer, but its tool gives the whole answer.
 
     A program that only a model carries out is one tool: one schema, and the answer is all that the schema asks for.
     Nothing stands behind the model that could take a member out of it. Processes do that.

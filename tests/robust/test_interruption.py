@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from temporal_server import free_port
 
-from instrc.arriving import read_chunks, read_lines
+from instrc.arriving import LineTooLongError, read_chunks, read_lines
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="another kind of signals")
 
@@ -85,6 +85,18 @@ def test_lines_are_whole_however_their_bytes_arrive(beside: str, monkeypatch: py
         return found
 
     assert asyncio.run(lines()) == ["one", "", "é", "last"]
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    async def lines() -> list[str]:
+        with (tmp_path / "lines").open("rb") as file:
+            return [line async for line in read_lines(file, longest=100_000)]
+
+    (tmp_path / "lines").write_bytes(b"one\n" + b"x" * 99_000 + b"\n" + b"y" * 99_000)
+    assert [len(line) for line in asyncio.run(lines())] == [3, 99_000, 99_000]
+    (tmp_path / "lines").write_bytes(b"one\n" + b"x" * 300_000)
+    with pytest.raises(LineTooLongError, match="longer than 100,000 bytes"):
+        asyncio.run(lines())
 
 
 def test_a_thread_that_still_reads_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
