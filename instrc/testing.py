@@ -148,11 +148,12 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
     target = next((word for word in block.rest if "=" not in word), None)
     if target is not None:
         from instrc.dialects.catalogue import dialect  # few cases are of a provider
+        from instrc.ir.tool import Tool
         from instrc.lifting.lift import lift
         from instrc.lowering.lower import lower
 
         try:
-            lifted = lift(value, lower(tool, dialect(target), artefact.name).map)
+            lifted = lift(value, lower(Tool(artefact.name, tool), dialect(target)).map)
         except CompileError as error:
             _refuse(error.problems[0].message)
         problems = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]

@@ -74,7 +74,9 @@ def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     from instrc.flattening.strip import strip
 
     stripped: dict[Kind, Json] = {
-        kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else strip(document, unwanted)
+        kind: {**document, "tool": strip(document["tool"], unwanted)}
+        if kind == "call" and isinstance(document, dict)
+        else strip(document, unwanted)
         for kind, document in artefact.documents.items()
     }
     return replace(artefact, documents=stripped)

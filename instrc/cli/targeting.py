@@ -61,10 +61,8 @@ def one_by_one(
             for target in _existing_targets(targets, report):
                 with _placing_problems(report, export.file, export, registry) as found:
                     result = lower(
-                        tool.schema,
+                        tool,
                         target,
-                        tool.name,
-                        description=tool.description,
                         recursion=recursion,
                         strict=strict,
                         report=found,
@@ -96,8 +94,7 @@ def _tools(exports: Sequence[Export], emit: Emit | None, report: Report) -> Iter
             continue
         schema = document_to_print(export, Emit.FLAT if emit is Emit.FLAT else Emit.TOOL, report)
         if schema is not None:
-            own = schema.get("description") if isinstance(schema, dict) else None
-            yield Tool(_name_of(export, schema), schema, own or export.artefact.title)
+            yield Tool(_name_of(export, schema), schema, _description(schema) or export.artefact.title)
 
 
 def _chunks(export: Export) -> Iterator[Tool]:
@@ -106,10 +103,14 @@ def _chunks(export: Export) -> Iterator[Tool]:
     from instrc.previewing import later_schemas  # brings the runtime's views
 
     tool = export.artefact.documents["tool"]
-    own = tool.get("description") if isinstance(tool, dict) else None
-    yield Tool(export.stem, tool, own or export.artefact.title)
+    yield Tool(export.stem, tool, _description(tool) or export.artefact.title)
     for chunk, schema in later_schemas(export.artefact).items():
         yield Tool(f"{export.stem}_{chunk}", schema, export.artefact.title)
+
+
+def _description(schema: Json) -> str | None:
+    own = schema.get("description") if isinstance(schema, dict) else None
+    return own if isinstance(own, str) else None
 
 
 def _name_of(export: Export, schema: Json) -> str:

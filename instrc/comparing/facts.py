@@ -29,7 +29,8 @@ def needs(outline: Outline) -> list[str]:
 
 def plans(step: Step) -> Json:
     """Return the tools of the plans that a step carries out or asks for."""
-    return [step.plan, *([list(each.place), each.tools] for each in step.plans)]
+    asked: list[Json] = [[list(each.place), each.tools] for each in step.plans]
+    return [step.plan, *asked]
 
 
 def tools_of(step: Step) -> set[str]:

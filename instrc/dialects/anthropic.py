@@ -11,7 +11,7 @@ from instrc.jsonvalue import AnyJson as Json
 _PLAIN: Json = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 
 
-_RESULT = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}
+_RESULT: Json = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}
 
 
 def anthropic() -> Dialect:

@@ -75,10 +75,10 @@ class Blocks:
                 raise AssertionError(content)
 
     def _each(self, name: str, content: Each, body: flow.Body, common: _Common, item: int | None) -> flow.Each:
-        counted = isinstance(content.source, int)
-        source = Constant(content.source) if isinstance(content.source, int) else self.paths.read(content.source, item)
-        most = source.value if isinstance(source, Constant) and counted else content.most
-        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, most if counted else None)
+        counted = content.source if isinstance(content.source, int) else None
+        source = self.paths.read(content.source, item) if not isinstance(content.source, int) else Constant(content.source)
+        most = content.most if counted is None else counted
+        return flow.Each(name, self.plan.elements[content.body.number], source, body, most, *common, counted)
 
     def _repeat(
         self, name: str, content: Repeat, body: flow.Body, common: _Common, item: int | None, otherwise: str | None

@@ -9,7 +9,7 @@ from instrc.ir.graph import NO_TIMING, Graph, Step
 from instrc.ir.paths import Path
 from instrc.ir.reads import Listed, Named, Read, written_value
 from instrc.ir.steps import Engine
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 
 
@@ -22,7 +22,7 @@ class Engines:
 
     def of_step(self, step: Step, references: tuple[Read, ...], item: int | None) -> Engine:
         """Return what is for the engine beside a step."""
-        plan: Json = None
+        plan: JsonObject | None = None
         if step.activity == RUN_PLAN:
             tools = tools_of(self.graph, step) or ()
             plan = self._plan(tools, item)
@@ -50,11 +50,11 @@ class Engines:
             schema = beside_property(schema, names, said)
         return schema
 
-    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> Json:
+    def _plan(self, tools: tuple[Tool, ...], item: int | None) -> JsonObject:
         """Return the tools of a plan by name."""
-        made: dict[str, Json] = {}
+        made: JsonObject = {}
         for tool in tools:
-            said: dict[str, Json] = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
+            said: JsonObject = {tool.kind: tool.target, "arguments": tool.arguments, "output": tool.output}
             made[tool.name] = said
             if tool.bound:
                 match self.paths.arguments(tool.bound, item):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
 
 from instrc.ir.plan import Plan
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
 KINDS = cast("tuple[Emit, ...]", get_args(Emit))

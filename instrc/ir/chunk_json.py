@@ -44,8 +44,7 @@ def read_step(key: str, written: Json, executor: Executor, resolve: Resolve) -> 
 def write_step(step: Step) -> Json:
     """Return the schema of a step with what is for the engine."""
     if step.reference is not None:
-        written: Json = step.reference
-        return written
+        return step.reference
     schema: Json = step.schema
     for slot in step.slots:
         schema = changed(schema, slot.path, partial(beside, engine=slot.engine))
@@ -83,11 +82,10 @@ def resolved(schema: Json, document: Json) -> JsonObject:
 
 def write_chunk(chunk: Chunk) -> JsonObject:
     """Return the schema of a chunk with what is for the engine."""
-    whole: JsonObject = framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
-    return whole
+    return framed(chunk.frame, {step.key: write_step(step) for step in chunk.steps})
 
 
-def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> Json:
+def frame_of(schema: JsonObject, inside: dict[str, None], canonical: JsonObject | None = None) -> JsonObject | None:
     """Return a schema without what is `inside`; `None` if it is an object that requires its properties."""
     properties = as_object(schema["properties"]) if "properties" in schema else None
     kept = {name: each for name, each in (properties or {}).items() if name not in inside}
@@ -166,11 +164,12 @@ def _engine_of(node: JsonObject) -> Engine:
     if all(word not in node for word in WORDS):
         return NO_ENGINE
     among, plan, arguments = node.get("among"), node.get("plan"), node.get("arguments")
+    tools = plan.get("tools") if isinstance(plan, dict) else None
     return Engine(
         tuple(_references(node)),
         None if arguments is None else value_of(arguments),
         _text(node.get("activity")),
-        plan["tools"] if isinstance(plan, dict) and isinstance(plan.get("tools"), dict) else None,
+        tools if isinstance(tools, dict) else None,
         Read.parse(among) if isinstance(among, str) else None,
         node.get("fail") is True,
         _text(node.get("within")),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 class Fact(NamedTuple):
@@ -99,6 +99,10 @@ Order = Literal["schema", "required-first", "hinted", "free"]
 """How answers are ordered: as `properties`; required properties first; as `propertyOrdering`; not at all."""
 
 
+def _tool_message() -> Json:
+    return {"role": "tool", "tool_call_id": "@id", "content": "@text"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A target: its envelope, its rules for names, the keywords it takes, how it says what JSON Schema says otherwise."""
@@ -115,7 +119,7 @@ class Dialect:
     """The path of the schema in the envelope."""
     tool: bool = True
     """Whether the payload is a tool; otherwise it is the shape of an answer."""
-    result: Json = field(default_factory=lambda: {"role": "tool", "tool_call_id": "@id", "content": "@text"})
+    result: Json = field(default_factory=_tool_message)
     """The message that tells the model what a call gave, with the words `@id`, `@name`, `@text`, `@object` and `@error`."""
     tool_name: NameRule
     key: NameRule | None = None

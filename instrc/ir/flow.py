@@ -27,7 +27,7 @@ class Body(msgspec.Struct, frozen=True):
     contexts: tuple[Context, ...]
     value: Value | None = None
     """What the body gives; `None` if nobody reads it."""
-    frame: Json = None
+    frame: JsonObject | None = None
     """The schema around the contexts; `None` if it is an object that requires them all."""
 
 

@@ -16,7 +16,7 @@ import msgspec
 from instrc.ir.blocks import Content
 from instrc.ir.fusion import Argument, StepObject, Unit
 from instrc.ir.paths import Path, Reading
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.source import Span
 
 Executor: TypeAlias = Literal["model", "server", "user"]

@@ -12,14 +12,14 @@ from instrc.ir.process_reader import UnreadableProcessError, body_of, is_context
 from instrc.ir.process_writer import write_contexts
 from instrc.ir.reads import written_value
 from instrc.ir.steps import Chunk
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 
 CONTEXT: dict[Executor, str] = {"model": "llmContext", "server": "serverContext", "user": "userContext"}
 """What a chunk is called among the properties of a process."""
 CHUNK: dict[Executor, str] = {"model": "LLM", "server": "SERVER", "user": "USER"}
 """What it is called among the definitions."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-NOTHING: Json = {"type": "object", "properties": {}}
+NOTHING: JsonObject = {"type": "object", "properties": {}}
 """The entry of a process that does not begin with the model."""
 
 _WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
@@ -36,11 +36,11 @@ class Process:
 
     body: Body
     title: str | None = None
-    inputs: dict[str, Json] | None = None
+    inputs: JsonObject | None = None
     """The schemas of its inputs by name; `None` where the document does not list them."""
-    definitions: dict[str, Json] = field(default_factory=dict)
+    definitions: JsonObject = field(default_factory=dict)
     """What its steps refer to, by name; contexts are not among them."""
-    about: Json = None
+    about: JsonObject | None = None
     """What else the document says; `None` if it is an object of today's dialect that requires all contexts."""
 
     @classmethod
@@ -55,16 +55,16 @@ class Process:
             raise CompileError([UnreadableProcess(pointer=error.pointer, reason=error.reason)]) from None
         except RecursionError:
             raise CompileError([UnreadableProcess(pointer="", reason="its values are nested too deep")]) from None
-        return cls.of(document, body)
+        return cls.of(as_object(document), body)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the JSON of the process; read again it is the same process.
 
         It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
         """
         properties, definitions = write_contexts(self.body)
-        document = _usual(properties) if self.about is None else dict(self.about)
-        whole: dict[str, Json] = {"$schema": document["$schema"]} if "$schema" in document else {}
+        document = _usual(properties) if self.about is None else self.about
+        whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
         if self.title is not None:
             whole["title"] = self.title
         whole |= {word: value for word, value in document.items() if word not in {"properties", "required"}}
@@ -85,7 +85,7 @@ class Process:
         return walk(self.body)
 
     @property
-    def entry(self) -> Json:
+    def entry(self) -> JsonObject:
         """What the model fills in to start the process; an empty object if somebody else begins."""
         first = self.body.contexts[0]
         return first.schema if isinstance(first, Chunk) and first.executor == "model" else NOTHING
@@ -93,7 +93,9 @@ class Process:
     @classmethod
     def find(cls, schema: Json) -> Process | None:
         """Return a schema that may be anything as a process; `None` if it is none."""
-        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict):
+            return None
+        properties = schema.get("properties")
         if not isinstance(properties, dict) or not properties or not all(re.fullmatch(_WRITTEN, name) for name in properties):
             return None
         try:
@@ -103,7 +105,7 @@ class Process:
         return cls.of(schema, body)
 
     @classmethod
-    def of(cls, document: Json, body: Body) -> Process:
+    def of(cls, document: JsonObject, body: Body) -> Process:
         """Return a document with its contexts."""
         title, inputs, definitions = document.get("title"), document.get("inputs"), document.get("$defs")
         taken: set[str] = {"properties", "value"}
@@ -116,7 +118,7 @@ class Process:
             title if isinstance(title, str) else None,
             inputs if isinstance(inputs, dict) else None,
             {name: each for name, each in definitions.items() if name not in own} if isinstance(definitions, dict) else {},
-            None if about == _usual(document["properties"]) else about,
+            None if about == _usual(as_object(document["properties"])) else about,
         )
 
     @staticmethod
@@ -126,6 +128,6 @@ class Process:
         return isinstance(properties, dict) and bool(properties) and all(map(is_context, properties))
 
 
-def _usual(contexts: dict[str, Json]) -> dict[str, Json]:
+def _usual(contexts: JsonObject) -> JsonObject:
     """Return what the document of a process says beside its contexts, definitions and inputs."""
     return {"$schema": DIALECT, "type": "object", "required": list(contexts)}

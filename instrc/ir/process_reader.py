@@ -14,7 +14,7 @@ from instrc.ir.chunk_json import DEEPEST, ROUNDS, frame_of, is_count, read_chunk
 from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Constant, Read, Value, value_of
 from instrc.ir.steps import Executor
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 
 LIMIT = 1000
 """Elements of an `each` where none is given."""
@@ -61,10 +61,10 @@ def body_of(document: Json) -> Body:
 class _Part(NamedTuple):
     """A body as it is written: the engine property of its branch, its contexts, its place."""
 
-    engine: dict[str, Json]
-    properties: dict[str, Json]
+    engine: JsonObject
+    properties: JsonObject
     place: str
-    frame: Json = None
+    frame: JsonObject | None = None
     """The schema around the contexts, unless it is as usual."""
 
 
@@ -77,10 +77,10 @@ class _Reader:
     """The bodies of each block, by its place."""
     made: dict[str, Context] = field(default_factory=dict)
 
-    def read(self, properties: dict[str, Json]) -> Body:
+    def read(self, properties: JsonObject) -> Body:
         engine = self.document if isinstance(self.document, dict) and "value" in self.document else {}
         whole = _Part(engine, properties, "/properties")
-        found: list[tuple[str, dict[str, Json], str, str | None]] = []
+        found: list[tuple[str, JsonObject, str, str | None]] = []
         waiting = [whole]
         while waiting:
             part = waiting.pop()
@@ -121,7 +121,7 @@ class _Reader:
             for context in contexts
         )
 
-    def context(self, name: str, schema: dict[str, Json], place: str, definition: str | None) -> Context:
+    def context(self, name: str, schema: JsonObject, place: str, definition: str | None) -> Context:
         kind = _kind(name)
         if kind in _EXECUTOR:
             properties = schema.get("properties")
@@ -155,13 +155,14 @@ class _Reader:
         match written:
             case {"$ref": str(reference), **others} if not others and reference.startswith(_DEFINITIONS):
                 name = reference[len(_DEFINITIONS) :]
-                found = self.document.get("$defs")
-                plain = isinstance(found, dict) and isinstance(found.get(name), dict) and "$ref" not in found[name]
+                found = self.document.get("$defs") if isinstance(self.document, dict) else None
+                target = found.get(name) if isinstance(found, dict) else None
+                plain = isinstance(target, dict) and "$ref" not in target
                 return name if plain else None
             case _:
                 return None
 
-    def resolved(self, schema: Json, place: str) -> dict[str, Json]:
+    def resolved(self, schema: Json, place: str) -> JsonObject:
         """Follow references within the document from the top of a schema; what stands beside one counts as well."""
         try:
             return resolved(schema, self.document)
@@ -170,7 +171,7 @@ class _Reader:
 
     # --- blocks -------------------------------------------------------------------------------------------------------------
 
-    def bodies(self, kind: str, schema: dict[str, Json], place: str) -> Iterator[_Part]:
+    def bodies(self, kind: str, schema: JsonObject, place: str) -> Iterator[_Part]:
         """Yield the bodies of a block as they are written."""
         if kind in {"when", "try", "else"}:
             listed = schema.get("anyOf")
@@ -198,42 +199,39 @@ class _Reader:
         frame = frame_of(around, contexts, None if branch is None else {"branch": {"const": branch}})
         return _Part(_object(schema.get(kind)), properties, f"{place}/properties", frame)
 
-    def each(self, name: str, schema: dict[str, Json], body: Body, engine: dict[str, Json], place: str, common: _Common) -> Each:
+    def each(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: _Common) -> Each:
         item, source = engine.get("item"), engine.get("in")
         if not isinstance(item, str) or source is None:
             _refuse(f"{place}/each", "it says the name of an element (`item`) and the list (`in`)")
         most = schema.get("maxItems")
         return Each(name, item, _source(source), body, most if is_count(most) else LIMIT, *common, _least(schema))
 
-    def repeat(
-        self, name: str, schema: dict[str, Json], body: Body, engine: dict[str, Json], place: str, common: _Common
-    ) -> Repeat:
+    def repeat(self, name: str, schema: JsonObject, body: Body, engine: JsonObject, place: str, common: _Common) -> Repeat:
         source = engine.get("in")
-        most = schema.get("maxItems")
-        hands = engine.get("hands")
+        most, keep, hands, until = schema.get("maxItems"), engine.get("keep"), engine.get("hands"), engine.get("until")
         return Repeat(
             name,
             body,
-            _condition(engine["until"], place) if isinstance(engine.get("until"), dict) else None,
+            _condition(until, place) if isinstance(until, dict) else None,
             _text(engine.get("item")),
             None if source is None else _source(source),
             most if is_count(most) else LIMIT if source is not None else ROUNDS,
-            engine["keep"] if is_count(engine.get("keep")) else None,
+            keep if is_count(keep) else None,
             tuple(each for each in hands if isinstance(each, str)) if isinstance(hands, list) else None,
             None,
             *common,
             _least(schema),
         )
 
-    def else_(self, name: str, bodies: list[_Bodies], place: str, about: Json, definition: str | None) -> Else:
+    def else_(self, name: str, bodies: list[_Bodies], place: str, about: JsonObject | None, definition: str | None) -> Else:
         for engine, body in bodies:
-            if isinstance(engine.get("of"), str):
-                return Else(name, engine["of"], body, about, definition)
+            if isinstance(of := engine.get("of"), str):
+                return Else(name, of, body, about, definition)
         _refuse(place, "it says of which `repeat` it is the `else`")
 
 
-_Bodies: TypeAlias = tuple[dict[str, Json], Body]
-_Common: TypeAlias = tuple[str | None, str | None, str | None, Json, str | None]
+_Bodies: TypeAlias = tuple[JsonObject, Body]
+_Common: TypeAlias = tuple[str | None, str | None, str | None, JsonObject | None, str | None]
 """What any block says: its key, its deadline, its delay, further keywords, its definition."""
 _OWN: dict[str, frozenset[str]] = {
     "do": frozenset({"type", "properties", "required"}),
@@ -243,27 +241,28 @@ _OWN: dict[str, frozenset[str]] = {
 """The keywords of a block's schema that its parts say; of the others `anyOf`."""
 
 
-def _about(kind: str, schema: dict[str, Json]) -> Json:
+def _about(kind: str, schema: JsonObject) -> JsonObject | None:
     """Return what the schema of a block says beside its parts."""
     own = _OWN.get(kind, {"anyOf"})
     return {word: each for word, each in schema.items() if word != kind and word not in own} or None
 
 
-def _least(schema: dict[str, Json]) -> int | None:
+def _least(schema: JsonObject) -> int | None:
     least = schema.get("minItems")
     return least if is_count(least) else None
 
 
-def _branch(engine: dict[str, Json], body: Body, place: str) -> Branch:
+def _branch(engine: JsonObject, body: Body, place: str) -> Branch:
     return Branch(_condition(engine, place) if "path" in engine or "anyOf" in engine else None, body)
 
 
-def _condition(written: dict[str, Json], place: str) -> Condition:
-    tests = written["anyOf"] if isinstance(written.get("anyOf"), list) else [written]
+def _condition(written: JsonObject, place: str) -> Condition:
+    listed = written.get("anyOf")
+    tests = listed if isinstance(listed, list) else [written]
     found = [
-        (Read.parse(test["path"]), test.get("schema", True))
+        (Read.parse(path), test.get("schema", True))
         for test in tests
-        if isinstance(test, dict) and isinstance(test.get("path"), str)
+        if isinstance(test, dict) and isinstance(path := test.get("path"), str)
     ]
     if len(found) < len(tests) or not found:
         _refuse(place, "a condition says a `path` and a `schema`")
@@ -278,5 +277,5 @@ def _text(value: Json) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _object(value: Json) -> dict[str, Json]:
+def _object(value: Json) -> JsonObject:
     return value if isinstance(value, dict) else {}

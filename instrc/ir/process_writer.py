@@ -74,8 +74,7 @@ def _branch(number: int, branch: Branch, made: dict[int, JsonObject]) -> JsonObj
 
 def _body(body: Body, made: dict[int, JsonObject], branch: int | None = None) -> JsonObject:
     first: JsonObject = {"branch": {"const": branch}} if branch is not None and body.frame is None else {}
-    whole: JsonObject = framed(body.frame, {**first, **_properties(body, made)})
-    return whole
+    return framed(body.frame, {**first, **_properties(body, made)})
 
 
 def _each(block: Each, made: dict[int, JsonObject]) -> JsonObject:

@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_text
+from instrc.jsonvalue import Json, as_text
 
 _SEGMENT = re.compile(r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)')
 _PLAIN = re.compile(r"[^\W\d]\w*|\$[^\W\d]\w*")

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from instrc.ir.reads import Read, Value, reads_of
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 
 Executor: TypeAlias = Literal["model", "server", "user"]
 
@@ -23,7 +23,7 @@ class Engine(msgspec.Struct, frozen=True):
     references: tuple[Read, ...] = ()
     arguments: Value | None = None
     activity: str | None = None
-    plan: Json = None
+    plan: JsonObject | None = None
     """The tools a plan may name, by name: `{ "activity" | "process", "arguments", "output", "bound"? }`."""
     among: Read | None = None
     """A list of which this is one."""
@@ -61,7 +61,7 @@ class Planned(NamedTuple):
     """A property that is filled with a plan."""
 
     place: tuple[str, ...]
-    tools: Json
+    tools: JsonObject
 
 
 class Loop(NamedTuple):
@@ -120,7 +120,7 @@ class Step(msgspec.Struct, frozen=True):
         return self.engine.delay
 
     @property
-    def plan(self) -> Json:
+    def plan(self) -> JsonObject | None:
         """Of a step that carries a plan out: the tools it may call."""
         return self.engine.plan if self.executor == "server" else None
 
@@ -155,20 +155,20 @@ class Chunk(msgspec.Struct, frozen=True):
     name: str
     executor: Executor
     steps: tuple[Step, ...]
-    frame: Json = None
+    frame: JsonObject | None = None
     """The schema around the steps, its `properties` empty; `None` if it is an object that requires them all."""
     definition: str | None = None
     """What it is called among the definitions; `None` if it stands in its place."""
 
     @property
-    def schema(self) -> Json:
+    def schema(self) -> JsonObject:
         """Its schema without what is for the engine."""
         return framed(self.frame, {step.key: step.schema for step in self.steps})
 
 
-def framed(frame: Json, properties: dict[str, Json]) -> Json:
+def framed(frame: JsonObject | None, properties: JsonObject) -> JsonObject:
     """Return an object with these properties in a frame."""
     if frame is None:
-        whole: Json = {"type": "object", "properties": properties}
+        whole: JsonObject = {"type": "object", "properties": properties}
         return {**whole, "required": list(properties)} if properties else whole
-    return {**frame, "properties": {**frame["properties"], **properties}} if "properties" in frame else frame
+    return {**frame, "properties": {**as_object(frame["properties"]), **properties}} if "properties" in frame else frame

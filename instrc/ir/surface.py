@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.source import Source, Span
 
 

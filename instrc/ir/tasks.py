@@ -13,8 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_text
+from instrc.jsonvalue import Json, JsonObject, as_text
 
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 """What the id of a task looks like."""
@@ -68,10 +67,12 @@ class Task:
         """Whether it runs once an element, so that its output is a list."""
         return any(value.__class__ is Reference and value.kind == "each" for value in self.arguments.values())
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the task in the typed spelling."""
-        arguments = {name: value.to_json() if value.__class__ is Reference else value for name, value in self.arguments.items()}
-        task: dict[str, Json] = {"tool": self.tool, "id": self.id, "arguments": arguments}
+        arguments: JsonObject = {
+            name: value.to_json() if isinstance(value, Reference) else value for name, value in self.arguments.items()
+        }
+        task: JsonObject = {"tool": self.tool, "id": self.id, "arguments": arguments}
         return {**task, "after": list(self.after)} if self.after else task
 
 

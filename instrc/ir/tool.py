@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 class Example(NamedTuple):

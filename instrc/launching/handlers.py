@@ -95,7 +95,7 @@ def called_activities(plan: Json) -> Iterable[tuple[str, Json]]:
                     schema = {**inside, "$defs": schema["$defs"]} if "$defs" in schema and isinstance(inside, dict) else inside
                 yield step.activity or step.key, schema
             elif unit.kind == "plan":
-                for name, tool in unit.steps[0].plan.items():
+                for name, tool in (unit.steps[0].plan or {}).items():
                     if isinstance(tool, dict) and not isinstance(tool.get("process"), str):
                         yield str(tool.get("activity", name)), tool.get("output", True)
 

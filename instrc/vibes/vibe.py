@@ -11,7 +11,7 @@ from threading import Lock
 
 from instrc.jsonreader import JsonSyntaxError, JsonText, read, repeated_keys
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
 from instrc.vibes.refusals import invalid_vibe, too_large

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from instrc.ir.graph import NO_TIMING, Timing
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import Frame
 from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import Keys, Value

@@ -11,7 +11,7 @@ from instrc.ir.fusion import Instruction
 from instrc.ir.graph import NO_TIMING, Reached
 from instrc.ir.paths import Path
 from instrc.ir.surface import Expression, Name
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.scopes import Definition, Ends, Scope

@@ -117,7 +117,7 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
         ev.report.add(problems.calls.NotAProcess(at=written[0].value.span, word=target.name))
         return None
     vibe = ev.flat(target, span)
-    about = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
+    about: dict[str, Json] = {key: vibe[key] for key in ("title", "description") if isinstance(vibe, dict) and key in vibe}
     return _launching(ev, launcher, target.name, entry, about, context, span)
 
 

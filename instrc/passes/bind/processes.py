@@ -6,7 +6,7 @@ from instrc import problems
 from instrc.ir.graph import Context, Executor
 from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, When
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation

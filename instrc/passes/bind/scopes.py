@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from instrc.ir.surface import Annotated, Binding, Expression, Input, Literal, Name, Program, Uri
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.survey import Survey
 from instrc.passes.bind.values import Keys, Value
 from instrc.passes.instructions import InstructionTable

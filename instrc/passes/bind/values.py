@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 from instrc.ir.graph import Context
 from instrc.ir.paths import Path
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 
 class Result(NamedTuple):

@@ -61,7 +61,7 @@ class PlanImporter:
             draft.problems.append(PlanInText(pointer=pointer(record.place)))
         tasks = self._tasks(draft)
         failed = any(problem.severity == "error" for problem in draft.problems)
-        plan = None if failed else [task.to_json() for task in tasks]
+        plan: list[Json] | None = None if failed else [task.to_json() for task in tasks]
         return ImportedPlan(plan, tuple(draft.problems), record, record.shape or _shape(tasks))
 
     def _tasks(self, draft: Draft) -> list[Task]:

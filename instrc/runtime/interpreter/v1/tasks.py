@@ -11,6 +11,7 @@ from itertools import product
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject, as_object
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.v1.progress import finish
@@ -79,7 +80,7 @@ def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Js
     """Return the command of one task, or of one copy of it."""
     state = machine.scope(scope)["blocks"][unit.id]
     task = _tasks(unit, state["plan"])[entry["task"]]
-    tool = unit.steps[0].plan[task.tool]
+    tool = _tool(unit, task)
     given = _arguments(task, state, entry["copy"])
     bound = tool.get("bound")
     if bound is not None:
@@ -103,8 +104,12 @@ def _tasks(unit: Unit, plan: Json) -> dict[str, Task]:
 
 
 def _output(unit: Unit, task: Task) -> Json:
-    tool = unit.steps[0].plan.get(task.tool)
-    return tool.get("output", True) if isinstance(tool, dict) else True
+    return _tool(unit, task).get("output", True)
+
+
+def _tool(unit: Unit, task: Task) -> JsonObject:
+    """Return what the step says of the tool that a task calls."""
+    return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
 
 
 def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids: list[str]) -> None:

@@ -21,8 +21,9 @@ def bare(chunk: Chunk, steps: tuple[Step, ...], definitions: dict[str, Json], *,
     properties = {step.key: step.schema for step in steps}
     if isinstance(schema.get("properties"), dict):
         schema = {**schema, "properties": properties}
-        if isinstance(schema.get("required"), list) and len(steps) < len(chunk.steps):
-            schema["required"] = [key for key in schema["required"] if key in properties]
+        required = schema.get("required")
+        if isinstance(required, list) and len(steps) < len(chunk.steps):
+            schema["required"] = [key for key in required if key in properties]
     return with_definitions(strip(schema, {"engine"}), definitions)
 
 
