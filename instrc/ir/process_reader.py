@@ -231,7 +231,7 @@ class _Reader:
 
 
 _Bodies: TypeAlias = tuple[JsonObject, Body]
-_Common: TypeAlias = tuple[str | None, str | None, str | None, JsonObject | None, str | None]
+_Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str | None]"
 """What any block says: its key, its deadline, its delay, further keywords, its definition."""
 _OWN: dict[str, frozenset[str]] = {
     "do": frozenset({"type", "properties", "required"}),
