@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from instrc.flattening.definitions import ascii_name
+from instrc.importers.directions import READ, Marks
 from instrc.importers.discriminators import spell_out
 from instrc.importers.given import File, Given
 from instrc.importers.mend import DISCRIMINATOR, repaired
@@ -24,8 +25,10 @@ _OUTSIDE = "it lies outside of the folder of the source"
 class Components:
     """What the schemas of one operation refer to, gathered under `$defs`."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: Given, *, leave: str = READ) -> None:
+        """With `leave`, the mark of the properties that stay out: those of answers, unless it says otherwise."""
         self.given = given
+        self._leave = leave
         self.definitions: dict[str, Json] = {}
         self._names: dict[Path, str] = {}
         self._waiting: list[tuple[str, Json, Path]] = []
@@ -70,9 +73,19 @@ class Components:
         self.definitions = definitions
         return made
 
+    def is_left(self, schema: Json) -> bool:
+        """Tell whether a property goes in the other direction only."""
+        return Marks(self.definitions, self._leave).are_on(schema)
+
+    def directed(self, schemas: dict[str, Json]) -> dict[str, Json]:
+        """Return schemas, which the definitions of this object belong to, without what goes in the other direction."""
+        marks = Marks(self.definitions, self._leave)
+        self.definitions = {name: marks.without(each) for name, each in self.definitions.items()}
+        return {name: marks.without(each) for name, each in schemas.items()}
+
     def whole(self, raw: Json, path: Path) -> Json:
         """Return a mended schema with its definitions."""
-        schema = self.spelt_out(self.schema(raw, path), path)
+        schema = self.directed({"": self.spelt_out(self.schema(raw, path), path)})[""]
         if schema.__class__ is dict and self.definitions:
             schema = {**schema, "$defs": self.definitions}
         settle_references(schema, path, self.given)

@@ -8,7 +8,6 @@ from instrc.jsonvalue import Json, equal
 from instrc.schema.walk import Path, rebuild, walk
 
 KEYWORD = "discriminator"
-_DEPTH = 20
 
 
 def spell_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str], tell: Callable[[Path], None]) -> Json:
@@ -55,33 +54,52 @@ class _Discriminators:
         return node
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
-        """Return an alternative that says its value; `None` if it has no name to be told by, or says another value."""
-        reference = branch.get("$ref") if isinstance(branch, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#/$defs/"):
-            return None
-        target = reference.removeprefix("#/$defs/")
+        """Return an alternative that says its value; `None` if it has no name to be told by, or says other values."""
+        parts = list(self._parts(branch))
+        said = next((found for part in parts if (found := _values(part, name))), [])
+        target = _target(branch)
         own = self.written.get(target, target)
         values: list[Json] = [
-            value for value, leads_to in mapping.items() if str(leads_to).rpartition("/")[2].partition(".")[0] == own
+            value for value, leads_to in mapping.items() if own and str(leads_to).rpartition("/")[2].partition(".")[0] == own
         ]
-        said = list(self._values(self.definitions.get(target), name, _DEPTH))
-        if said:
-            return branch if all(any(equal(value, each) for each in said) for value in values) else None
+        if said and not all(any(equal(value, each) for each in said) for value in values):
+            return None
+        if said and len(values) in {0, len(said)}:
+            is_required = any(isinstance(listed := part.get("required"), list) and name in listed for part in parts)
+            return branch if is_required else {"allOf": [branch, {"type": "object", "required": [name]}]}
+        if not own:
+            return None
         wanted: Json = {"const": own} if not values else {"const": values[0]} if len(values) == 1 else {"enum": values}
         return {"allOf": [branch, {"type": "object", "properties": {name: wanted}, "required": [name]}]}
 
-    def _values(self, schema: Json, name: str, depth: int) -> Iterator[Json]:
-        """Yield the values that a definition itself lets the property have, if it names one."""
-        if not isinstance(schema, dict) or depth == 0:
-            return
-        match schema.get("properties"):
-            case {**properties}:
-                match properties.get(name):
-                    case {"const": value} | {"enum": [value]}:
-                        yield value
-        parts = schema.get("allOf")
-        for each in parts if isinstance(parts, list) else ():
-            yield from self._values(each, name, depth - 1)
-        reference = schema.get("$ref")
-        if isinstance(reference, str):
-            yield from self._values(self.definitions.get(reference.removeprefix("#/$defs/")), name, depth - 1)
+    def _parts(self, schema: Json) -> Iterator[dict[str, Json]]:
+        """Yield a schema and those that it consists of: what it refers to, and its `allOf`."""
+        stack, seen = [schema], set[int]()
+        while stack:
+            part = stack.pop()
+            if not isinstance(part, dict) or id(part) in seen:
+                continue
+            seen.add(id(part))
+            yield part
+            stack.append(self.definitions.get(_target(part)))
+            if isinstance(branches := part.get("allOf"), list):
+                stack.extend(reversed(branches))
+
+
+def _values(part: dict[str, Json], name: str) -> list[Json]:
+    """Return the values that a schema lets a property have, if it lists them."""
+    match part.get("properties"):
+        case {**properties}:
+            match properties.get(name):
+                case {"const": value}:
+                    return [value]
+                case {"enum": [*values]}:
+                    return values
+    return []
+
+
+def _target(schema: Json) -> str:
+    """Return the name of the definition that a schema refers to; empty if it refers to none."""
+    reference = schema.get("$ref") if isinstance(schema, dict) else None
+    is_definition = isinstance(reference, str) and reference.startswith("#/$defs/")
+    return reference.removeprefix("#/$defs/") if is_definition and isinstance(reference, str) else ""

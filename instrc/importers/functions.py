@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+from instrc.importers.discriminators import spell_out
 from instrc.importers.given import Given
-from instrc.importers.mend import repaired
+from instrc.importers.mend import DISCRIMINATOR, repaired
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
@@ -210,6 +211,13 @@ def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
             except CompileError as error:
                 given.problems.extend(error.problems)
     schema = repaired(raw, path, given, rules)
+    definitions = schema.get("$defs") if schema.__class__ is dict else None
+    schema = spell_out(
+        schema,
+        definitions if definitions.__class__ is dict else {},
+        {},
+        lambda inner: given.left_out((*path, *inner), "discriminator", DISCRIMINATOR),
+    )
     settle_references(schema, path, given)
     return schema
 

@@ -24,8 +24,7 @@ DISCRIMINATOR = "JSON Schema tells alternatives apart by their properties"
 
 def mend(schema: Json, path: Path, given: Given, rules: Rules) -> Json:
     """Return a normalised copy of a schema that stands at `path` of what was given."""
-    unwanted = _UNWANTED if rules.refer is not None else {**_UNWANTED, "discriminator": DISCRIMINATOR}
-    found = normalize(schema, replace(rules, unwanted=unwanted), path)
+    found = normalize(schema, replace(rules, unwanted=_UNWANTED), path)
     tell(found.notes, given, plain_words=rules.plain_words)
     return found.schema
 

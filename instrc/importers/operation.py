@@ -3,7 +3,7 @@
 `x-in` says where a property goes (`path`, `query`, `header`, `cookie`, `body`), `x-name` what it is called there if otherwise.
 `x-operation` says which operation it is: `GET /pets/{petId}`.
 `x-content-type` is the media type of a body if not `application/json`.
-`x-style` and `x-explode` say how a parameter is written, where the document does.
+`x-style` and `x-explode` say how a parameter is written, where the document does, `x-encoding` how the parts of a body are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from instrc.importers.calling import call_of
 from instrc.importers.components import Components
+from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
@@ -22,8 +24,10 @@ from instrc.schema.walk import Path
 PLACES = frozenset({"path", "query", "header", "cookie", "querystring"})
 _OF_HTTP = frozenset({"accept", "content-type", "authorization"})
 """Header parameters that OpenAPI tells to ignore: they are described elsewhere."""
+_WRITTEN = ("style", "explode", "allowReserved", "allowEmptyValue")
+"""Members of a parameter about how its value is written; a vibe has them after `x-`."""
 _PLAIN = frozenset(
-    {"type", "properties", "required", "title", "description", "additionalProperties", "example", "examples", "$ref"}
+    {"type", "properties", "required", "title", "description", "additionalProperties", "example", "examples", "$ref", WRITE}
 )
 """Keywords of a body whose properties can stand beside the parameters."""
 
@@ -41,7 +45,10 @@ class Operation:
         self.components = Components(given)
         self.properties: dict[str, Json] = {}
         self.required: list[str] = []
-        self.extras: dict[str, Json] = {"x-operation": self.label}
+        self.texts: list[Json] = []
+        """What a body says about itself that is spread."""
+        call = call_of(given, (item, path), (self.operation, self.at))
+        self.extras: dict[str, Json] = {"x-operation": self.label, **call}
 
     def tool(self) -> Tool:
         """Return the operation as a tool."""
@@ -49,13 +56,14 @@ class Operation:
             self.parameter(parameter, path)
         self.body()
         schema = self.components.spelt_out({"type": "object", "properties": self.properties}, self.at)
+        schema["properties"] = self.components.directed(schema["properties"])
         if self.required:
             schema["required"] = list(dict.fromkeys(self.required))
         if self.components.definitions:
             schema["$defs"] = self.components.definitions
         settle_references(schema, self.at, self.given)
         identifier = self.operation.get("operationId")
-        texts = [self.operation.get(key) or self.item.get(key) for key in ("summary", "description")]
+        texts = [*(self.operation.get(key) or self.item.get(key) for key in ("summary", "description")), *self.texts]
         if self.operation.get("deprecated") is True:
             self.extras["deprecated"] = True
         if "callbacks" in self.operation:
@@ -103,18 +111,28 @@ class Operation:
             said["description"] = parameter["description"]
         if parameter.get("deprecated") is True:
             said["deprecated"] = True
-        if "example" in parameter and "examples" not in own:
-            said["examples"] = [parameter["example"]]
+        if (samples := self.samples(parameter, path)) and "examples" not in own:
+            said["examples"] = samples
         said |= self.serialization(parameter)
         self.add(parameter["name"], {**own, **said}, where, required=where == "path" or parameter.get("required") is True)
 
     def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
         """Return how the value of a parameter is written, as far as the document says so."""
-        said = {f"x-{key}": parameter[key] for key in ("style", "explode", "allowReserved") if key in parameter}
+        said = {f"x-{key}": parameter[key] for key in _WRITTEN if key in parameter}
         content = parameter.get("content")
         if parameter.get("schema") is None and content.__class__ is dict and content:
             said["x-content-type"] = next(iter(content))
         return said
+
+    def samples(self, holder: dict[str, Json], path: Path) -> list[Json]:
+        """Return the examples of a parameter or a body."""
+        named = holder.get("examples")
+        made = [holder["example"]] if "example" in holder else []
+        for name, each in named.items() if named.__class__ is dict else ():
+            sample, _ = self.components.follow(each, (*path, "examples", name))
+            if sample.__class__ is dict and "value" in sample:
+                made.append(sample["value"])
+        return made
 
     def place_of(self, parameter: dict[str, Json], path: Path) -> str | None:
         """Return where a parameter goes; `None` if it does not come in."""
@@ -159,26 +177,32 @@ class Operation:
             if other != kind:
                 self.given.left_out((*path, "content", other), other, f"the body is read as `{kind}`")
         media = content[kind] if content[kind].__class__ is dict else {}
-        described = body.get("description") if body.get("description").__class__ is str else None
-        self.put_in(
-            media.get("schema"), (*path, "content", kind, "schema"), kind, described, required=body.get("required") is True
-        )
+        place: Path = (*path, "content", kind)
+        said: dict[str, Json] = {"description": body["description"]} if body.get("description").__class__ is str else {}
+        if samples := self.samples(media, place):
+            said["examples"] = samples
+        if media.get("encoding").__class__ is dict and media["encoding"]:
+            said["x-encoding"] = media["encoding"]
+        self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=body.get("required") is True)
 
-    def put_in(self, raw: Json, place: Path, kind: str, described: str | None, *, required: bool) -> None:
-        """Add the schema of a body: its properties, if nothing else is said by it, else all of it as one property."""
+    def put_in(self, raw: Json, place: Path, kind: str, said: dict[str, Json], *, required: bool) -> None:
+        """Add the schema of a body: its properties, if nothing else is said by it, else all of it as one property.
+
+        `said` are keywords for it, from beside the schema.
+        """
         spread, spread_at = self.components.follow(raw, place)
+        if spread.__class__ is dict and spread.get(READ) is True:
+            self.given.left_out((*spread_at, READ), READ, "what is sent is not only read")
+            raw = spread = {keyword: value for keyword, value in spread.items() if keyword != READ}
+            place = spread_at
+        if not _is_usual(kind):
+            said = {**said, "x-content-type": kind}
         if self._spreads(spread, required=required):
-            self._spread(spread, spread_at)
-            if not _is_usual(kind):
-                self.extras["x-content-type"] = kind
+            self._spread(spread, spread_at, said)
             return
         schema = self.components.schema({} if raw is None else raw, place)
         own = schema if schema.__class__ is dict else {}
-        if described is not None and "description" not in own:
-            own = {"description": described, **own}
-        if not _is_usual(kind):
-            own = {**own, "x-content-type": kind}
-        self.add("body", own, "body", required=required)
+        self.add("body", {**{word: value for word, value in said.items() if word not in own}, **own}, "body", required=required)
 
     def _spreads(self, schema: Json, *, required: bool) -> bool:
         """Tell whether the properties of a body can stand by themselves, and nothing else is said by it."""
@@ -191,13 +215,21 @@ class Operation:
             return False
         return not (properties.keys() & self.properties.keys()) and (required or not schema.get("required"))
 
-    def _spread(self, schema: dict[str, Json], path: Path) -> None:
+    def _spread(self, schema: dict[str, Json], path: Path, said: dict[str, Json]) -> None:
+        self.texts = [said.get("description"), schema.get("description")]
+        self.extras |= {word: value for word, value in said.items() if word.startswith("x-")}
         required = schema.get("required") if schema.get("required").__class__ is list else []
         mended = self.components.schema({**schema, "required": required}, path)
+        own_samples = mended["examples"] if mended.get("examples").__class__ is list else self.samples(mended, path)
+        samples = [each for each in (*said.get("examples", ()), *own_samples) if each.__class__ is dict]
         for name, own in mended["properties"].items():
-            if own.__class__ is dict and own.get("readOnly") is True:
-                continue  # for answers only
-            self.add(name, own if own.__class__ is dict else {}, "body", required=name in mended.get("required", ()))
+            if self.components.is_left(own):
+                continue
+            part = own if own.__class__ is dict else {}
+            shown = [each[name] for each in samples if name in each]
+            if shown and part.keys().isdisjoint({"example", "examples"}):
+                part = {**part, "examples": shown}
+            self.add(name, part, "body", required=name in mended.get("required", ()))
 
     def _result(self) -> Callable[[], Json] | None:
         """Return what makes the schema of the first answer that is a success, definitions included."""
@@ -206,7 +238,7 @@ class Operation:
             return None
         codes = sorted(code for code in responses if code.startswith("2"))
         for code in codes or (["default"] if "default" in responses else []):
-            components = Components(self.given)
+            components = Components(self.given, leave=WRITE)
             response, path = components.follow(responses[code], (*self.at, "responses", code))
             if response.__class__ is dict:
                 schema, place = self.result_of(response, path)

@@ -55,10 +55,10 @@ class SwaggerOperation(Operation):
         for parameter, path in self._bodies[1:]:
             self.given.left_out(path, parameter["name"], "an operation has one body")
         for parameter, path in self._bodies[:1]:
-            said = parameter.get("description")
-            described = said if isinstance(said, str) else None
+            text = parameter.get("description")
+            said: dict[str, Json] = {"description": text} if isinstance(text, str) else {}
             kind = best(dict.fromkeys(self._consumed() or ["application/json"]))
-            self.put_in(parameter.get("schema"), (*path, "schema"), kind, described, required=parameter.get("required") is True)
+            self.put_in(parameter.get("schema"), (*path, "schema"), kind, said, required=parameter.get("required") is True)
 
     def _consumed(self) -> list[str]:
         """Return the media types of what is sent, those of the document if the operation names none."""

@@ -305,7 +305,7 @@ def test_a_discriminator_becomes_a_const_of_each_alternative_that_has_none() -> 
     branches, problems = told_apart({"propertyName": "kind"})
     is_cat = {"type": "object", "properties": {"kind": {"const": "Cat"}}, "required": ["kind"]}
     assert branches[0] == {"allOf": [{"$ref": "#/$defs/Cat"}, is_cat]}
-    assert branches[1] == {"$ref": "#/$defs/Dog"}
+    assert branches[1] == {"allOf": [{"$ref": "#/$defs/Dog"}, {"type": "object", "required": ["kind"]}]}
     assert problems == []
 
 
@@ -342,3 +342,83 @@ def test_how_a_parameter_and_a_body_are_written_is_kept() -> None:
         "filter": {"type": "object", "x-content-type": "application/json", "x-in": "query"},
         "body": {"x-content-type": "application/merge-patch+json", "x-in": "body"},
     }
+
+
+def test_an_operation_says_where_it_is_called_and_with_what_right() -> None:
+    given = document({"tags": ["pets"], "externalDocs": {"url": "https://x.example"}})
+    given |= {"servers": [{"url": "https://a.example/v1"}], "security": [{"key": []}]}
+    given["components"]["securitySchemes"] = {
+        "key": {"$ref": "#/components/securitySchemes/header"},
+        "header": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    }
+    made = tool(given)
+    assert made["x-servers"] == [{"url": "https://a.example/v1"}]
+    assert made["x-security"] == [{"key": []}]
+    assert made["x-security-schemes"] == {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}}
+    assert (made["x-tags"], made["x-external-docs"]) == (["pets"], {"url": "https://x.example"})
+
+
+def test_the_innermost_servers_and_security_hold() -> None:
+    given = document({"security": []}, servers=[{"url": "/path"}])
+    made = tool({**given, "servers": [{"url": "/document"}], "security": [{"key": []}]})
+    assert made["x-servers"] == [{"url": "/path"}]
+    assert "x-security" not in made
+
+
+def test_a_security_scheme_that_is_not_described_is_told() -> None:
+    (problem,) = import_tools("openapi", document({"security": [{"key": []}]})).problems
+    assert problem.message == "`key` is left out: the document does not describe this security scheme"
+
+
+def test_examples_of_parameters_and_bodies_are_kept() -> None:
+    query = {**PARAMETERS[1], "examples": {"few": {"value": 3}, "many": {"value": 99}}}
+    asked = body({"type": "object", "properties": {"name": {"type": "string"}}, "example": {"name": "Tom"}})
+    asked["requestBody"]["content"]["application/json"]["example"] = {"name": "Rex"}
+    asked["requestBody"]["description"] = "The pet."
+    made = tool(document({"parameters": [query], **asked}))
+    assert made["properties"]["limit"]["examples"] == [3, 99]
+    assert made["properties"]["name"]["examples"] == ["Rex", "Tom"]
+    assert made["description"] == "The pet."
+
+
+MARKED = {
+    "type": "object",
+    "properties": {"id": {"$ref": "#/components/schemas/Id"}, "name": {}, "password": {"writeOnly": True}},
+    "required": ["id", "name", "password"],
+}
+
+
+class TestDirections:
+    def made(self, schema: Json, **options: Any) -> Json:
+        responses = {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
+        given = document({**body(schema, required=False), "responses": responses})
+        given["components"]["schemas"] |= {"Id": {"type": "integer", "readOnly": True}, "Marked": MARKED}
+        return tool(given, results="output", **options)
+
+    def test_a_request_has_no_properties_that_only_answers_have(self) -> None:
+        made = self.made({"type": "array", "items": {"$ref": "#/components/schemas/Marked"}})
+        assert list(made["$defs"]["Marked"]["properties"]) == ["name", "password"]
+        assert made["$defs"]["Marked"]["required"] == ["name", "password"]
+
+    def test_an_answer_has_no_properties_that_only_requests_have(self) -> None:
+        made = self.made(MARKED)
+        assert list(made["properties"]["output"]["properties"]) == ["id", "name"]
+        assert made["properties"]["output"]["required"] == ["id", "name"]
+
+    def test_nothing_else_requires_them(self) -> None:
+        made = self.made({"allOf": [{"$ref": "#/components/schemas/Marked"}, {"required": ["id"]}]})
+        assert made["properties"]["body"]["allOf"] == [{"$ref": "#/$defs/Marked"}, {}]
+
+    def test_a_parameter_is_sent_whatever_its_schema_says(self) -> None:
+        made = tool(document({"parameters": [{**PARAMETERS[0], "schema": {"type": "string", "readOnly": True}}]}))
+        assert made["required"] == ["petId"]
+
+    def test_a_body_that_is_only_read_is_told(self) -> None:
+        schema = {"type": "object", "readOnly": True, "properties": {"name": {}}}
+        imported = import_tools("openapi", document(body(schema)))
+        assert imported.vibes[0].document["properties"] == {"name": {"x-in": "body"}}
+        assert [problem.message for problem in imported.problems] == ["`readOnly` is left out: what is sent is not only read"]
+
+    def test_a_body_that_is_only_written_is_as_any_other(self) -> None:
+        made = tool(document(body({"type": "object", "writeOnly": True, "properties": {"name": {}}})))
+        assert made["properties"] == {"name": {"x-in": "body"}}

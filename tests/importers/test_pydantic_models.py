@@ -147,3 +147,19 @@ def test_what_is_no_object_is_held_by_one() -> None:
         (vibe,) = found.vibes
         assert vibe.document["properties"]["value"]["type"] == "array"
         assert [problem.name for problem in found.problems] == ["read-otherwise"]
+
+
+class Bird(BaseModel):
+    kind: Literal["bird", "parrot"] = "bird"
+
+
+class Aviary(BaseModel):
+    inside: Annotated[Dog | Bird, Field(discriminator="kind")]
+
+
+def test_a_union_that_is_told_apart_by_a_tag_requires_it_as_pydantic_does() -> None:
+    imported = import_tools("pydantic", Aviary)
+    assert imported.problems == ()
+    dog, bird = imported.vibes[0].document["properties"]["inside"]["oneOf"]
+    assert dog == {"$ref": "#/$defs/Dog"}
+    assert bird == {"allOf": [{"$ref": "#/$defs/Bird"}, {"type": "object", "required": ["kind"]}]}

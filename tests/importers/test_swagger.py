@@ -110,3 +110,12 @@ def test_what_cannot_be_said_is_told() -> None:
 
 def test_a_version_that_is_a_number_is_that_version() -> None:
     assert len(import_tools("openapi", {"swagger": 2.0, "paths": {"/a": {"get": {}}}}).vibes) == 1
+
+
+def test_servers_are_the_parts_of_their_address() -> None:
+    made = tool({"schemes": ["https", "http"]}, host="a.example", basePath="/v1", schemes=["ws"])
+    assert made["x-servers"] == [{"url": "https://a.example/v1"}, {"url": "http://a.example/v1"}]
+    assert tool({}, basePath="/v1")["x-servers"] == [{"url": "/v1"}]
+    key = {"type": "apiKey", "in": "query", "name": "k"}
+    made = tool({}, security=[{"key": []}], securityDefinitions={"key": key})
+    assert (made["x-security"], made["x-security-schemes"]) == ([{"key": []}], {"key": key})
