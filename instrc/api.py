@@ -45,7 +45,8 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
 
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.
     `emit` chooses the document: `tool`, `result`, `flat`, `process`, `call`, or the one that fits (`auto`).
-    `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s.
+    `vibes` are instructions from memory by name: JSON Schemas, models of pydantic, dataclasses, `TypedDict`s, annotated
+    functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.
     `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
     With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
     `CompileError` contains all problems; warnings of a program that compiles go to the `report`, if one is given.
@@ -93,7 +94,8 @@ def artefacts(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
-    compiled = _workspace(roots, shared, vibes, locked=locked).compile(_as_source_or_path(program), wishes, found)
+    workspace = _workspace(roots, shared, _schemas(vibes, found), locked=locked)
+    compiled = workspace.compile(_as_source_or_path(program), wishes, found)
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()
@@ -167,30 +169,40 @@ def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iter
 
 
 def _workspace(
-    roots: Iterable[AnyPath], shared: Iterable[AnyPath], vibes: Mapping[str, object] | None = None, *, locked: bool = False
+    roots: Iterable[AnyPath], shared: Iterable[AnyPath], memory: Mapping[str, Json] | None = None, *, locked: bool = False
 ) -> Workspace:
-    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=_schemas(vibes), locked=locked)
+    return Workspace(arguments.paths("roots", roots), arguments.paths("shared", shared), memory=memory, locked=locked)
 
 
-def _schemas(vibes: Mapping[str, object] | None) -> dict[str, Json] | None:
-    """Return the schemas of what is given as vibes; all that has none is told at once."""
+def _schemas(vibes: Mapping[str, object] | None, report: Report) -> dict[str, Json] | None:
+    """Return the schemas of what is given as vibes, with notes in the report; all that has none is raised at once."""
     if vibes is None:
         return None
     if not isinstance(vibes, Mapping) or not all(isinstance(name, str) for name in vibes):
         wanted = "a mapping from names to schemas"
         raise CompileError([problems.rim.InvalidOption(option="vibes", given=arguments.excerpt(vibes), wanted=wanted)])
-    from instrc.importers.described import schema_of  # types are described by an optional library
-
     found: dict[str, Json] = {}
     wrong: list[Problem] = []
     for name, value in vibes.items():
         try:
-            found[name] = schema_of(value, f'vibes["{name}"]')
+            found[name] = _schema(value, f'vibes["{name}"]', report)
         except CompileError as error:
             wrong += error.problems
     if wrong:
         raise CompileError(wrong)
     return found
+
+
+def _schema(value: object, option: str, report: Report) -> Json:
+    from instrc.lint.foreign import foreign  # few programs have vibes in memory
+
+    if isinstance(value, dict) and foreign(value, option) is None:
+        return value
+    from instrc.importing import schema_in_memory
+
+    schema, notes = schema_in_memory(value, option)
+    report.problems += notes
+    return schema
 
 
 def _as_source_or_path(program: Program) -> str | Source:

@@ -12,15 +12,17 @@ from instrc.files import STDIN, name_of, read_bytes
 from instrc.importers.given import Given, of_text, of_value
 from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
-from instrc.jsontext import dumps
+from instrc.jsontext import dumps, loads
+from instrc.jsonvalue import Json
 from instrc.problems.imported import ReadOtherwise, UnusableTool
 from instrc.problems.importing import NoTools
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.rim import InvalidJson, UnreadableFile
+from instrc.problems.rim import InvalidJson, InvalidOption, UnreadableFile
 from instrc.problems.size import TooLarge
 from instrc.problems.steps import OutputNotObject
 from instrc.problems.vibes import MissingFromProperties
+from instrc.python_types import as_json
 from instrc.source import Source
 
 if TYPE_CHECKING:
@@ -54,6 +56,53 @@ def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Impor
         return Imported((), report.once())
     imported = read_tools(kind, given, results)
     return _checked(imported)
+
+
+def schema_in_memory(value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+    """Return the schema that a vibe without a file is, and notes: of a schema, a type, a function, a tool of any provider.
+
+    What has none is a `CompileError` that names the `option`.
+    """
+    from instrc.lint.foreign import foreign
+    from instrc.lowering.given import tool_of
+
+    known: object = value
+    if isinstance(value, str):
+        try:
+            known = loads(value)
+        except ValueError as error:
+            raise _no_schema(value, option) from error
+    known = as_json(known)
+    if isinstance(known, dict):
+        other = foreign(known, option)
+        if other is not None and other.importer is not None:
+            return _only_schema(read_tools(other.importer, of_value(known)), value, option)
+        if known is value or isinstance(value, str):
+            return known, ()
+    if isinstance(known, bool):
+        return known, ()
+    try:
+        tool = tool_of(value)
+    except TypeError as error:
+        raise _no_schema(value, option, str(error)) from error
+    schema: Json = tool.schema
+    if tool.description and isinstance(schema, dict) and "description" not in schema:
+        schema = {"description": tool.description, **schema}
+    return schema, ()
+
+
+def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, tuple[Problem, ...]]:
+    if errors := [problem for problem in imported.problems if problem.severity == "error"]:
+        raise CompileError(errors)
+    if len(imported.vibes) != 1:
+        raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
+    return imported.vibes[0].document, imported.problems
+
+
+def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
+    wanted = "a JSON Schema, a tool, or a type that pydantic can describe (a model, a dataclass, a `TypedDict`)"
+    given = f"{arguments.excerpt(value)}: {reason}" if reason else arguments.excerpt(value)
+    return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
 
 
 def _read_source(kind: str, source: Any, report: Report) -> Given | None:

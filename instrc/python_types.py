@@ -60,10 +60,10 @@ def schema_of(value: Any) -> Any:
         from pydantic import TypeAdapter  # optional: only who has such types has it
     except ImportError:
         raise CompileError([MissingLibrary(library="pydantic", extra="import")]) from None
-    return TypeAdapter(_readable(value)).json_schema()
+    return TypeAdapter(readable(value)).json_schema()
 
 
-def _readable(value: Any) -> Any:
+def readable(value: Any) -> Any:
     """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
     if sys.version_info >= (3, 12):
         return value
@@ -74,15 +74,15 @@ def _readable(value: Any) -> Any:
 
         hints = typing.get_type_hints(value, include_extras=True)
         required = value.__required_keys__
-        members = {name: (Required if name in required else NotRequired)[_readable(_bare(hint))] for name, hint in hints.items()}
+        members = {name: (Required if name in required else NotRequired)[readable(_bare(hint))] for name, hint in hints.items()}
         made: Any = TypedDict(value.__name__, members)  # type: ignore[misc]  # by its call, as the library allows
         made.__doc__ = value.__doc__
         return made
     arguments = typing.get_args(value)
     if not arguments or typing.get_origin(value) in {typing.Annotated, typing.Literal}:
         return value
-    readable = tuple(map(_readable, arguments))
-    return value if all(map(operator.is_, readable, arguments)) else _with(value, readable)
+    inner = tuple(map(readable, arguments))
+    return value if all(map(operator.is_, inner, arguments)) else _with(value, inner)
 
 
 def _bare(hint: Any) -> Any:

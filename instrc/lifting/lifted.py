@@ -67,14 +67,15 @@ class Call:
         """What was kept under names with `$`, by path."""
         return self._parts["metrics"]
 
-    def as_model(self, model: type[T]) -> T:
+    def as_model(self, model: type[T], step: str | None = None) -> T:
         """Return the value as an instance of a pydantic model, a dataclass or a `TypedDict`; a `CompileError` if it is none.
 
+        `step` is the key of one step (`step2_write_reply`), if the model is that of this step and not of the whole.
         Thoughts and metrics are left out if the model does not take them.
         """
         from instrc.lifting.models import instance  # pydantic is an extra
 
-        return instance(self.value, self.output, self.violations, model)
+        return instance(self.value, self.output, self.violations, model, step)
 
     def result(self, value: object, *, error: bool = False) -> Json:
         """Return the message that tells the model what the call gave, in the words of the provider that made it.
@@ -143,11 +144,14 @@ class Lifted:
             raise LookupError(message)
         return self.calls[0]
 
-    def as_model(self, model: type[T]) -> T:
-        """Return the value of the only call as an instance of a model; a `CompileError` says why the answer cannot be used."""
+    def as_model(self, model: type[T], step: str | None = None) -> T:
+        """Return the value of the only call, or of one step in it, as an instance of a model.
+
+        A `CompileError` says why the answer cannot be used.
+        """
         if self.problems:
             raise CompileError(self.problems)
-        return self.call.as_model(model)
+        return self.call.as_model(model, step)
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:

@@ -18,6 +18,8 @@ class Foreign(NamedTuple):
 
     kind: str
     way_out: str
+    importer: str | None = None
+    """The kind of import that reads it, if it is a single tool."""
 
 
 def foreign(document: Json, file: str) -> Foreign | None:
@@ -26,7 +28,7 @@ def foreign(document: Json, file: str) -> Foreign | None:
         return None
     for kind, importer, is_one in _TOOLS:
         if is_one(document):
-            return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it")
+            return Foreign(kind, f"`instrc import {importer} {file} -o schemas/` makes a vibe of it", importer)
     if isinstance(document.get("schema"), dict):
         return None  # a record
     if isinstance(document.get("tool"), dict) and "activity" in document and "arguments" in document:
@@ -82,7 +84,10 @@ def _is_bedrock(document: dict[str, Json]) -> bool:
 def _is_google(document: dict[str, Json]) -> bool:
     declared = document.get("functionDeclarations", document.get("function_declarations"))
     parameters = document.get("parameters")
-    declaration = _is_named(document) and isinstance(parameters, dict) and str(parameters.get("type", "")).isupper()
+    declaration = _is_named(document) and (
+        (isinstance(parameters, dict) and str(parameters.get("type", "")).isupper())
+        or isinstance(document.get("parametersJsonSchema", document.get("parameters_json_schema")), dict)
+    )
     return (isinstance(declared, list) or declaration) and _says_nothing(document)
 
 

@@ -10,6 +10,7 @@ from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lowering.plain import plain
+from instrc.problems.suggest import nearest
 from instrc.python_types import as_json, described
 
 ToolLike: TypeAlias = Mapping[str, Any] | bool | Tool | Artefact | Process | type | Callable[..., Any]
@@ -23,6 +24,15 @@ _SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema",
 """Members that hold the schema of a tool."""
 _EXAMPLES = ("input_examples", "few_shot_examples")
 _OF_SCHEMAS = frozenset({"properties", "$schema", "$ref", "$defs", "allOf", "anyOf", "oneOf", "items", "enum", "const"})
+_OF_PROVIDERS = frozenset(
+    {"annotations", "_meta", "outputSchema", "response", "responseJsonSchema", "return_parameters", "cache_control"}
+)
+"""Members of a tool that hold objects, none of which is the schema of its arguments."""
+_OF_FUNCTIONS = frozenset({"function", "custom", "object", "json_schema"})
+"""What the `type` of a tool says if its caller carries it out, not the provider."""
+
+_OF_OBJECTS = frozenset({*_LISTS, *_HOLDERS, *_SCHEMAS, *_OF_SCHEMAS})
+"""Members of which an object of a library has at least one if it is a tool, several, or a schema."""
 
 
 class _Words(NamedTuple):
@@ -113,6 +123,10 @@ def _of_object(value: Any, name: str | None) -> list[Tool]:
             read = tool if tool is not None else schema if isinstance(schema, dict) else inner
             return [Tool(name or own, plain(read), text if isinstance(text, str) else None)]
     if (json := as_json(value)) is not value and isinstance(json, dict):
+        if _OF_OBJECTS.isdisjoint({*json, *getattr(type(value), "model_fields", ())}):
+            own = type(value).__name__
+            message = f"an instance of `{own}` is given, and no tool or schema: give the class, `{own}`"
+            raise TypeError(message)
         return _of_mapping(json, name)
     raise TypeError(_refusal(value))
 
@@ -147,6 +161,8 @@ def _of_function(value: dict[str, Any], name: str | None) -> Tool:
         schema = schema["json"]  # Bedrock Converse
     if member is None and isinstance(inputs := value.get("inputs"), dict):
         schema = _of_inputs(inputs)
+    elif member is None:
+        _refuse_hidden_schema(value)
     text, strict, own = value.get("description"), value.get("strict"), value.get("name")
     return Tool(
         name or (own if isinstance(own, str) else "tool"),
@@ -155,6 +171,20 @@ def _of_function(value: dict[str, Any], name: str | None) -> Tool:
         strict if isinstance(strict, bool) else None,
         examples=tuple(_examples(value)),
     )
+
+
+def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
+    """Raise a `TypeError` for a tool without parameters if it is none: it is the provider's own, or a member is misspelt."""
+    kind = value.get("type")
+    if isinstance(kind, str) and kind not in _OF_FUNCTIONS:
+        message = f"a tool of the type {kind!r} is carried out by its provider: it has no schema, and is sent as it is"
+        raise TypeError(message)
+    for word, inner in value.items():
+        if (word in _SCHEMAS and inner is not None) or (isinstance(inner, dict) and word not in _OF_PROVIDERS):
+            known = " or ".join(f"`{each}`" for each in nearest(word, _SCHEMAS))
+            more = f": did you mean {known}?" if known and word not in _SCHEMAS else ""
+            message = f"`{word}` of the tool {value.get('name')!r} is no schema of its arguments{more}"
+            raise TypeError(message)
 
 
 def _of_inputs(inputs: dict[str, Any]) -> Json:

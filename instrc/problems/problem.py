@@ -83,12 +83,17 @@ class Problem:
         return shorten_values(self.message)
 
 
-_LONG = r"`([^`]{40})[^`]{41,}([^`]{20})`"  # compiled when it is first needed
+_LONGEST = 100
 
 
 def shorten_values(text: str) -> str:
     """Return a sentence with the middle of each value of more than a hundred characters removed."""
-    return re.sub(_LONG, r"`\1…\2`", text)
+    return text if len(text) <= _LONGEST else re.sub(r"`[^`]*`", _shortened, text)
+
+
+def _shortened(value: re.Match[str]) -> str:
+    written = value[0]
+    return written if len(written) - 2 <= _LONGEST else f"{written[:41]}…{written[-21:]}"
 
 
 def _note(problem: Problem) -> str:

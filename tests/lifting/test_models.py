@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import typing
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,9 +70,39 @@ def test_what_is_no_instance_is_a_problem(answer: Any, names: set[str]) -> None:
     assert {problem.name for problem in caught.value.problems} == names
 
 
-def test_what_is_no_class_of_data_is_a_type_error() -> None:
+@pytest.mark.parametrize("model", [5, "Slot", "slot"])
+def test_what_is_no_class_of_data_is_a_type_error(model: Any) -> None:
     with pytest.raises(TypeError, match="no model of pydantic"):
-        lift(NULL, RECORD).as_model(5)  # type: ignore[arg-type]
+        lift(NULL, RECORD).as_model(model)
+
+
+class PlainDict(typing.TypedDict):
+    day: str
+    rooms: typing.NotRequired[list[int]]
+
+
+def test_a_typed_dict_of_the_standard_library_is_a_model_on_every_python() -> None:
+    assert lift(NULL, RECORD).as_model(PlainDict)["rooms"] == [1, 2]
+
+
+STEPS = lower({"type": "object", "properties": {"step1_ask": F, "step2_find": SCHEMA}}, "openai", "both").map
+BOTH = {"step1_ask": {"a": "x"}, "step2_find": NULL}
+
+
+def test_a_step_of_a_tool_is_an_instance_of_its_own_model() -> None:
+    lifted = lift(BOTH, STEPS)
+    assert (
+        lifted.as_model(Slot, "step2_find")
+        == lifted.call.as_model(Slot, step="step2_find")
+        == Slot(day=dt.date(2026, 2, 28), rooms=(1, 2))
+    )
+
+
+def test_a_step_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(CompileError, match="`step` is one of `step1_ask`, `step2_find`, not 'step2'"):
+        lift(BOTH, STEPS).as_model(Slot, "step2")
+    with pytest.raises(CompileError, match="`/step2_find/day`: `Slot` refuses it"):
+        lift(BOTH | {"step2_find": {**NULL, "day": "someday"}}, STEPS).as_model(Slot, "step2_find")
 
 
 RESULTS = {

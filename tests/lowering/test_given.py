@@ -113,6 +113,35 @@ def test_what_is_no_schema_is_a_type_error(value: Any) -> None:
         lower(value)
 
 
+class Person(pydantic.BaseModel):
+    name: str
+    type: str = "guest"
+
+
+MISTAKES: dict[str, tuple[Any, str]] = {
+    "an instance": (Weather(city="Rome"), "give the class, `Weather`"),
+    "an instance with a name": (Person(name="Ann"), "give the class, `Person`"),
+    "a misspelt member": ({"name": "w", "description": "d", "paramters": CITY}, "did you mean `parameters`"),
+    "another word for it": ({"name": "w", "arguments_of_mine": CITY}, "`arguments_of_mine` of the tool 'w' is no schema"),
+    "a schema as text": ({"name": "w", "input_schema": "{}"}, "`input_schema` of the tool 'w' is no schema"),
+    "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
+    "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, "`format` of the tool 'w' is no schema"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_tool_that_would_lose_its_schema_is_a_type_error(mistake: str) -> None:
+    value, words = MISTAKES[mistake]
+    for function in (lower, lambda value: lower_all([value])):
+        with pytest.raises(TypeError, match=words):
+            function(value)
+
+
+@pytest.mark.parametrize("tool", [{"name": "w"}, {"name": "w", "parameters": None}, {"name": "w", "annotations": {"title": "W"}}])
+def test_a_tool_may_have_no_parameters(tool: Any) -> None:
+    assert lower(tool, "anthropic").payload["input_schema"]["properties"] == {}
+
+
 def test_what_holds_itself_is_a_type_error() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {}}
     schema["properties"]["a"] = schema

@@ -14,7 +14,7 @@ from instrc.problems import catalogue
 from instrc.problems.brackets import MissingComma
 from instrc.problems.machine import to_github, to_json, to_sarif
 from instrc.problems.names import UnknownName
-from instrc.problems.problem import CompileError, Label
+from instrc.problems.problem import CompileError, Label, shorten_values
 from instrc.problems.references import AmbiguousFragment
 from instrc.problems.render import plain
 from instrc.problems.rim import NothingToCheck
@@ -157,3 +157,8 @@ def test_long_values_are_shortened_everywhere() -> None:
     assert to_json([problem])[0]["message"] == str(problem)
     assert max(map(len, plain([problem]).splitlines())) < 200
     assert len(str(CompileError([problem]))) < 200
+
+
+def test_only_values_are_shortened_not_the_sentence_between_two() -> None:
+    sentence = "is a schema, a tool as a provider takes it, or a type that has one, such as a model, a dataclass, or a function"
+    assert shorten_values(f"`a` {sentence}, not `b`") == f"`a` {sentence}, not `b`"

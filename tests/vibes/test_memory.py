@@ -84,3 +84,54 @@ def test_a_name_that_no_vibe_can_have_is_told(name: str) -> None:
 def test_vibes_are_a_mapping() -> None:
     with pytest.raises(instrc.CompileError):
         instrc.compile("Draft", vibes=[SCHEMA])  # type: ignore[arg-type]
+
+
+def write(asks: str, tone: str = "friendly") -> str:
+    """Write a letter.
+
+    Args:
+        asks: What is asked for.
+    """
+    return asks + tone
+
+
+TOOLS: dict[str, Any] = {
+    "openai": {"type": "function", "function": {"name": "t", "description": "D.", "parameters": SCHEMA}},
+    "responses": {"type": "function", "name": "t", "description": "D.", "parameters": SCHEMA, "strict": True},
+    "anthropic": {"name": "t", "description": "D.", "input_schema": SCHEMA},
+    "mcp": {"name": "t", "description": "D.", "inputSchema": SCHEMA},
+    "gemini": {"functionDeclarations": [{"name": "t", "description": "D.", "parametersJsonSchema": SCHEMA}]},
+    "gemini schema": {"name": "t", "description": "D.", "parameters": {**SCHEMA, "type": "OBJECT"}},
+    "bedrock": {"toolSpec": {"name": "t", "description": "D.", "inputSchema": {"json": SCHEMA}}},
+    "tool": instrc.Tool("t", SCHEMA, "D."),
+}
+
+
+@pytest.mark.parametrize("kind", TOOLS)
+def test_tools_of_providers_are_instructions(kind: str) -> None:
+    [tool] = instrc.compile("Draft", vibes={"Draft": TOOLS[kind]})
+    assert tool["type"] == "object"
+    assert tool["properties"] == SCHEMA["properties"]
+    assert tool["description"].startswith("D.")
+
+
+def test_a_function_brings_what_its_docstring_says() -> None:
+    [tool] = instrc.compile("Write", vibes={"Write": write})
+    assert tool["description"].startswith("Write a letter.")
+    assert tool["properties"]["asks"]["description"] == "What is asked for."
+
+
+def test_an_instance_is_not_taken_for_its_class() -> None:
+    with pytest.raises(instrc.CompileError, match="give the class, `Letter`"):
+        instrc.compile("Read", vibes={"Read": Letter(asks="a date")})
+
+
+def test_what_was_read_otherwise_of_a_tool_is_in_the_report() -> None:
+    report = instrc.Report()
+    instrc.compile("Draft", vibes={"Draft": TOOLS["gemini schema"]}, report=report)
+    assert [problem.name for problem in report.problems] == ["read-otherwise"]
+
+
+def test_several_tools_are_not_one_instruction() -> None:
+    with pytest.raises(instrc.CompileError, match="it holds 2 tools"):
+        instrc.compile("Draft", vibes={"Draft": {"tools": [TOOLS["mcp"], {"name": "other", "inputSchema": SCHEMA}]}})
