@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from json import decoder
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, tokens
 
@@ -45,8 +46,7 @@ class Member(NamedTuple):
     end: int
 
 
-@dataclass(slots=True)
-class JsonText:
+class JsonText(Struct):
     """A JSON value with the places of its parts, and the keys that were written twice with their places."""
 
     value: Json

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc import problems
 from instrc.files import STDIN, is_folder, name_of, read_bytes, readable, reason, unreadable
@@ -29,8 +31,7 @@ _CHECKED = (".aug", ".vibe.json")
 """Endings of the files that are looked for in folders."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OptionOverrides:
+class OptionOverrides(Struct, frozen=True, kw_only=True):
     """What a run asks of the compiler; `None` leaves it to the project's settings, then to the default."""
 
     naming: Literal["step", "camel"] | None = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.cli.terminal import write
@@ -107,8 +109,7 @@ def documents_to_write(export: Export, emit: Emit | None, report: Report) -> dic
     return {f"{export.file_name}.{emit}.json": document_to_print(export, emit, report)}
 
 
-@dataclass(slots=True)
-class Output:
+class Output(Struct):
     """What a run delivers: documents for the standard output and for files."""
 
     documents: list[Json] = field(default_factory=list)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.schema.resources import Scope
@@ -109,8 +110,7 @@ class Derived(NamedTuple):
     needs_flattening: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(Struct, frozen=True):
     """A conjunction to go on with, and what has been found out for it."""
 
     terms: list[Term]

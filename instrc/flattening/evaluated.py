@@ -6,15 +6,14 @@ If everything possible is certain anyway, "unevaluated" means the same as "addit
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 
 
-@dataclass(slots=True)
-class Evaluated:
+class Evaluated(Struct):
     """What is looked at: names, patterns and the length of the listed items; `all_…` if nothing is left over."""
 
     names: dict[str, None] = field(default_factory=dict)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from instrc.flattening import unevaluated
 from instrc.flattening.conjunction import Term
@@ -25,8 +25,7 @@ _LISTED_FIRST = ("prefixItems", "items", "unevaluatedItems")
 """Sets have no order that is the same in every run."""
 
 
-@dataclass(slots=True)
-class _Said:
+class _Said(Struct):
     """What the conjuncts say about properties, in the order in which they are read."""
 
     groups: list[objects.Group] = field(default_factory=list)

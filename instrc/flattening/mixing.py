@@ -7,9 +7,10 @@ what the rest puts into `default` is spliced into the mixins, innermost first, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from instrc.flattening.conjunction import Derived, Frame, GoOn, Term
 from instrc.flattening.run import Run
@@ -60,8 +61,7 @@ class Applied(tuple[Json, Scope]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(Struct, frozen=True):
     """A schema that applies mixins, divided."""
 
     rest: dict[str, Json]

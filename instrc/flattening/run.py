@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.flattening.watched import Watched
@@ -16,8 +17,7 @@ from instrc.schema.resources import Document, Resource, Scope
 from instrc.schema.store import SchemaStore
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What a caller may choose."""
 
     distribute: int = 0

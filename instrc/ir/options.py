@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 HINT = "Use {paths}."
 """What a model step's description says about the data it reads; `{paths}` stands for them."""
@@ -10,8 +10,7 @@ LIMIT = 1_000_000
 """How many schemas a composed one may have, unless a project says otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What may be chosen about a compilation."""
 
     naming: str = "step"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from instrc.ir.flow import Body, Context, walk
 from instrc.ir.graph import Executor
@@ -26,8 +27,7 @@ _WRITTEN = r"(llm|server|user|when|each|repeat|try|do|else)Context[0-9]*"
 """The names of contexts as they are written; a tool may well have a parameter `user_context`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(Struct, frozen=True):
     """A process, read once: any engine can run it from this alone.
 
     True of this form: contexts stand in an order in which they can run, every reference in it leads somewhere,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, NoReturn, TypeAlias, cast
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from instrc.ir.chunk_json import DEEPEST, ROUNDS, frame_of, is_count, read_chunk, resolved
@@ -68,8 +68,7 @@ class _Part(NamedTuple):
     """The schema around the contexts, unless it is as usual."""
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """The reading of one document; blocks are found from outside in and made from inside out, so that depth costs no stack."""
 
     document: Json

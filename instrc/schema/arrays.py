@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.schema.resources import Scope
@@ -11,8 +12,7 @@ from instrc.schema.resources import Scope
 Term: TypeAlias = tuple[Json, Scope]
 
 
-@dataclass(slots=True)
-class Part:
+class Part(Struct):
     """What one schema says: its first items one by one, and all further ones (`None` if anything goes)."""
 
     prefix: list[Term]

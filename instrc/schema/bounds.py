@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, floor, inf
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.schema.laws import is_number
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """Numbers from `low` to `high`, each with whether it is left out itself."""
 
     low: int | float = -inf

@@ -7,8 +7,10 @@ old document still find their places.  Module `upgrade` does it for whole docume
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import force_setattr, replace
 
 from instrc import problems
 from instrc.jsonvalue import Json
@@ -30,8 +32,7 @@ RECURSIVE = "$recursiveAnchor"
 """The dynamic anchor that stands for `$recursiveAnchor: true`; no `$dynamicAnchor` can have this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """What a dialect calls things, and which keywords of 2020-12 it does not know."""
 
     name: str
@@ -42,11 +43,11 @@ class Dialect:
     nullable: bool = False
     references: frozenset[str] = frozenset({"$ref"})
     """Keywords that refer."""
-    old: bool = field(init=False)
-    """Whether schemas of this dialect have to be rewritten."""
+    old: bool = False
+    """Whether schemas of this dialect have to be rewritten; it follows from the others."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
+        force_setattr(self, "old", self.year < 2020 or self.nullable or bool(self.unknown))
 
 
 _STATIC_AND_DYNAMIC = frozenset({"$ref", "$dynamicRef"})

@@ -9,8 +9,9 @@ The anchors `\A` and `\Z` and flags such as `(?i)`, which other languages have, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from instrc.schema.ecmascript_words import CATEGORIES, CLASSES, CONTROLS, ESCAPE, GROUP, NOT_A_LINE_END, REPEAT, SYNTAX
 
@@ -19,8 +20,7 @@ class Unreadable(Exception):  # noqa: N818  -- a fact about a pattern, not a fai
     """A pattern is no regular expression; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Translated:
+class Translated(Struct, frozen=True):
     """One pattern for two engines."""
 
     re2: str
@@ -64,8 +64,7 @@ def _for_re2(text: str) -> str:
     return re.sub(_WIDE, lambda found: f"\\x{{{found[1] or found[2]}}}", text)
 
 
-@dataclass(slots=True)
-class _Reader:
+class _Reader(Struct):
     """Read a pattern from left to right, and write it in words that both engines share."""
 
     pattern: str

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from instrc.limits import REGEX_SECONDS
 from instrc.schema.ecmascript import Unreadable, translate
@@ -22,8 +23,7 @@ MOST_PATTERN = 20_000
 """Characters of a pattern that is read at all."""
 
 
-@dataclass(slots=True)
-class _Clock:
+class _Clock(Struct):
     left: float = REGEX_SECONDS
 
 

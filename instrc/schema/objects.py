@@ -8,9 +8,10 @@ patterns that no two judges need read alike) the second stays apart.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.jsonvalue import Json
 from instrc.schema.expressions import search
@@ -21,8 +22,7 @@ Terms: TypeAlias = list[tuple[Json, Scope]]
 """Schemas that must hold together, each with the scope to read it in."""
 
 
-@dataclass(slots=True)
-class Group:
+class Group(Struct):
     """What one or more schemas say about properties."""
 
     properties: dict[str, Terms] = field(default_factory=dict)
@@ -35,8 +35,7 @@ class Group:
     """The conjunct that closes."""
 
 
-@dataclass(slots=True)
-class Lost:
+class Lost(Struct):
     """A property that a closed schema forbids: its name, the conjunct that closes, and the property's schema."""
 
     name: str

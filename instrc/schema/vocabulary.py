@@ -6,8 +6,9 @@ Every part that looks into schemas goes by this table, so that no two parts can 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.schema import laws
@@ -44,8 +45,7 @@ Group: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Keyword:
+class Keyword(Struct, frozen=True):
     """What is to be known of a keyword."""
 
     name: str

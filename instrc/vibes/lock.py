@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from instrc import resources
 from instrc.arguments import excerpt
@@ -28,8 +29,7 @@ _HEAD = "# Written by `instrc lock`. `--locked` takes exactly these vibes; `inst
 _FIELDS = ("reference", "version", "file", "sha256")
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Locked:
+class Locked(Struct, frozen=True, order=True):
     """One reference without fragment, and the vibe that it meant."""
 
     reference: str
@@ -46,8 +46,7 @@ class Locked:
         return f"{evergreen}:{self.version}" if self.version else evergreen
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """A whole lock: its place, and its entries in order."""
 
     path: Path

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from unicodedata import normalize
+
+from msgspec import Struct, field
 
 from instrc.problems.suggest import plain
 from instrc.vibes.uri import AugUri, Version, version_of
@@ -29,8 +30,7 @@ class Entry(NamedTuple):
     version: Version
 
 
-@dataclass(slots=True)
-class Listing:
+class Listing(Struct):
     """What one folder holds."""
 
     folders: dict[str, str] = field(default_factory=dict)

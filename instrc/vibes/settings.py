@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from instrc.limits import SETTINGS_BYTES
 from instrc.problems.problem import CompileError
@@ -27,8 +28,7 @@ _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """What a project has set; `None` and empty where it has not."""
 
     roots: tuple[Path, ...] = ()

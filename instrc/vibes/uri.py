@@ -9,9 +9,10 @@ Percent escapes are undone first, so nothing that matters can hide behind one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 from unicodedata import normalize
+
+from msgspec import Struct
 
 from instrc.limits import REFERENCE_LENGTH
 from instrc.source import Span
@@ -27,8 +28,7 @@ _CONTROL = r"[\x00-\x1f\x7f-\x9f]"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 
 
-@dataclass(frozen=True, slots=True)
-class AugUri:
+class AugUri(Struct, frozen=True):
     """An `aug:` reference taken apart; `str()` of it is its canonical spelling."""
 
     segments: tuple[str, ...]
