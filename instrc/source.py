@@ -7,7 +7,8 @@ Offsets count Unicode code points from 0, lines and columns count from 1.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+
+import msgspec
 
 
 class Source:
@@ -57,8 +58,11 @@ class Source:
         return self._line_starts
 
 
-class Span(NamedTuple):
-    """A half-open range of characters in one source."""
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """A half-open range of characters in one source.
+
+    There are some for every word, so they are of the kind that is quickest to make and that the garbage collector skips.
+    """
 
     source: Source
     start: int

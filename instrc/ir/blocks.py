@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -15,7 +15,7 @@ from instrc.source import Span
 Word: TypeAlias = Literal["when", "each", "repeat", "try", "do"]
 
 
-class Test(NamedTuple):
+class Test(msgspec.Struct, frozen=True, gc=False):
     """Holds if what a path leads to satisfies a schema; the schema says by itself whether `null` does."""
 
     path: Path
@@ -23,7 +23,7 @@ class Test(NamedTuple):
     span: Span
 
 
-class Region(msgspec.Struct, frozen=True):
+class Region(msgspec.Struct, frozen=True, gc=False):
     """What stands in the braces of a block: it is cut by itself."""
 
     number: int
@@ -33,20 +33,20 @@ class Region(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(msgspec.Struct, frozen=True, gc=False):
     """One case of a `when`; no condition is the `else`."""
 
     condition: tuple[Test, ...]
     body: Region
 
 
-class When(msgspec.Struct, frozen=True):
+class When(msgspec.Struct, frozen=True, gc=False):
     """The first branch whose condition holds."""
 
     branches: tuple[Branch, ...]
 
 
-class Each(msgspec.Struct, frozen=True):
+class Each(msgspec.Struct, frozen=True, gc=False):
     """The body once an element, or once for 1, 2, 3."""
 
     item: str
@@ -57,7 +57,7 @@ class Each(msgspec.Struct, frozen=True):
     """Where the list is written."""
 
 
-class Repeat(msgspec.Struct, frozen=True):
+class Repeat(msgspec.Struct, frozen=True, gc=False):
     """The body again and again, or one element after the other."""
 
     item: str | None
@@ -75,14 +75,14 @@ class Repeat(msgspec.Struct, frozen=True):
     """Where the list is written, else the whole."""
 
 
-class Try(msgspec.Struct, frozen=True):
+class Try(msgspec.Struct, frozen=True, gc=False):
     """The first body, and the second when the first has failed for good."""
 
     body: Region
     otherwise: Region
 
 
-class Do(msgspec.Struct, frozen=True):
+class Do(msgspec.Struct, frozen=True, gc=False):
     """The body, once."""
 
     body: Region

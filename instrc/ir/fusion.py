@@ -18,7 +18,7 @@ SUFFIXES: dict[str, Kind] = {"_Activity": "server", "_User": "user", "_Human": "
 """The end of an instruction's name that decides who carries it out."""
 
 
-class Instruction(msgspec.Struct, frozen=True):
+class Instruction(msgspec.Struct, frozen=True, gc=False):
     """What a call calls: a vibe of the registry, or a schema written on the spot."""
 
     name: str
@@ -46,7 +46,7 @@ def suffix_of(name: str) -> str:
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
 
 
-class Argument(NamedTuple):
+class Argument(msgspec.Struct, frozen=True, gc=False):
     """What a call is given: under a label, or plain."""
 
     label: str | None
@@ -68,20 +68,20 @@ class Tool(NamedTuple):
     """The file that the reference of a process leads to from the program which names it."""
 
 
-class Planned(NamedTuple):
+class Planned(msgspec.Struct, frozen=True, gc=False):
     """A property that is filled with a plan for these tools."""
 
     tools: tuple[Tool, ...]
 
 
-class Among(NamedTuple):
+class Among(msgspec.Struct, frozen=True, gc=False):
     """A property that is filled with one of a list that an earlier step gave."""
 
     choices: Path
     span: Span
 
 
-class Slot(NamedTuple):
+class Slot(msgspec.Struct, frozen=True, gc=False):
     """Something composed into a property of the same name."""
 
     name: str
@@ -95,7 +95,7 @@ class Slot(NamedTuple):
     """What the engine has to know about it."""
 
 
-class Application(msgspec.Struct, frozen=True):
+class Application(msgspec.Struct, frozen=True, gc=False):
     """One use of a mixin: its filled slots besides `default`, and the annotations written where it is applied."""
 
     mixin: Instruction
@@ -104,7 +104,7 @@ class Application(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Fusion(msgspec.Struct, frozen=True):
+class Fusion(msgspec.Struct, frozen=True, gc=False):
     """How one schema is made: an instruction, what fills its slots, annotations, and mixins around it, innermost first."""
 
     instruction: Instruction
@@ -114,7 +114,7 @@ class Fusion(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Group(msgspec.Struct, frozen=True):
+class Group(msgspec.Struct, frozen=True, gc=False):
     """A mixin around several steps: they stand between its properties and are never cut apart."""
 
     application: Application
@@ -129,7 +129,7 @@ Unit: TypeAlias = int | Group
 """What stands in a chunk or a slot: a step by number, or a group of units."""
 
 
-class StepObject(msgspec.Struct, frozen=True):
+class StepObject(msgspec.Struct, frozen=True, gc=False):
     """An object of steps inside a slot or under a key."""
 
     units: tuple[Unit, ...]

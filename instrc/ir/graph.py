@@ -22,7 +22,7 @@ from instrc.source import Span
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 
-class Timing(NamedTuple):
+class Timing(msgspec.Struct, frozen=True, gc=False):
     """A deadline and a delay, as ISO 8601 durations."""
 
     within: str | None = None
@@ -32,7 +32,7 @@ class Timing(NamedTuple):
 NO_TIMING = Timing()
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One call, carried out once."""
 
     number: int
@@ -60,7 +60,7 @@ class Step(msgspec.Struct, frozen=True):
     """Lists of which it chooses: they cannot be made in the same chunk."""
 
 
-class Context(NamedTuple):
+class Context(msgspec.Struct, frozen=True, gc=False):
     """A chunk cut by hand, or a block that stands among these."""
 
     executor: Executor | Literal["block"]
@@ -69,7 +69,7 @@ class Context(NamedTuple):
     span: Span
 
 
-class Graph(msgspec.Struct, frozen=True):
+class Graph(msgspec.Struct, frozen=True, gc=False):
     """One export of a program."""
 
     name: str
@@ -103,7 +103,7 @@ class Graph(msgspec.Struct, frozen=True):
         )
 
 
-class Reached(NamedTuple):
+class Reached(msgspec.Struct, frozen=True, gc=False):
     """A member that a path names: the path up to it, and its place."""
 
     path: Path
@@ -117,7 +117,7 @@ class Placed(NamedTuple):
     block: StepObject
 
 
-class FlatGraph(msgspec.Struct, frozen=True):
+class FlatGraph(msgspec.Struct, frozen=True, gc=False):
     """A graph with its schemas composed."""
 
     graph: Graph

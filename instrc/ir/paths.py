@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+import msgspec
 
 from instrc.ir.reads import Constant
 
 Given: TypeAlias = Literal["item", "round", "previous", "rounds", "error"]
 
 
-class Local(NamedTuple):
+class Local(msgspec.Struct, frozen=True, gc=False):
     """A name that a block gives to what is in it."""
 
     block: int
@@ -21,14 +23,14 @@ class Local(NamedTuple):
     """As it is read: `person`, `round`."""
 
 
-class Path(NamedTuple):
+class Path(msgspec.Struct, frozen=True, gc=False):
     """Something that is read: an input by name, a step or a block by number, a name of a block, or a part of one of these."""
 
     origin: str | int | Local
     tail: tuple[str, ...] = ()
 
 
-class ObjectReading(NamedTuple):
+class ObjectReading(msgspec.Struct, frozen=True, gc=False):
     """An object of readings."""
 
     members: tuple[tuple[str, Reading], ...]

@@ -25,7 +25,7 @@ class Segment(NamedTuple):
     quoted: bool = False
 
 
-class Read(msgspec.Struct, frozen=True):
+class Read(msgspec.Struct, frozen=True, gc=False):
     """A path: a step, an input or a name of a block, then members; `step1_page."b c"`."""
 
     segments: tuple[Segment, ...]
@@ -62,19 +62,19 @@ class Read(msgspec.Struct, frozen=True):
         return cls(tuple(Segment(name) for name in text.split(".")), optional)
 
 
-class Constant(msgspec.Struct, frozen=True):
+class Constant(msgspec.Struct, frozen=True, gc=False):
     """A value that the program gives."""
 
     value: Json
 
 
-class Listed(msgspec.Struct, frozen=True):
+class Listed(msgspec.Struct, frozen=True, gc=False):
     """A list of values, in order."""
 
     items: tuple[Value, ...]
 
 
-class Named(msgspec.Struct, frozen=True):
+class Named(msgspec.Struct, frozen=True, gc=False):
     """An object of values."""
 
     members: Mapping[str, Value] = msgspec.field(default_factory=dict)

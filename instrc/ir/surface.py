@@ -14,35 +14,35 @@ from instrc.jsonvalue import Json
 from instrc.source import Source, Span
 
 
-class Name(msgspec.Struct, frozen=True):
+class Name(msgspec.Struct, frozen=True, gc=False):
     """A bare name: a local name, an input or an instruction."""
 
     text: str
     span: Span
 
 
-class Uri(msgspec.Struct, frozen=True):
+class Uri(msgspec.Struct, frozen=True, gc=False):
     """An `aug:` reference, as written."""
 
     text: str
     span: Span
 
 
-class Literal(msgspec.Struct, frozen=True):
+class Literal(msgspec.Struct, frozen=True, gc=False):
     """A string, a number, a boolean or null."""
 
     value: str | int | float | bool | None
     span: Span
 
 
-class Inline(msgspec.Struct, frozen=True):
+class Inline(msgspec.Struct, frozen=True, gc=False):
     """An instruction written on the spot: `@ { … }` with nothing before it; `schema` is plain JSON."""
 
     schema: dict[str, Json]
     span: Span
 
 
-class Field(msgspec.Struct, frozen=True):
+class Field(msgspec.Struct, frozen=True, gc=False):
     """One member of an object; `value` is `None` for the short form `{ a }`."""
 
     key: str
@@ -50,21 +50,21 @@ class Field(msgspec.Struct, frozen=True):
     value: Expression | None
 
 
-class Object(msgspec.Struct, frozen=True):
+class Object(msgspec.Struct, frozen=True, gc=False):
     """`{ a: A, b: B(x), c }`."""
 
     fields: tuple[Field, ...]
     span: Span
 
 
-class Array(msgspec.Struct, frozen=True):
+class Array(msgspec.Struct, frozen=True, gc=False):
     """`[a, b]`: data only."""
 
     items: tuple[Expression, ...]
     span: Span
 
 
-class Argument(msgspec.Struct, frozen=True):
+class Argument(msgspec.Struct, frozen=True, gc=False):
     """What stands between the brackets of a call, with its label if it has one (`slot: FindSlot(x)`)."""
 
     label: str | None
@@ -72,7 +72,7 @@ class Argument(msgspec.Struct, frozen=True):
     value: Expression
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """`Name(…)` or `aug:…(…)`."""
 
     callee: Name | Uri
@@ -80,7 +80,7 @@ class Call(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Annotated(msgspec.Struct, frozen=True):
+class Annotated(msgspec.Struct, frozen=True, gc=False):
     """An expression with one `@`: a string is a description, an object raw keywords. Several `@` nest, first innermost."""
 
     value: Expression
@@ -89,21 +89,21 @@ class Annotated(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Pipe(msgspec.Struct, frozen=True):
+class Pipe(msgspec.Struct, frozen=True, gc=False):
     """Two or more stages joined by `|`; a string as the first one is the goal."""
 
     stages: tuple[Expression, ...]
     span: Span
 
 
-class Segment(msgspec.Struct, frozen=True):
+class Segment(msgspec.Struct, frozen=True, gc=False):
     """One member of a path, as a word or in quotes."""
 
     text: str
     span: Span
 
 
-class Access(msgspec.Struct, frozen=True):
+class Access(msgspec.Struct, frozen=True, gc=False):
     """A path: `people.organizer`, `Draft(x).text.$score`."""
 
     base: Name | Call
@@ -111,14 +111,14 @@ class Access(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Truth(msgspec.Struct, frozen=True):
+class Truth(msgspec.Struct, frozen=True, gc=False):
     """A condition that holds if what is read is `true`."""
 
     subject: Name | Access
     span: Span
 
 
-class Equals(msgspec.Struct, frozen=True):
+class Equals(msgspec.Struct, frozen=True, gc=False):
     """`PATH is SCALAR`."""
 
     subject: Name | Access
@@ -126,7 +126,7 @@ class Equals(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Matches(msgspec.Struct, frozen=True):
+class Matches(msgspec.Struct, frozen=True, gc=False):
     """`PATH @ { … }`: what is read satisfies this JSON Schema."""
 
     subject: Name | Access
@@ -138,14 +138,14 @@ class Matches(msgspec.Struct, frozen=True):
 Test: TypeAlias = Truth | Equals | Matches
 
 
-class Condition(msgspec.Struct, frozen=True):
+class Condition(msgspec.Struct, frozen=True, gc=False):
     """One test or several joined by `or`: it holds if one of them does."""
 
     tests: tuple[Test, ...]
     span: Span
 
 
-class Body(msgspec.Struct, frozen=True):
+class Body(msgspec.Struct, frozen=True, gc=False):
     """What stands in the braces of a block: statements, then an expression, its value."""
 
     statements: tuple[Binding | Anonymous, ...]
@@ -154,14 +154,14 @@ class Body(msgspec.Struct, frozen=True):
     """With its braces."""
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(msgspec.Struct, frozen=True, gc=False):
     """One `when COND { … }` of a chain."""
 
     condition: Condition
     body: Body
 
 
-class When(msgspec.Struct, frozen=True):
+class When(msgspec.Struct, frozen=True, gc=False):
     """`when COND { … } else when COND { … } else { … }`."""
 
     branches: tuple[Branch, ...]
@@ -169,7 +169,7 @@ class When(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Each(msgspec.Struct, frozen=True):
+class Each(msgspec.Struct, frozen=True, gc=False):
     """`each NAME in PATH max N { … }`; `source` is a number literal in `each i in 3`."""
 
     name: Name
@@ -179,7 +179,7 @@ class Each(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Repeat(msgspec.Struct, frozen=True):
+class Repeat(msgspec.Struct, frozen=True, gc=False):
     """`repeat NAME in PATH { … } until COND max N keep N else { … }`, of which most may be missing."""
 
     name: Name | None
@@ -192,7 +192,7 @@ class Repeat(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Try(msgspec.Struct, frozen=True):
+class Try(msgspec.Struct, frozen=True, gc=False):
     """`try { … } else { … }`."""
 
     body: Body
@@ -200,7 +200,7 @@ class Try(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Do(msgspec.Struct, frozen=True):
+class Do(msgspec.Struct, frozen=True, gc=False):
     """`do { … }`."""
 
     body: Body
@@ -211,7 +211,7 @@ Block: TypeAlias = When | Each | Repeat | Try | Do
 Expression: TypeAlias = Name | Uri | Literal | Inline | Object | Array | Call | Annotated | Pipe | Access | Block
 
 
-class Binding(msgspec.Struct, frozen=True):
+class Binding(msgspec.Struct, frozen=True, gc=False):
     """`const NAME = …`, `let NAME = …` or `tool NAME = …`; `exported` where `tool` stands."""
 
     name: Name
@@ -220,7 +220,7 @@ class Binding(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Input(msgspec.Struct, frozen=True):
+class Input(msgspec.Struct, frozen=True, gc=False):
     """`input NAME @ "…"`: a further request beside `prompt`."""
 
     name: Name
@@ -228,7 +228,7 @@ class Input(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Anonymous(msgspec.Struct, frozen=True):
+class Anonymous(msgspec.Struct, frozen=True, gc=False):
     """An expression that stands alone: an export without a name."""
 
     value: Expression
@@ -238,7 +238,7 @@ class Anonymous(msgspec.Struct, frozen=True):
 Statement: TypeAlias = Binding | Input | Anonymous
 
 
-class Program(msgspec.Struct, frozen=True):
+class Program(msgspec.Struct, frozen=True, gc=False):
     """A whole file; comments are the spans of `// …` and `/* … */` in order of place."""
 
     source: Source

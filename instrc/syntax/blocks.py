@@ -275,7 +275,9 @@ def inside_block(view: View) -> Found:
     opening = view.open[-1][0]
     closing = _closing(view)
     at = view.span(view.read[-1])
-    return blocks.MissingBraces(at=at, opening=view.span(opening), closing=closing and view.span(closing)), GIVE_UP
+    return blocks.MissingBraces(
+        at=at, opening=view.span(opening), closing=None if closing is None else view.span(closing)
+    ), GIVE_UP
 
 
 def _begins_body(view: View) -> bool:

@@ -7,7 +7,9 @@ Mistakes inside single tokens (a bad escape, an unusable number) and doubled key
 # ruff: noqa: ARG002, D102  -- every rule's method has one shape, and the grammar says what each is about
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
+
+import msgspec
 
 from instrc.ir.surface import (
     Access,
@@ -33,7 +35,7 @@ from instrc.syntax.tokens import Token, normal, number_value, string_value
 Values: TypeAlias = list[Any]
 
 
-class _Raw(NamedTuple):
+class _Raw(msgspec.Struct, frozen=True, gc=False):
     """What an `@` adds."""
 
     value: str | dict[str, Json]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from instrc.limits import PASSED_OVER
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
@@ -119,7 +121,7 @@ class Machine:
             self.scanner.need(self.index + 1)
             token = self.tokens[self.index]
             if token.kind in CONTEXTUAL and not self.stack.accepts(token.kind):
-                token = self.tokens[self.index] = token._replace(kind="NAME")
+                token = self.tokens[self.index] = replace(token, kind="NAME")
             if token.kind == END and self.stack.finish():
                 return
             if token.kind in _BEGINNINGS and self._hand_over(token):

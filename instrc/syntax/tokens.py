@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from typing import NamedTuple
+
+import msgspec
 
 from instrc.limits import INTEGER_DIGITS
 from instrc.problems.problem import Problem
 from instrc.source import Source
 
 
-class Token(NamedTuple):
+class Token(msgspec.Struct, frozen=True, gc=False):
     """A word or a sign: the grammar's name for it and the range of its characters."""
 
     kind: str

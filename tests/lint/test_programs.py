@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import instrc
 from instrc.source import Source
@@ -116,7 +117,7 @@ DATA = st.recursive(
 @given(st.dictionaries(KEYS, DATA, min_size=1))
 def test_every_part_of_plain_data_has_its_place(data: dict[str, Any]) -> None:
     text = "// before\n@ " + json.dumps(data, ensure_ascii=True, indent=1)
-    span = Source("it.aug", text).whole()._replace(end=len(text))
+    span = replace(Source("it.aug", text).whole(), end=len(text))
 
     def walk(value: Any, pointer: str) -> None:
         assert json.loads(place_in(span, pointer).text) == value

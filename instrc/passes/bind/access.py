@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.graph import Reached
 from instrc.ir.paths import Local, Path
@@ -29,7 +31,7 @@ def access(ev: Evaluation, written: Access, context: EvaluationContext) -> Task[
     if isinstance(written.base, Name):
         value = yield subject(ev, written.base, context)
     else:
-        value = yield ev.value(written.base, context.inside()._replace(own=context.own))
+        value = yield ev.value(written.base, replace(context.inside(), own=context.own))
     for segment in written.members:
         if value is None:
             return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir import blocks, surface
 from instrc.ir.blocks import Test, word_of
@@ -207,4 +209,4 @@ def _leads_into(path: Path, other: Path) -> bool:
 
 
 def _head(written: surface.Block) -> Span:
-    return written.span._replace(end=min(written.span.end, written.span.start + len(type(written).__name__)))
+    return replace(written.span, end=min(written.span.end, written.span.start + len(type(written).__name__)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import StepObject, Unit
 from instrc.ir.paths import Path
@@ -21,7 +23,7 @@ from instrc.source import Span
 
 def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate an object of values; every key that holds a call is a step of its own and a name for what follows."""
-    inside = context.inside()._replace(piped=context.piped)
+    inside = replace(context.inside(), piped=context.piped)
     if not ev.spend(0, written.span):
         return None
     if context.key is not None:
@@ -38,7 +40,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
         seen[field.key] = field.key_span
         content = field.value or Name(field.key, field.key_span)
         reference = is_reference(ev, content, context)
-        here = inside._replace(keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
+        here = replace(inside, keys=keys, braces=braces, key=None if reference else field.key, placing=context.placing)
         value = yield ev.value(content, here)
         if value is None:
             complete = False
@@ -65,7 +67,7 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
 def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate an object under a key: one step with the steps of the object inside."""
     frame = frame_at(ev, context)
-    within = context._replace(key=None, annotations=(), braces=ev.braces(context))
+    within = replace(context, key=None, annotations=(), braces=ev.braces(context))
     filled = yield block(ev, written, within, frame, context.annotations)
     if filled is None:
         return None
@@ -85,7 +87,7 @@ def block(
     ev: Evaluation, written: Object, context: EvaluationContext, frame: Frame, annotations: tuple[Json, ...]
 ) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield members(ev, written, context.given_to(frame)._replace(placing=True))
+    value = yield members(ev, written, replace(context.given_to(frame), placing=True))
     if value is None:
         return None
     return take(ev, ev.steps.fill(frame, context), frame, context, written.span, annotations), value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import Argument, Fusion, Instruction
 from instrc.ir.paths import Path
@@ -71,7 +73,7 @@ def call(
 
 def fail(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:
     """Make the step that ends its block, or the run, as failed with what it reads."""
-    given = yield collect(ev, FAIL, written, context._replace(annotations=(), own=context.own))
+    given = yield collect(ev, FAIL, written, replace(context, annotations=(), own=context.own))
     if context.annotations:
         ev.report.add(problems.misplaced.MisplacedAnnotation(at=span))
         return None
@@ -121,7 +123,7 @@ def _prepare(ev: Evaluation, instruction: Instruction, given: Given, span: Span,
     ]
     output = "output" in known
     number = ev.steps.add(
-        context.inside()._replace(keys=None),
+        replace(context.inside(), keys=None),
         stem=preparation.stem,
         executor="model",
         output=output,
@@ -142,7 +144,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
     inside = context.inside()
     for each in written:
         if each.label is None and isinstance(each.value, Object):
-            scoped = context._replace(braces=ev.braces(context, ev.steps.identities.written(written)))
+            scoped = replace(context, braces=ev.braces(context, ev.steps.identities.written(written)))
             yield _braces(ev, instruction, each.value.fields, given, scoped)
         elif each.label is not None and is_data(each.value):
             label = Field(each.label, each.label_span or each.value.span, each.value)
@@ -166,7 +168,7 @@ def _braces(
 ) -> Task[None]:
     """Read the fields of braces: names of values are read, constants and calls are composed into the slot of their key."""
     keys = Keys.within(context.keys)
-    inside = context.inside()._replace(keys=keys)
+    inside = replace(context.inside(), keys=keys)
     for each in fields:
         if not take_label(ev, given, each.key, each.key_span):
             continue
@@ -187,7 +189,7 @@ def _braces(
             else:
                 given.add(each.key, value)
         else:
-            slot = yield fuse(ev, instruction, each, expression, inside._replace(braces=ev.braces(inside, each.key)))
+            slot = yield fuse(ev, instruction, each, expression, replace(inside, braces=ev.braces(inside, each.key)))
             if slot is None:
                 given.complete = False
             else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
+from msgspec.structs import replace
 
 from instrc.ir.graph import NO_TIMING, Timing
 from instrc.jsonvalue import Json
@@ -11,7 +12,7 @@ from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import Keys, Value
 
 
-class EvaluationContext(NamedTuple):
+class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     """Where an expression stands."""
 
     scope: Scope
@@ -44,15 +45,17 @@ class EvaluationContext(NamedTuple):
 
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
-        return self._replace(own=False, direct=False, annotations=(), timing=NO_TIMING, key=None, placing=False, exported=False)
+        return EvaluationContext(
+            self.scope, self.region, self.piped, keys=self.keys, frame=self.frame, braces=self.braces, by_hand=self.by_hand
+        )
 
     def given_to(self, frame: Frame) -> EvaluationContext:
         """Return the place of what placing brackets are given."""
-        return self._replace(frame=frame, direct=True, annotations=(), exported=False)
+        return replace(self, frame=frame, direct=True, annotations=(), exported=False)
 
     def alone(self, frame: Frame | None, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
-        return self._replace(own=False, keys=home.keys, frame=frame, scope=home)
+        return replace(self, own=False, keys=home.keys, frame=frame, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""

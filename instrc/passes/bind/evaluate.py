@@ -6,6 +6,8 @@ A task that has met a mistake reports it and returns `None`; whoever needs the v
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.paths import Path
@@ -95,9 +97,9 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
             if not isinstance(value, str) or not is_duration(value):
                 ev.report.add(problems.flow.BadDuration(at=written.annotation_span, word=word))
                 return None
-            timing = timing._replace(**{word: getattr(timing, word) or value})
+            timing = replace(timing, **{word: getattr(timing, word) or value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations
-    return (yield ev.value(written.value, context._replace(annotations=more, timing=timing)))
+    return (yield ev.value(written.value, replace(context, annotations=more, timing=timing)))
 
 
 def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:

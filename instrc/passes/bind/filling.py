@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import Filling, Group, Instruction, Slot, StepObject
 from instrc.ir.surface import Expression, Field, Object
@@ -23,7 +25,7 @@ def fuse(
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else slot_of(ev, written, block[0])
-    value = yield ev.value(expression, context._replace(frame=frame, key=PRIVATE))
+    value = yield ev.value(expression, replace(context, frame=frame, key=PRIVATE))
     if value is None:
         return None
     if isinstance(value, Members) and frame.inner:  # a mixin around an object

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import Argument, Fusion, Instruction, Slot
 from instrc.ir.paths import Path
@@ -34,13 +36,13 @@ def start(
     slots: list[Slot] = []
     given = Given()
     keys = Keys.within(context.keys)
-    inside = context.inside()._replace(keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
+    inside = replace(context.inside(), keys=keys, braces=ev.braces(context, ev.steps.identities.written(written)))
     for field in _fields(ev, instruction, written, given):
         expression = field.value or Name(field.key, field.key_span)
         if is_data(expression):
             slots.append(ev.steps.identities.slot(field.key, Constant(data_of(ev, expression)), field.key_span))
             continue
-        slot = yield _place_slot(ev, instruction, field, expression, inside._replace(braces=ev.braces(inside, field.key)))
+        slot = yield _place_slot(ev, instruction, field, expression, replace(inside, braces=ev.braces(inside, field.key)))
         if slot is None:
             return None
         slots.append(slot)
@@ -71,7 +73,7 @@ def _place_slot(
     if isinstance(expression, Object):
         block = yield braces.block(ev, expression, context, frame, ())
         return None if block is None else filling.slot_of(ev, field, block[0])
-    value = yield ev.value(expression, context.given_to(frame)._replace(key=PRIVATE))
+    value = yield ev.value(expression, replace(context.given_to(frame), key=PRIVATE))
     if value is None:
         return None
     units = ev.steps.fill(frame, context)
@@ -130,7 +132,7 @@ def _launching(
         identities.slot("llmContext1", Fusion(Instruction("entry", None, entry), (), (), (), span), span),
     )
     annotations = (about, *context.annotations) if about or not context.annotations else context.annotations
-    return Result(Path(_add(ev, launcher, slots, context._replace(annotations=annotations), span)))
+    return Result(Path(_add(ev, launcher, slots, replace(context, annotations=annotations), span)))
 
 
 def _add(ev: Evaluation, instruction: Instruction, slots: tuple[Slot, ...], context: EvaluationContext, span: Span) -> int:

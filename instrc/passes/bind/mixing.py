@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.fusion import Application, Instruction, Slot
 from instrc.ir.reads import Constant
@@ -30,7 +32,7 @@ def mix(
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
     frame = frame_at(ev, context)
     given = Given()
-    within = context.given_to(frame)._replace(own=context.own, placing=True)
+    within = replace(context.given_to(frame), own=context.own, placing=True)
     filling = next((each.value for each in written if _is_filling(each)), None)
     for each in written:
         if filling is not None and _is_filling(each) and each.value is not filling:
@@ -44,7 +46,7 @@ def mix(
             return None
     keys = Keys.within(context.keys)
     braces_number = ev.braces(context, ev.steps.identities.written(written)) if fields else context.braces
-    within = within._replace(braces=braces_number)
+    within = replace(within, braces=braces_number)
     for slot_field in fields:
         expression = slot_field.value or Name(slot_field.key, slot_field.key_span)
         if not take_label(ev, given, slot_field.key, slot_field.key_span):
@@ -58,12 +60,12 @@ def mix(
             if value is None:
                 return None
         elif is_choice(ev, expression, within):
-            slot = yield choice(ev, slot_field, expression, context.inside()._replace(keys=keys), given, collect)
-            _take(given, None if slot is None else slot._replace(reads=tuple(given.chosen)))
+            slot = yield choice(ev, slot_field, expression, replace(context.inside(), keys=keys), given, collect)
+            _take(given, None if slot is None else replace(slot, reads=tuple(given.chosen)))
         elif is_data(expression):
             _take(given, ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
         else:
-            around = context.inside()._replace(keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key))
+            around = replace(context.inside(), keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key))
             slot = yield fuse(ev, mixin, slot_field, expression, around)
             _take(given, slot)
             if slot is not None:
@@ -144,4 +146,4 @@ def _unkeyed(ev: Evaluation, filling: Expression, context: EvaluationContext) ->
             filling, scope = found.binding.value, found.scope
         else:
             break
-    return context._replace(key=None) if isinstance(filling, Object) else context
+    return replace(context, key=None) if isinstance(filling, Object) else context

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.surface import Access, Annotated, Array, Expression, Literal, Name, Pipe
 from instrc.passes.bind.context import EvaluationContext
@@ -16,8 +18,8 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
     stages = pipe.stages
     if goal(stages[0], context.scope) is not None:
         stages = stages[1:]
-    within = context.inside()._replace(own=context.own)
-    last = context._replace(direct=False)
+    within = replace(context.inside(), own=context.own)
+    last = replace(context, direct=False)
     value: Value | None = None
     complete = True
     for i, stage in enumerate(stages):
@@ -26,7 +28,7 @@ def evaluate_pipe(ev: Evaluation, pipe: Pipe, context: EvaluationContext) -> Tas
             complete = False
             continue
         if i > 0:
-            here = here._replace(piped=value or Inner(), own=True)
+            here = replace(here, piped=value or Inner(), own=True)
         value = yield ev.value(stage, here)
         if isinstance(value, Data):
             ev.report.add(problems.misplaced.MisplacedData(at=stage.span))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from instrc import problems
 from instrc.ir.graph import Context, Executor
 from instrc.ir.surface import Annotated, Call, Do, Each, Expression, Field, Name, Object, Repeat, Try, When
@@ -31,7 +33,7 @@ def process(
     keys = Keys.within(context.keys)
     later = _keys_of(ev, written, context.scope)
     for index, each in enumerate(written):
-        inside = context.inside()._replace(by_hand=True, keys=keys, braces=ev.braces(context, index))
+        inside = replace(context.inside(), by_hand=True, keys=keys, braces=ev.braces(context, index))
         block, _ = _open_up(ev, each.value, context.scope)
         if isinstance(block, When | Each | Repeat | Try | Do):
             chunk = yield _block(ev, each, inside)
@@ -69,7 +71,7 @@ def _unknown(ev: Evaluation, written: Written, keys: Keys, scope: Scope) -> dict
 def _block(ev: Evaluation, written: Written, context: EvaluationContext) -> Task[Context | None]:
     """Read a block that stands among the contexts; its label is its key, and a name for the contexts after it."""
     first = len(ev.steps.table)
-    value = yield ev.value(written.value, context._replace(by_hand=False, key=written.label))
+    value = yield ev.value(written.value, replace(context, by_hand=False, key=written.label))
     if not isinstance(value, Result) or not isinstance(value.path.origin, int):
         return None
     number = value.path.origin
@@ -112,7 +114,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                     )
                 )
                 return None
-            value = yield braces.members(ev, each.value, context._replace(placing=True))
+            value = yield braces.members(ev, each.value, replace(context, placing=True))
             if isinstance(value, Members) and context.keys is not None:
                 context.keys.fields.update(value.fields)
                 for _, member in value.fields:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from instrc import problems
 from instrc.ir.fusion import suffix_of
 from instrc.ir.paths import Path
@@ -54,7 +56,7 @@ def call_program(
         level=context.scope.level,
         piped=given["prompt"],
     )
-    inside = context._replace(scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
+    inside = msgspec.structs.replace(context, scope=scope, piped=given["prompt"], own=False, keys=None, placing=context.placing)
     before = len(ev.report.problems)
     value = yield ev.value(expression, inside)
     ev.report.change(before, lambda each: _with_call(each, span))

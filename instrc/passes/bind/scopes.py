@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -111,7 +110,7 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
         return name in self.inputs and self.value(name) is None
 
 
-class Definition(NamedTuple):
+class Definition(msgspec.Struct, frozen=True, gc=False):
     """A local name: its statement and the scope it stands in."""
 
     binding: Binding

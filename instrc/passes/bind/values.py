@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from instrc.ir.graph import Context
 from instrc.ir.paths import Path
 from instrc.jsonvalue import Json
 
 
-class Result(NamedTuple):
+class Result(msgspec.Struct, frozen=True, gc=False):
     """The result of a step, or an input."""
 
     path: Path
 
 
-class Inner(NamedTuple):
+class Inner(msgspec.Struct, frozen=True, gc=False):
     """What an earlier field of the same braces is filled with: the model has it before its eyes, nothing is read."""
 
 
-class Members(NamedTuple):
+class Members(msgspec.Struct, frozen=True, gc=False):
     """An object of values."""
 
     fields: tuple[tuple[str, Value], ...]
@@ -27,13 +29,13 @@ class Members(NamedTuple):
     """How many values there are in it, at any depth."""
 
 
-class Data(NamedTuple):
+class Data(msgspec.Struct, frozen=True, gc=False):
     """A literal."""
 
     value: Json
 
 
-class Cut(NamedTuple):
+class Cut(msgspec.Struct, frozen=True, gc=False):
     """A process cut by hand."""
 
     contexts: tuple[Context, ...]
@@ -42,7 +44,7 @@ class Cut(NamedTuple):
 Value: TypeAlias = Result | Inner | Members | Data | Cut
 
 
-class Keys(NamedTuple):
+class Keys(msgspec.Struct, frozen=True, gc=False):
     """Names given by braces to what is in them; inner ones first."""
 
     fields: dict[str, Value]

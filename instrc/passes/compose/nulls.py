@@ -22,7 +22,8 @@ def excluding(graph: Graph, outcomes: Outcomes) -> Iterator[tuple[Step, str, boo
     """Yield the arguments that may be `null` although their schema excludes it, and whether they are required."""
     for step in graph.steps.values():
         properties, required = _inputs(step, outcomes.schemas.get(step.number))
-        for label, value in step.arguments:
+        for argument in step.arguments:
+            label, value = argument.label, argument.value
             schema = properties.get(label) if label is not None else None
             if label is None or schema is None or not isinstance(value, Path):
                 continue

@@ -117,7 +117,7 @@ def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
 
 
 def _check_member(access: Reached, outcomes: Outcomes, report: Report) -> None:
-    path, span = access
+    path, span = access.path, access.span
     if outcomes.find(Path(path.origin, path.tail[:-1])).schema is None:
         return  # an earlier member has been reported
     found = outcomes.find(path)
