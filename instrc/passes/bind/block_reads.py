@@ -13,11 +13,12 @@ from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.steps import slot_reads
 
 
-def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path], own: range) -> tuple[Path, ...]:
-    """Return what a block reads from outside of it, each path once."""
-    inside = {number for region in own for number in ev.steps.regions[region]}
+def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]) -> tuple[Path, ...]:
+    """Return what a block reads from outside of it, each path once; what lies in blocks inside it is read nowhere else."""
+    bodies = regions_of(content)
+    own = {region.number for region in bodies}
     found = list(direct)
-    for region in regions_of(content):
+    for region in bodies:
         found += _region_reads(ev, region)
     if isinstance(content, blocks.Repeat):
         found += [test.path for test in content.until]
@@ -26,7 +27,7 @@ def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]
     return tuple(
         path
         for path in dict.fromkeys(found)
-        if not (path.origin.block in own if isinstance(path.origin, Local) else path.origin in inside)
+        if (path.origin.block if isinstance(path.origin, Local) else ev.steps.home(path.origin)) not in own
     )
 
 

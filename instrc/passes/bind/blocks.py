@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir import blocks, surface
-from instrc.ir.blocks import Test, word_of
+from instrc.ir.blocks import Test, regions_of, word_of
 from instrc.ir.graph import Step
 from instrc.ir.paths import Given, Path
 from instrc.ir.surface import Access, Literal, Name
@@ -40,7 +40,6 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     if context.key == PRIVATE or (context.direct and context.frame is not None):
         ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
         return None
-    first = len(ev.steps.regions)
     outside = context.inside()
     match written:
         case surface.When():
@@ -56,8 +55,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     if made is None:
         return None
     content, signs, direct = made
-    own = range(first, len(ev.steps.regions))
-    reads = reads_of_block(ev, content, direct, own)
+    reads = reads_of_block(ev, content, direct)
     _warn_of_unread_pipe(ev, written, context, reads)
     number = len(ev.steps.table)
     word = word_of(content)
@@ -65,7 +63,7 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     step = Step(number, word, key, "block", False, content, (), reads, None, written.span, context.timing, about=about)  # noqa: FBT003  # a block has no `output`
     found = ev.steps.one(step, ev.steps.identities.of("block", word, signs, context.timing, about), context)
     if found != number:
-        ev.steps.drop(own)
+        ev.steps.drop(region.number for region in regions_of(content))
     if context.frame is not None:
         context.frame.barriers.add(found)
     return Result(Path(found))

@@ -30,6 +30,8 @@ class Steps:
         """The steps of each region: of the program, then of each body of a block as it is met."""
         self._outer: list[int] = [-1]
         """The region around each."""
+        self._inner: list[list[int]] = [[]]
+        """The regions directly in each."""
         self._home: list[int] = []
         """The region of each step."""
         self._expected = expected
@@ -159,9 +161,16 @@ class Steps:
 
     def open(self, outer: int) -> int:
         """Return the number of a new region inside another."""
+        number = len(self.regions)
         self.regions.append([])
         self._outer.append(outer)
-        return len(self.regions) - 1
+        self._inner[outer].append(number)
+        self._inner.append([])
+        return number
+
+    def home(self, origin: int | str) -> int:
+        """Return the region of a step; that of an input is the program."""
+        return self._home[origin] if isinstance(origin, int) else 0
 
     def among(self, region: int) -> list[int]:
         """Return the steps of a region that are steps of their own right or lie in one of these."""
@@ -181,9 +190,12 @@ class Steps:
         )
 
     def drop(self, regions: Iterable[int]) -> None:
-        """Forget the steps of regions, as of a block that is equal to another."""
-        for region in regions:
+        """Forget the steps of regions and of all in them, as of a block that is equal to another."""
+        waiting = list(regions)
+        while waiting:
+            region = waiting.pop()
             self.dissolved.update(self.regions[region])
+            waiting += self._inner[region]
 
     def apply(self, application: Application, frame: Frame, *, whole: bool) -> tuple[Unit, ...]:
         """Put a mixin around what a frame holds and return that; nothing if it holds nothing.
