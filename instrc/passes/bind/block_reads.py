@@ -27,7 +27,7 @@ def reads_of_block(ev: Evaluation, content: blocks.Block, direct: Iterable[Path]
     return tuple(
         path
         for path in dict.fromkeys(found)
-        if (path.origin.block if isinstance(path.origin, Local) else ev.steps.home(path.origin)) not in own
+        if (path.origin.block if isinstance(path.origin, Local) else ev.steps.regions.home(path.origin)) not in own
     )
 
 

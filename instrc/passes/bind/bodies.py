@@ -79,7 +79,7 @@ def read_body(
 
 
 def _scope(ev: Evaluation, written: Body, context: EvaluationContext, given: dict[str, Given]) -> Scope:
-    region = ev.steps.open(context.region)
+    region = ev.steps.regions.open(context.region)
     level = context.scope.level + 1
     values = {name: Result(Path(Local(region, level, kind, name))) for name, kind in given.items()}
     element = next((values[name] for name, kind in given.items() if kind == "item"), None)

@@ -14,6 +14,7 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
+from instrc.passes.bind.regions import PROGRAM
 from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import Cut, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
@@ -125,7 +126,7 @@ def _context(ev: Evaluation, written: Written, context: EvaluationContext, later
                 context.keys.fields.update(value.fields)
         if value is None:
             return None
-    own = set(ev.steps.regions[0])
+    own = set(ev.steps.regions.steps[PROGRAM])
     new = range(start, len(ev.steps.table))
     for number in new:
         step = ev.steps.table[number]

@@ -14,6 +14,7 @@ from instrc.ir.reads import Constant
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.holding import Frame, Taken, numbers, units_held
 from instrc.passes.bind.identity import Identities
+from instrc.passes.bind.regions import Regions
 from instrc.passes.bind.values import Result, Value
 from instrc.source import Span
 
@@ -26,14 +27,7 @@ class Steps:
 
     def __init__(self, identities: Identities, expected: frozenset[tuple[int, int]] = frozenset()) -> None:
         self.table: list[Step] = []
-        self.regions: list[list[int]] = [[]]
-        """The steps of each region: of the program, then of each body of a block as it is met."""
-        self._outer: list[int] = [-1]
-        """The region around each."""
-        self._inner: list[list[int]] = [[]]
-        """The regions directly in each."""
-        self._home: list[int] = []
-        """The region of each step."""
+        self.regions = Regions()
         self._expected = expected
         """Steps that an outer region will have, by region and identity: an equal one in a block is that one."""
         self.late: set[tuple[int, int]] = set()
@@ -92,7 +86,7 @@ class Steps:
             step = replace(step, needs=needs, chosen=chosen)
         number = self.one(step, ident, context)
         if context.frame is not None:
-            if executor == "model" and not output and self._home[number] == context.region:
+            if executor == "model" and not output and self.regions.home(number) == context.region:
                 context.frame.written.add(number)
             else:
                 context.frame.barriers.add(number)
@@ -118,8 +112,7 @@ class Steps:
 
     def _take(self, step: Step, region: int, ident: int) -> int:
         self.table.append(step)
-        self._home.append(region)
-        self.regions[region].append(step.number)
+        self.regions.take(step.number, region)
         self.identities.steps.append(ident)
         return step.number
 
@@ -130,7 +123,7 @@ class Steps:
             found = next((number for number in places.get(region, ()) if _alike(self.table[number], step)), None)
             if found is not None or only_here:
                 return found
-            region = self._outer[region]
+            region = self.regions.outer[region]
         return None
 
     def _expecting(self, known: int, step: Step, region: int) -> int:
@@ -139,42 +132,20 @@ class Steps:
         while self._expected and region >= 0:
             if (region, known) in self._expected and self._sees(region, step):
                 best = region
-            region = self._outer[region]
+            region = self.regions.outer[region]
         return best
 
     def _sees(self, region: int, step: Step) -> bool:
         """Tell whether everything that a step reads is there in a region."""
         for path in (*step.reads, *step.needs):
-            home = path.origin.block if isinstance(path.origin, Local) else 0
-            if isinstance(path.origin, int):
-                home = self._home[path.origin]
-            if home != region and not self._around(home, region):
+            home = path.origin.block if isinstance(path.origin, Local) else self.regions.home(path.origin)
+            if not self.regions.around(home, region):
                 return False
         return True
 
-    def _around(self, outer: int, inner: int) -> bool:
-        while inner > outer:  # a region is met after those around it
-            inner = self._outer[inner]
-            if inner == outer:
-                return True
-        return False
-
-    def open(self, outer: int) -> int:
-        """Return the number of a new region inside another."""
-        number = len(self.regions)
-        self.regions.append([])
-        self._outer.append(outer)
-        self._inner[outer].append(number)
-        self._inner.append([])
-        return number
-
-    def home(self, origin: int | str) -> int:
-        """Return the region of a step; that of an input is the program."""
-        return self._home[origin] if isinstance(origin, int) else 0
-
     def among(self, region: int) -> list[int]:
         """Return the steps of a region that are steps of their own right or lie in one of these."""
-        return [number for number in self.regions[region] if number not in self.dissolved]
+        return [number for number in self.regions.steps[region] if number not in self.dissolved]
 
     def identity(self, region: Region) -> int:
         """Return the number that regions of the same steps with the same value share."""
@@ -191,11 +162,7 @@ class Steps:
 
     def drop(self, regions: Iterable[int]) -> None:
         """Forget the steps of regions and of all in them, as of a block that is equal to another."""
-        waiting = list(regions)
-        while waiting:
-            region = waiting.pop()
-            self.dissolved.update(self.regions[region])
-            waiting += self._inner[region]
+        self.dissolved.update(self.regions.all_steps(regions))
 
     def apply(self, application: Application, frame: Frame, *, whole: bool) -> tuple[Unit, ...]:
         """Put a mixin around what a frame holds and return that; nothing if it holds nothing.
@@ -285,7 +252,7 @@ class Steps:
 
     def units(self, among: Iterable[int] | None = None, region: int = 0) -> tuple[Unit, ...]:
         """Return the steps and groups of a region that stand on their own, in evaluation order."""
-        chosen = self.regions[region] if among is None else sorted(set(among))
+        chosen = self.regions.steps[region] if among is None else sorted(set(among))
         found: list[Unit] = []
         for number in chosen:
             if number in self.groups:

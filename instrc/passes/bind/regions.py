@@ -1,0 +1,56 @@
+"""The regions of one export: the program, and each body of a block as it is met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+PROGRAM = 0
+"""The region of the program itself."""
+
+
+class Regions:
+    """Which steps lie in which region, and which region in which; a region is met after those around it."""
+
+    def __init__(self) -> None:
+        self.steps: list[list[int]] = [[]]
+        """The steps of each region, in evaluation order."""
+        self.outer: list[int] = [-1]
+        """The region around each; -1 around the program."""
+        self._inner: list[list[int]] = [[]]
+        """The regions directly in each."""
+        self._home: list[int] = []
+        """The region of each step."""
+
+    def open(self, outer: int) -> int:
+        """Return the number of a new region inside another."""
+        number = len(self.steps)
+        self.steps.append([])
+        self.outer.append(outer)
+        self._inner[outer].append(number)
+        self._inner.append([])
+        return number
+
+    def take(self, step: int, region: int) -> None:
+        """Note that the next step lies in a region."""
+        self._home.append(region)
+        self.steps[region].append(step)
+
+    def home(self, origin: int | str) -> int:
+        """Return the region of a step; that of an input is the program."""
+        return self._home[origin] if isinstance(origin, int) else PROGRAM
+
+    def around(self, outer: int, inner: int) -> bool:
+        """Tell whether a region lies around another."""
+        while inner > outer:
+            inner = self.outer[inner]
+        return inner == outer
+
+    def all_steps(self, regions: Iterable[int]) -> list[int]:
+        """Return the steps of some regions and of all regions in them."""
+        found: list[int] = []
+        waiting = list(regions)
+        while waiting:
+            region = waiting.pop()
+            found += self.steps[region]
+            waiting += self._inner[region]
+        return found
