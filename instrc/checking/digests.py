@@ -22,7 +22,8 @@ class Digests:
 
     def __init__(self, workspace: Workspace, contents: Contents, roots: Sequence[str], shared: Sequence[str]) -> None:
         self.workspace = workspace
-        self.base = digest_of(__version__.encode(), _package(), repr((tuple(roots), tuple(shared), sys.version_info)).encode())
+        settings = repr((tuple(roots), tuple(shared), sys.version_info)).encode()
+        self.base: bytes = digest_of(__version__.encode(), _package(), settings)
         self.contents = contents
         self.worlds: dict[int, tuple[Registry, bytes]] = {}
         """By the `id` of a registry, which is kept alive."""

@@ -21,7 +21,7 @@ class Known:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._data = self._read()
-        self.digests = {self._data[start : start + SIZE] for start in range(0, len(self._data), SIZE)}
+        self.digests: set[bytes] = {self._data[start : start + SIZE] for start in range(0, len(self._data), SIZE)}
 
     def add(self, digests: Iterable[bytes]) -> None:
         """Remember more; that it cannot be written is no reason to fail."""

@@ -27,7 +27,7 @@ class Watcher:
         self.as_json = as_json
         self.quiet = quiet
         self.began: float | None = None
-        self.run = ""
+        self.run: Json = ""
         self.rows: dict[str, Row] = {}
         self._live: Live | None = None
 
@@ -144,14 +144,14 @@ class Row:
 
     def __init__(self, id_: str) -> None:
         self.id = id_
-        self.blocks = blocks_of(id_)
-        self.name = id_.rpartition("/")[2].rpartition(".")[2]
-        self.state = "running"
-        self.about = ""
-        self.began = time()
+        self.blocks: tuple[str, ...] = blocks_of(id_)
+        self.name: str = id_.rpartition("/")[2].rpartition(".")[2]
+        self.state: str = "running"
+        self.about: str = ""
+        self.began: float = time()
         self.seconds: float | None = None
-        self.tokens = 0
-        self.retries = 0
+        self.tokens: int = 0
+        self.retries: int = 0
 
     def saw(self, event: Event) -> str:
         """Take an event in; return it in one line."""

@@ -29,7 +29,7 @@ class Places:
     """The places of one artefact; each vibe is flattened once, to know where its keywords come from."""
 
     def __init__(self, artefact: Artefact, file: str, registry: Registry) -> None:
-        self.plan = artefact.plan
+        self.plan: Plan | None = artefact.plan
         self.file = file
         self.registry = registry
         self._origins: dict[str, Mapping[str, tuple[Origin, ...]]] = {}

@@ -41,7 +41,7 @@ class Decoder:
     def __init__(self, record: dict[str, Any], *, fold: bool = True, texts: bool = False) -> None:
         """`fold` mends the case of listed strings where a codec allows it; `texts` reads text where a container should stand."""
         codecs = codecs_of(record)
-        self.codec = codecs.root
+        self.codec: Codec = codecs.root
         self._codecs = codecs.named
         self._judge = Judge(record.get("definitions"))
         self._schema: Json = record.get("schema", True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from instrc.ir.blocks import Repeat, Test
 from instrc.ir.flow import Condition
 from instrc.ir.fusion import Argument
+from instrc.ir.graph import Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.plan import Plan
 from instrc.ir.reads import Constant, Listed, Named, Read, Segment, Value
@@ -24,8 +25,8 @@ class Paths:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         graph = plan.flat.graph
-        self.steps = graph.steps
-        self.quoted = graph.has_flow
+        self.steps: dict[int, Step] = graph.steps
+        self.quoted: bool = graph.has_flow
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._order = {number: place for place, number in enumerate(plan.keys)}
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}

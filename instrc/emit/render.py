@@ -13,7 +13,7 @@ from instrc.emit.paths import Paths, suffixed
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
 from instrc.ir.fusion import Group, StepObject, Unit
-from instrc.ir.graph import Executor, Placed, Step
+from instrc.ir.graph import Executor, Graph, Placed, Step
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.reads import Constant, Listed, Read
@@ -40,16 +40,16 @@ class Renderer:
         self, plan: Plan, part: Part, *, batch: int, hint: str | None, definitions: Definitions, whole: bool = False
     ) -> None:
         self.plan = plan
-        self.graph = plan.flat.graph
+        self.graph: Graph = plan.flat.graph
         self.part = part
         self.items: tuple[int | None, ...] = (None,) if batch <= 1 else tuple(range(1, batch + 1))
         self.hint = hint
         self.definitions = definitions
         self.whole = whole
         """The document is one step's schema, so that its references lead where they led."""
-        self.paths = Paths(plan)
+        self.paths: Paths = Paths(plan)
         self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in self.items}
-        self.engines = Engines(self.graph, self.paths)
+        self.engines: Engines = Engines(self.graph, self.paths)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 

@@ -24,11 +24,11 @@ class Conjunct:
     __slots__ = ("depth", "mark", "node", "scope", "view")
 
     def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int, mark: tuple[int, int]) -> None:
-        self.node = node
-        self.view = view
-        self.scope = scope
-        self.depth = depth
-        self.mark = mark
+        self.node: dict[str, Json] = node
+        self.view: dict[str, Json] = view
+        self.scope: Scope = scope
+        self.depth: int = depth
+        self.mark: tuple[int, int] = mark
         """What it is known by: the `id`s of the schema and of its scope."""
 
 
@@ -96,7 +96,7 @@ class Expansion:
         self.written: list[tuple[int, Iterable[str]]] = []
         self.units: list[Term] = []
         """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
-        self.shares = False
+        self.shares: bool = False
         """Whether a reference has been followed, so that a schema may come to stand in several places."""
         self.applied: list[Term] = []
         """Schemas that apply mixins and have to be done first."""

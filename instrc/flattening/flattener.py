@@ -39,13 +39,13 @@ class Flattener(Tracing):
         self.done: dict[Key, Json] = {}
         self.single: dict[tuple[int, int], Json] = {}
         self.open: dict[frozenset[object], Frame] = {}
-        self.definitions = Definitions()
-        self.frames = 0
-        self.terms = 0
+        self.definitions: Definitions = Definitions()
+        self.frames: int = 0
+        self.terms: int = 0
         """Terms of all conjunctions together: a thousand closed branches have a million."""
-        self.may_simplify = False
+        self.may_simplify: bool = False
         """Whether something stays apart, depends on the instance or recurs, so that a further pass might do more."""
-        self.shared = False
+        self.shared: bool = False
         """Whether some schema may stand in the result more than once."""
         self.alive: list[Json] = []
         """Schemas made on the way, kept because things are known by identity."""

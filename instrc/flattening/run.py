@@ -35,7 +35,7 @@ class Run:
         self.store = store
         self.options = options
         nowhere: Json = {}
-        self.flat = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
+        self.flat: Scope = Scope(Resource("", nowhere, Document("", nowhere), FLAT), {})
         """The scope of results that are merged once more."""
         self.mixed: dict[tuple[int, int], Json] = {}
         """What schemas that apply mixins have become; the flattener fills it."""

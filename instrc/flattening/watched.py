@@ -23,7 +23,7 @@ class Watched:
         self.properties: set[int] = set()
         """`id`s of schemas of which an `unevaluatedProperties` outside sees what they look at."""
         self.items: set[int] = set()
-        self.everything = len(store.documents) > 1
+        self.everything: bool = len(store.documents) > 1
         """Whether it is not known, so that all schemas are taken for watched."""
         main = store.main
         stack = [(as_object(main.root), store.enter(main, store.no_anchors))] if main is not None else []

@@ -39,10 +39,10 @@ class Operation:
         self.given = given
         self.item = item
         self.item_at = path
-        self.label = f"{method.upper()} {route}"
+        self.label: str = f"{method.upper()} {route}"
         self.operation: dict[str, Json] = item[method]
         self.at: Path = (*path, method)
-        self.components = Components(given)
+        self.components: Components = Components(given)
         self.properties: dict[str, Json] = {}
         self.required: list[str] = []
         self.texts: list[Json] = []

@@ -37,9 +37,9 @@ class Launcher:
         rehearse: bool = False,
     ) -> None:
         settings = prepared.settings.run
-        self.name = prepared.name
-        self.inputs = prepared.inputs
-        self.how = dict(how or {})
+        self.name: str = prepared.name
+        self.inputs: dict[str, Json] | None = prepared.inputs
+        self.how: dict[str, Json] = dict(how or {})
         self.plan = plan_of(
             prepared.document,
             activities=activities.names(),

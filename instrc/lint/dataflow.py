@@ -48,11 +48,11 @@ class Dataflow:
     def __init__(self, schema: Json, scope: Scope, shapes: Shapes, own: set[int], inputs: Sequence[str] = ()) -> None:
         self.shapes = shapes
         self.own = own
-        self.inputs = tuple(inputs)
+        self.inputs: tuple[str, ...] = tuple(inputs)
         self.shape_at: dict[Keys, Shape] = {(): shapes.of([Part(schema, scope)])}
         self.children: dict[Keys, dict[str, list[Part]]] = {}
         root = self.at(())
-        self.chunks = [name for name in root if _CHUNK.fullmatch(name)]
+        self.chunks: list[str] = [name for name in root if _CHUNK.fullmatch(name)]
         self.steps: dict[str, list[Keys]] = {}
         """The places of each step key, in order."""
         for name in root:

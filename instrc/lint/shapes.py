@@ -33,8 +33,8 @@ class Shape:
     __slots__ = ("complete", "parts")
 
     def __init__(self, parts: tuple[Part, ...], *, complete: bool) -> None:
-        self.parts = parts
-        self.complete = complete
+        self.parts: tuple[Part, ...] = parts
+        self.complete: bool = complete
         """Whether all references in it lead somewhere, so that nothing is missing from `parts`."""
 
     def objects(self) -> Iterator[tuple[dict[str, Json], Scope]]:

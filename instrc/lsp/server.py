@@ -35,14 +35,14 @@ class Server(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("instrc", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
-        self.session = Session()
+        self.session: Session = Session()
         self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
         """The problems of each document that were published last, with its text."""
         self.settled: dict[str, Settled] = {}
         self.with_slips: set[str] = set()
         """Documents of which slips are shown."""
         self.waiting: dict[str, asyncio.Task[None]] = {}
-        self.checker = ThreadPoolExecutor(1)
+        self.checker: ThreadPoolExecutor = ThreadPoolExecutor(1)
         """Only one check runs at a time; one of a text that has changed since is left out."""
 
     def serve(self) -> None:

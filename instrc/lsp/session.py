@@ -35,7 +35,7 @@ class Document:
     def __init__(self, path: str, text: str, encoding: str, version: int = 0, earlier: Document | None = None) -> None:
         self.path = path
         self.version = version
-        self.source = Source(path, text)
+        self.source: Source = Source(path, text)
         self.encoding = encoding
         self._earlier = None if earlier is None else earlier.__dict__.get("segments")
         """What was found in the text before this one, if it was asked for."""

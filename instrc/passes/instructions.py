@@ -67,7 +67,7 @@ class InstructionTable:
         launch: Launch | None = None,
         tables: list[InstructionTable] | None = None,
     ) -> None:
-        self.tables = [] if tables is None else tables
+        self.tables: list[InstructionTable] = [] if tables is None else tables
         """Those of one compilation, by the `home` of their instructions."""
         self._home = len(self.tables)
         self.tables.append(self)

@@ -34,7 +34,7 @@ class Tool:
         self._arguments: Json = given.get("arguments", {})
         self._output: Json = given.get("output", {})
         bound = given.get("bound")
-        self.bound = frozenset(bound) if bound.__class__ is dict else frozenset()
+        self.bound: frozenset[str] = frozenset(bound) if bound.__class__ is dict else frozenset()
         """Arguments that the program gives."""
         self._judges: dict[str, Judge] = {}
 
@@ -120,7 +120,7 @@ class ToolSet:
         self._tools: dict[str, Tool] = {}
         self.fitting: dict[tuple[str, bool, str, tuple[str, ...], str, str], str | None] = {}
         """Why outputs do not fit arguments, as far as it was asked: it depends on the schemas of the two tools alone."""
-        self.names = tuple(name for name in self._entries if name.__class__ is str)
+        self.names: tuple[str, ...] = tuple(name for name in self._entries if name.__class__ is str)
 
     def get(self, name: str) -> Tool | None:
         """Return a tool; `None` if there is none of that name."""

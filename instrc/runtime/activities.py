@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -66,7 +66,7 @@ class calling:  # noqa: N801  -- reads as what it does
         self.call = call
 
     def __enter__(self) -> None:
-        self.token = _current.set(self.call)
+        self.token: Token[Call] = _current.set(self.call)
 
     def __exit__(self, *_error: object) -> None:
         _current.reset(self.token)

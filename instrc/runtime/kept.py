@@ -14,7 +14,7 @@ class KeptRun(Run):
 
     def __init__(self, engine: Engine, report: Report) -> None:
         self.engine = engine
-        self.report = report
+        self.report: Report = report
 
     @property
     def id(self) -> str:

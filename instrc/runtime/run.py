@@ -44,7 +44,7 @@ class LiveRun(Run):
         """Commands that were begun and that somebody answers later."""
         self.children: dict[str, LiveRun] = {}
         """Processes that serve activities and wait for people, by their commands."""
-        self.cancelled = False
+        self.cancelled: bool = False
         self._sink = effects.sink
         effects.sink = self._note
         effects.child = self._child

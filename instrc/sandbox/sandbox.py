@@ -42,8 +42,8 @@ class Sandbox:
         A `CompileError` says that smolagents or a module of `limits.imports` is not installed; the latter when code is run.
         """
         require_smolagents()
-        self.limits = limits or Limits()
-        self.rounds = repeatable(tuple(earlier))
+        self.limits: Limits = limits or Limits()
+        self.rounds: tuple[Round, ...] = repeatable(tuple(earlier))
         """The rounds that made what the code knows."""
         self._tools = tools if isinstance(tools, Mapping) else dict.fromkeys(tools)
         self._process: Process | None = None

@@ -36,7 +36,7 @@ class Evaluation:
 
     def __init__(self, resolve: Resolve | None) -> None:
         self.resolve = resolve
-        self.steps = 0
+        self.steps: int = 0
 
     def of(self, value: Json, schema: Json, depth: int) -> Answer:
         """Tell whether a value satisfies a schema."""

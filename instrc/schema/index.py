@@ -33,22 +33,22 @@ class Index:
     """What has been read: documents, the resources in them, and marks on their schemas."""
 
     def __init__(self, documents: Mapping[str, Json] | None, default: Dialect) -> None:
-        self.given = documents if documents is not None else {}
+        self.given: Mapping[str, Json] = documents if documents is not None else {}
         self.default = default
         self.resources: dict[str, Resource] = {}
         self.nested: dict[int, Resource] = {}
         """Resources by the `id` of their root, for those that are parts of others."""
         self.needs_flattening: set[int] = set()
         """`id`s of schemas that have something to change at or below them."""
-        self.aliased = False
+        self.aliased: bool = False
         """Whether one object stands at several places of the input."""
-        self.to_fold = False
+        self.to_fold: bool = False
         """Whether some schema has something to resolve or fold."""
-        self.unevaluated = False
+        self.unevaluated: bool = False
         """Whether some schema speaks of what others leave unevaluated."""
-        self.mixins = False
+        self.mixins: bool = False
         """Whether some reference applies a mixin."""
-        self.count = 0
+        self.count: int = 0
         """How many schemas have been read."""
         self.documents: list[Document] = []
         self.main: Resource | None = None

@@ -14,10 +14,10 @@ class Resource:
     __slots__ = ("anchors", "dialect", "document", "dynamic", "holder", "root", "scopes", "uri")
 
     def __init__(self, uri: str, root: Json, document: Document, dialect: Dialect) -> None:
-        self.uri = uri
-        self.root = root
-        self.document = document
-        self.dialect = dialect
+        self.uri: str = uri
+        self.root: Json = root
+        self.document: Document = document
+        self.dialect: Dialect = dialect
         self.anchors: dict[str, Json] = {}
         self.dynamic: dict[str, Json] = {}
         self.scopes: dict[int, Scope] = {}
@@ -38,8 +38,8 @@ class Document:
     __slots__ = ("root", "uri")
 
     def __init__(self, uri: str, root: Json) -> None:
-        self.uri = uri
-        self.root = root
+        self.uri: str = uri
+        self.root: Json = root
 
 
 Anchors = dict[str, tuple[Json, Resource]]
@@ -52,8 +52,8 @@ class Scope:
     __slots__ = ("anchors", "resource")
 
     def __init__(self, resource: Resource, anchors: Anchors) -> None:
-        self.resource = resource
-        self.anchors = anchors
+        self.resource: Resource = resource
+        self.anchors: Anchors = anchors
 
 
 class Target(NamedTuple):

@@ -38,7 +38,7 @@ class SchemaStore(Located):
         self.targets: dict[tuple[str, int], Target] = {}
         self.originals: dict[int, JsonObject] = {}
         """Rewritten schemas by the `id` of the old one (which the documents keep alive)."""
-        self.scanned_all = False
+        self.scanned_all: bool = False
 
     # Reading documents
 

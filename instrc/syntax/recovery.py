@@ -89,22 +89,22 @@ class Machine:
         self.automaton = automaton
         self.recognise = recognise
         self.builder = builder
-        self.stack = Stack(automaton, builder)
+        self.stack: Stack = Stack(automaton, builder)
         self.scanner = scanner
-        self.source = scanner.source
-        self.tokens = scanner.tokens
-        self.index = 0
+        self.source: Source = scanner.source
+        self.tokens: list[Token] = scanner.tokens
+        self.index: int = 0
         """Of the token to read next."""
         self.mended: list[Token] = []
         """Tokens to read before it."""
-        self.debt = 0
+        self.debt: int = 0
         """Closing brackets that belong to a statement that was given up."""
-        self.since = _CLEAR
+        self.since: int = _CLEAR
         """Tokens of the source read since the last mistake."""
         self.last: type | None = None
-        self.mended_at = -1
-        self.repairs = 0
-        self.handed_over = 0
+        self.mended_at: int = -1
+        self.repairs: int = 0
+        self.handed_over: int = 0
         """Mistakes that were met before the fast pass was tried last."""
 
     def run(self) -> None:

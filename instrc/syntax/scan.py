@@ -48,10 +48,10 @@ class Scanner:
 
     def __init__(self, source: Source, automaton: Tables, start: int = 0) -> None:
         self.source = source
-        self.text = source.text
+        self.text: str = source.text
         self.automaton = automaton
-        self.position = start
-        self.done = False
+        self.position: int = start
+        self.done: bool = False
         self.tokens: list[Token] = []
         self.comments: list[Span] = []
         self.problems: list[Problem] = []

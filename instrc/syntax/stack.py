@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from instrc.syntax.build import Builder
+from instrc.syntax.build import Action, Builder
 from instrc.syntax.tables import END, START, Tables
 from instrc.syntax.tokens import Token
 from instrc.syntax.view import CLOSING, OPENING
@@ -15,11 +15,11 @@ class Stack:
 
     def __init__(self, automaton: Tables, builder: Builder) -> None:
         self.automaton = automaton
-        self.actions = builder.actions(automaton.rules)
-        self.states = [0]
+        self.actions: list[Action | None] = builder.actions(automaton.rules)
+        self.states: list[int] = [0]
         self.values: list[Any] = []
         self.starts: list[int] = []
-        self.end = 0
+        self.end: int = 0
         self.read: list[Token] = []
         """The tokens of this statement so far."""
         self.open: list[tuple[Token, bool]] = []

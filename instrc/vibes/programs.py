@@ -32,7 +32,7 @@ class Programs:
     """The roots of a registry with the programs in them."""
 
     def __init__(self, roots: Iterable[Root], holds: Callable[[str], bool], max_bytes: int) -> None:
-        self.roots = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
+        self.roots: tuple[Root, ...] = tuple(Root(root.path, shared=root.shared, ending=PROGRAM_ENDING) for root in roots)
         for root in self.roots:
             root.within = holds
         self.holds = holds

@@ -82,7 +82,7 @@ class Root:
         self.path = path
         self.ending = ending
         self.shared = shared
-        self.real = os.path.realpath(path)
+        self.real: str = os.path.realpath(path)
         self.within: Callable[[str], bool] = self.holds
         """Whether a resolved path is in one of the roots; a registry widens it from this root to all of its own."""
         self._listings: dict[str, Listing] = {}

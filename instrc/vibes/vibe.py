@@ -35,11 +35,11 @@ class Vibe:
     __slots__ = ("_lock", "_text", "document", "input", "pointer", "schema", "segment", "solution", "source", "uri")
 
     def __init__(self, uri: str, segment: str, source: Source, document: dict[str, Json], pointer: str) -> None:
-        self.uri = uri
-        self.segment = segment
-        self.source = source
-        self.document = document
-        self.pointer = pointer
+        self.uri: str = uri
+        self.segment: str = segment
+        self.source: Source = source
+        self.document: dict[str, Json] = document
+        self.pointer: str = pointer
         self.schema: Json = document["schema"] if pointer else document
         self.input: Json = document.get("input") if pointer else None
         self.solution: Json = document.get("solution") if pointer else None

@@ -45,10 +45,10 @@ class Evaluation:
         expected: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:
         self._evaluate = evaluate
-        self.ends = Ends()
+        self.ends: Ends = Ends()
         self.instructions = instructions
         self.report = report
-        self.steps = Steps(identities, expected)
+        self.steps: Steps = Steps(identities, expected)
         self.accesses: list[Reached] = []
         """The members that paths name."""
         self.carried: set[tuple[int, str]] = set()

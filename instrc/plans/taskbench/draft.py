@@ -19,7 +19,7 @@ class ToolNames:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
-        self.ids = tuple(tool.id for tool in bench.tools)
+        self.ids: tuple[str, ...] = tuple(tool.id for tool in bench.tools)
         self._known: dict[str, BenchTool | None] = {}
 
     def nearest(self, word: str) -> BenchTool | None:
@@ -36,7 +36,7 @@ class Draft:
 
     def __init__(self, names: ToolNames, record: Record, *, repair: bool) -> None:
         self.names = names
-        self.bench = names.bench
+        self.bench: Bench = names.bench
         self.record = record
         self.repair = repair
         self.problems: list[PlanProblem] = []

@@ -36,9 +36,9 @@ class MemoryPort:
         self.effects = effects
         self.people = people
         self.patient = patient
-        self.due = due if due is not None else {}
+        self.due: dict[str, float] = due if due is not None else {}
         """When timers end."""
-        self.later = later if later is not None else set()
+        self.later: set[str] = later if later is not None else set()
         """Commands that somebody answers later, questions among them."""
         self.busy = 0
         """Commands that will have a result without anybody's help, deadlines left out."""

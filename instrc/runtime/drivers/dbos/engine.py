@@ -43,12 +43,12 @@ class DurableEngine:
         keep: Literal["all", "open"] = "all",
     ) -> None:
         """With `keep="open"` no traces are written."""
-        self.place = store.place_of(where)
+        self.place: store.Place = store.place_of(where)
         self.equip = equip
         self.people = people
         self.watch = watch
         self.keep = keep
-        self.asker = Asker(self.place)
+        self.asker: Asker = Asker(self.place)
         self._runner: Runner | None = None
 
     async def start(self, launch: Launch) -> Report:

@@ -36,7 +36,7 @@ class DurablePort(MemoryPort):
         """Effects that have begun before a restart and were not recorded: those that begin again are reported."""
         self._known_due = set(journal.due)
         self._known_later = set(journal.later)
-        self.letters = journal.letters
+        self.letters: set[str] = journal.letters
         """What was read and recorded."""
         self._letters: dict[str, tuple[str, asyncio.Future[bool]]] = {}
         self._fired_now: list[str] = []

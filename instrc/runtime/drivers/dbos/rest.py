@@ -58,7 +58,7 @@ class Rest:
 
     def __init__(self, runner: Resting) -> None:
         self.runner = runner
-        self.asleep = False
+        self.asleep: bool = False
         self.parked: dict[str, float | None] = {}
         """Runs that were left because all waited, and when the next timer of each ends."""
         self._since = monotonic()

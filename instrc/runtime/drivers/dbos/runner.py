@@ -56,9 +56,9 @@ class Runner:
         self.people = people
         self.client: DBOSClient = store.client_of(engine)
         self.live: dict[str, Live] = {}
-        self.closing = False
-        self.loop = Loop("instrc-runner")
-        self.rest = Rest(self)
+        self.closing: bool = False
+        self.loop: Loop = Loop("instrc-runner")
+        self.rest: Rest = Rest(self)
         self._users = 0
         self._gate = threading.Lock()
         self._leaving = False

@@ -68,12 +68,12 @@ class TemporalEngine:
 
         `events` is the length at which a history is begun anew.
         """
-        self.folder = Path(folder or LOCAL)
+        self.folder: Path = Path(folder or LOCAL)
         self.equip = equip
         self.people = people
         self.watch = watch
         self.keep = keep
-        self.queue = queue or os.environ.get("INSTRC_TASK_QUEUE", names.QUEUE)
+        self.queue: str = queue or os.environ.get("INSTRC_TASK_QUEUE", names.QUEUE)
         self.prefix = prefix
         self.heartbeat = heartbeat
         self.events = events

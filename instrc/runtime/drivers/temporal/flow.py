@@ -29,8 +29,8 @@ class RunWorkflow:
         carried = launch.get("carried") or {}
         self.launch = launch
         self.state: Json = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
-        self.port = TemporalPort(launch, carried)
-        self.status = ""
+        self.port: TemporalPort = TemporalPort(launch, carried)
+        self.status: str = ""
 
     @workflow.run
     async def run(self, launch: Any) -> Any:

@@ -42,8 +42,8 @@ class TemporalPort:
         """Results of commands that are not begun again yet."""
         self.children: dict[str, str] = {}
         """The workflows of commands that processes serve."""
-        self.flying = 0
-        self.leaving = False
+        self.flying: int = 0
+        self.leaving: bool = False
         """What is open goes along into the new history: it is not withdrawn."""
         self.firing: set[asyncio.Task[None]] = set()
         self._held: list[_Work] = []

@@ -30,10 +30,10 @@ class Program:
         """The first chunk is a tool, and its properties are no steps."""
         self.open: bool = plan["kind"] != "process"
         """The first chunk is a tool: what it reads is not said, so it is shown all inputs."""
-        self.fires = frozenset(self.options.get("fires", ()))
+        self.fires: frozenset[Json] = frozenset(self.options.get("fires", ()))
         self.models: dict[str, str] = self.options.get("models") or {}
-        self.process = Process.from_json(self.document)
-        self.definitions = definitions_of(self.document)
+        self.process: Process = Process.from_json(self.document)
+        self.definitions: dict[str, Json] = definitions_of(self.document)
         self.regions: list[Region] = []
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""
