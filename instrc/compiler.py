@@ -15,6 +15,7 @@ from instrc.ir.options import Options
 from instrc.ir.process import Process
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lint.annotations import review_annotations
+from instrc.lint.placeholders import placeholders
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
 from instrc.lint.uses import review_used
@@ -45,6 +46,7 @@ def compile_source(
     name_habits(program, report)
     report.stop_if_failed()
     report.problems.extend(review_annotations(program, options.keywords))
+    report.problems.extend(() if options.templates else placeholders(program))
     launch = partial(_launched, options, launching)
     instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)
     graphs = bind(program, instructions, report, stem=stem)

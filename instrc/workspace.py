@@ -161,7 +161,13 @@ class Workspace:
         from instrc.ir.options import Options
 
         settings = self._surroundings.settings(place)
-        chosen = Options(hints=wishes.hints, batch=wishes.batch, sketch=wishes.sketch, keywords=settings.keywords)
+        chosen = Options(
+            hints=wishes.hints,
+            batch=wishes.batch,
+            sketch=wishes.sketch,
+            keywords=settings.keywords,
+            templates=settings.templates,
+        )
         if limit := settings.limits.get("schema"):
             chosen = replace(chosen, limit=limit)
         if naming := wishes.naming or settings.naming:

@@ -25,3 +25,5 @@ class Options(Struct, frozen=True):
     """How many schemas a composed one may have."""
     keywords: frozenset[str] = frozenset()
     """Keywords and formats of schemas that the project has for itself."""
+    templates: bool = False
+    """Texts of programs are templates that other code fills in."""

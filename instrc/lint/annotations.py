@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, cast
-
-import msgspec
+from functools import partial
 
 from instrc.ir.surface import Annotated, Inline, Input, Matches, Program
 from instrc.jsonvalue import Json
 from instrc.lint.words import suspicious_words
+from instrc.lint.written import nodes
 from instrc.problems.problem import Problem
 from instrc.schema.wellformed import problems_of
 from instrc.source import Span
@@ -42,28 +40,11 @@ def _at_the_top(problem: Problem, schema: Json, at: Span) -> Problem:
 
 def _schemas(program: Program) -> Iterator[tuple[Json, Span]]:
     """Yield each object after an `@` with the place that holds it."""
-    stack: list[Any] = list(reversed(program.statements))
-    while stack:
-        node = stack.pop()
+    for node in nodes(program):
         match node:
             case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
                 yield schema, at
-            case Matches(schema=schema, schema_span=at):
+            case Matches(schema=schema, schema_span=at) | Inline(schema, at):
                 yield schema, at
-            case Inline(schema, at):
-                yield schema, at
-                continue
-            case tuple():
-                stack.extend(reversed(node))
-                continue
             case _:
                 pass
-        stack.extend(getattr(node, name) for name in reversed(_parts(cast("Hashable", type(node)))))
-
-
-@cache
-def _parts(kind: Hashable) -> tuple[str, ...]:
-    """Return the fields of a node that may hold further nodes."""
-    if not isinstance(kind, type) or not issubclass(kind, msgspec.Struct):
-        return ()
-    return tuple(each for each in kind.__struct_fields__ if not (each.endswith("span") or each == "annotation"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import insertion, replacement
-from instrc.problems.problem import Edit, Fix, Problem
+from instrc.problems.problem import Edit, Fix, Problem, Severity
 
 _DOUBLE = frozenset("“”„‟«»〝〞「」『』＂")
 """Marks that are replaced by `"`; all others are replaced by `'`."""
@@ -106,6 +106,41 @@ class PrefixedString(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"remove the `{self.prefix}`; pass values as arguments, as in `Greet(name)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placeholder(Problem):
+    """A text contains a placeholder of a template, and nothing is inserted there.
+
+    `{{name}}`, `${name}` and `<%= name %>` are reported, and `{name}` where the program has a value of that name.
+    Texts are sent as they are written: the arguments of a step, not its text, say what it reads.
+
+    ```aug greet.aug
+    input name;
+    "Say hello to {{name}}" | Greet(name)
+    ```
+    ```json schemas/greet.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Pass the value as an argument, and write the text without it: `"Say hello" | Greet(name)`.
+    If other code fills in the texts, say so in the settings: `[tool.instrc] templates = true`.
+    """
+
+    name: ClassVar[str] = "placeholder"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"nothing is inserted for `{self.word}`: the text is sent as it is written"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "pass the value as an argument, `Greet(name)`; if other code fills in the text: `[tool.instrc] templates = true`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

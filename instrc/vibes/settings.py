@@ -17,7 +17,7 @@ from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
 
-KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "activities", "models", "prices", "checks", "run")
+KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
 """Settings of `[tool.instrc.run]`."""
 LIMITS = ("source", "vibe", "schema")
@@ -39,6 +39,8 @@ class Settings(Struct, frozen=True):
     limits: Mapping[str, int] = field(default_factory=dict)
     keywords: frozenset[str] = frozenset()
     """Keywords and formats of schemas that the project has for itself."""
+    templates: bool = False
+    """Texts of programs are templates that other code fills in."""
     activities: Mapping[str, Any] = field(default_factory=dict)
     """By name: `package.module:function`, the address of a process, or a table."""
     models: Mapping[str, str] = field(default_factory=dict)
@@ -117,7 +119,11 @@ class _Reader:
         hint = self.table.get("hint")
         if hint is not None and not isinstance(hint, str):
             self._wrong("hint", "it is a text")
+        templates = self.table.get("templates", False)
+        if not isinstance(templates, bool):
+            self._wrong("templates", "it is `true` or `false`")
         settings = Settings(
+            templates=templates is True,
             roots=self._folders("roots"),
             shared=self._folders("shared"),
             hint=hint,

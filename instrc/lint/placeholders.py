@@ -1,0 +1,76 @@
+"""Find places of templates in the texts of a program: nothing is inserted there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from instrc.ir.surface import Annotated, Binding, Each, Inline, Input, Literal, Name, Program, Repeat
+from instrc.jsonvalue import Json, pointer
+from instrc.lint.written import nodes
+from instrc.problems.problem import Problem
+from instrc.schema.walk import walk
+from instrc.source import Span
+from instrc.syntax.places import place_in
+
+_PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
+_MARKED = re.compile(rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>")
+_BRACED = re.compile(rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})")
+_IN_QUOTES = re.compile(r"""["'][^"'\n]*(?:\{|<%)""")
+_TEXTS = ("title", "description")
+"""Keywords that hold words for a model."""
+
+
+def placeholders(program: Program) -> Iterator[Problem]:
+    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
+    if not _IN_QUOTES.search(program.source.text):
+        return
+    written = list(nodes(program))
+    known = set(_values(written))
+    for text, at in _texts(written):
+        found = [match.group() for match in _MARKED.finditer(text)]
+        found += [match.group() for match in _BRACED.finditer(text) if match[1].strip().partition(".")[0] in known]
+        for word in dict.fromkeys(found):
+            from instrc.problems.strings import Placeholder  # only where there is one
+
+            yield Placeholder(at=_place(word, at), word=word)
+
+
+def _values(written: list[object]) -> Iterator[str]:
+    """Yield the names of the values of a program."""
+    yield "prompt"
+    for node in written:
+        match node:
+            case Binding(name=Name(text)) | Input(name=Name(text)) | Each(name=Name(text)) | Repeat(name=Name(text)):
+                yield text
+            case _:
+                pass
+
+
+def _texts(written: list[object]) -> Iterator[tuple[str, Span]]:
+    for node in written:
+        match node:
+            case Literal(str() as text, at) | Annotated(annotation=str() as text, annotation_span=at):
+                yield text, at
+            case Input(annotation=str() as text, span=at):
+                yield text, at
+            case Annotated(annotation=dict() as schema, annotation_span=at) | Input(annotation=dict() as schema, span=at):
+                yield from _descriptions(schema, at)
+            case Inline(schema, at):
+                yield from _descriptions(schema, at)
+            case _:
+                pass
+
+
+def _descriptions(schema: Json, at: Span) -> Iterator[tuple[str, Span]]:
+    for path, part in walk(schema):
+        for keyword in _TEXTS:
+            text = part.get(keyword) if isinstance(part, dict) else None
+            if isinstance(text, str) and ("{" in text or "<%" in text):
+                yield text, place_in(at, pointer((*path, keyword)))
+
+
+def _place(word: str, at: Span) -> Span:
+    """Return the place of a word in a string, the whole string where it is written with escapes."""
+    start = at.source.text.find(word, at.start, at.end)
+    return at if start < 0 else at.source.span(start, start + len(word))
