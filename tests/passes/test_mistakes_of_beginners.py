@@ -133,6 +133,9 @@ MISTAKES = [
     ("Process(«LLMContext»(Draft))", "unknown-name", "LLM_Context"),
     ("LaunchProcess(«Meeting»)", "unknown-name", ""),
     ("«LaunchProcess()»", "not-a-process", "--emit process"),
+    ("LaunchProcess(«prompt»)", "not-a-process", "--emit process"),
+    (CHECK + "LaunchProcess(«c»)", "not-a-process", "--emit process"),
+    ("LaunchProcess(«Draft»)", "not-a-process", "--emit process"),
     ("StartProcess(«Draft»)", "too-many-arguments", "llmContext1: A"),
 ]
 
