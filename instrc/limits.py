@@ -154,6 +154,8 @@ PAYLOAD_LEVELS: Final = 60
 """Objects and arrays inside one another, for targets that name no limit of their own."""
 REBUILT_LEVELS: Final = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
+UNROLL: Final = 3
+"""How often a recursive reference is written out where a target keeps none, unless the caller says it."""
 UNROLLED_SCHEMAS: Final = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
 COPIED_SCHEMAS: Final = 30

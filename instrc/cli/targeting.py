@@ -18,7 +18,7 @@ from instrc.source import Source
 if TYPE_CHECKING:
     from instrc.ir.dialect import Dialect
     from instrc.ir.tool import Tool
-    from instrc.lowering.lower import Recursion
+    from instrc.lowering.options import Recursion
     from instrc.vibes.registry import Registry
 
 

@@ -19,8 +19,21 @@ _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems"
 
 def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> tuple[Loss, ...]:
     """Return losses with the keywords of the schema as it was written beside those of the flat one."""
-    if flat is schema:
-        return losses
+    told = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
+    return tuple(loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema))
+
+
+def _was_forbidden(loss: Loss, schema: Json) -> bool:
+    """Say whether a property is left out that its author has forbidden."""
+    try:
+        return at(schema, loss.pointer) is False
+    except (LookupError, ValueError, TypeError):
+        return loss.value is False
+
+
+def _with_what_was_written(
+    losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None
+) -> tuple[Loss, ...]:
     more = [*_formerly(losses, schema)]
     if any(loss.value is False and loss.keyword != "strict" for loss in losses):
         more += _contradictory(losses, flat, schema, documents)

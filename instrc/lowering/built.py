@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.lowering.losses import Loss
+from instrc.problems.targets import BudgetExceeded
 
 SAYING_NOTHING = frozenset({"$schema", "$id", "$comment", "title", "description", "$defs", "definitions"})
 """Keywords of a schema that asks nothing of a value."""
@@ -18,6 +19,12 @@ class Built(NamedTuple):
 
     schema: Json
     record: dict[str, Json]
-    losses: list[Loss]
+    losses: Sequence[Loss]
     back: Mapping[str, str] = MappingProxyType({})
     """The names of properties by what is sent for them, where the two differ."""
+    given_up: tuple[Loss, ...] = ()
+    """What is given up to stay within the budgets of the target."""
+    strict: bool = True
+    """Whether it goes into the envelope of the target, and not into the one without strictness."""
+    problems: tuple[BudgetExceeded, ...] = ()
+    """The budgets that are exceeded, with what is done about it."""

@@ -14,9 +14,6 @@ from string import ascii_letters
 from msgspec import Struct
 
 from instrc.ir.dialect import NameRule
-from instrc.jsonvalue import Json
-from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import schemas_under
 
 _FALLBACK = "field"
 
@@ -88,11 +85,10 @@ class KeyNames(Struct, frozen=True, eq=False):
         return {sent: name for name, sent in self.changed.items()}
 
 
-def key_names(rule: NameRule | None, schema: Json) -> KeyNames:
-    """Return how the keys of a document are sent under a rule."""
+def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
+    """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
     if rule is None:
         return KeyNames(rule, frozenset(), {})
-    names = property_names(schema)
     legal_ones = {name for name in names if rule.allows(name)}
     changed: dict[str, str] = {}
     if len(legal_ones) < len(names):
@@ -102,25 +98,3 @@ def key_names(rule: NameRule | None, schema: Json) -> KeyNames:
                 changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
                 taken.add(changed[name])
     return KeyNames(rule, frozenset(legal_ones), changed)
-
-
-def property_names(schema: Json) -> dict[str, None]:
-    """Return the names of all properties a schema speaks of, in order of appearance."""
-    names: dict[str, None] = {}
-    stack: list[Json] = [schema]
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, dict):
-            continue
-        for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-            if isinstance(members := node.get(keyword), dict):
-                names.update(dict.fromkeys(members))
-        if isinstance(required := node.get("required"), list):
-            names.update(dict.fromkeys(name for name in required if isinstance(name, str)))
-        if isinstance(dependent := node.get("dependentRequired"), dict):
-            for needed in dependent.values():
-                names.update(dict.fromkeys(name for name in needed if isinstance(name, str)) if isinstance(needed, list) else ())
-        for keyword, value in node.items():
-            if keyword in HOLDERS:
-                stack.extend(schemas_under(keyword, value))
-    return names

@@ -3,75 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_array, at
+from instrc.jsonvalue import Json, JsonObject, at
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
 from instrc.lowering.names import key_names
 from instrc.lowering.renamed import rename_properties
+from instrc.lowering.survey import Survey
+from instrc.schema.members import listing, mapping
 from instrc.schema.walk import rebuild, walk
 
 
-def pass_through(flat: Json, dialect: Dialect) -> Built:
+def pass_through(seen: Survey, dialect: Dialect) -> Built:
     """Carry a schema over with new keys, and with an object at its root if the target asks for one."""
+    flat = schema = seen.schema
     losses: list[Loss] = []
-    keys = key_names(dialect.key, flat)
-    schema = flat if dialect.comments else _without_comments(flat, losses)
+    keys = key_names(dialect.key, seen.names)
+    if not dialect.comments and any(map(_is_comment, seen.words)):
+        losses += _of_comments(flat)
+        schema = rebuild(flat, _without_comments)
     codec: Codec = None
     back = keys.renamed()
     if back:
         schema = rename_properties(schema, keys)
         losses += _of_names(flat)
-    if back or (dialect.fold and _lists_words(flat)):
+    if back or (dialect.fold and not _LISTING.isdisjoint(seen.words) and _lists_words(flat)):
         codec = NamesCodec(back, dialect.fold)
     if dialect.root == "any":
         return Built(schema, {"codec": to_json(codec)}, losses, back)
+    root = _object_at_root(schema, losses)
+    if root is not None and root.get("type") == "object" and (dialect.root == "object" or root.keys().isdisjoint(_COMBINATORS)):
+        if dialect.root == "plain" and "$schema" in root:
+            root = {keyword: value for keyword, value in root.items() if keyword != "$schema"}
+        return Built(root, {"codec": to_json(codec)}, losses, back)
+    return Built(_boxed(schema if root is None else root), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
+
+
+def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
+    """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
     if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
         schema = _inline_root(schema)
-    if schema is True or schema == {} or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
+    if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
-        schema = {"type": "object", **(schema if isinstance(schema, dict) else {})}
-    elif isinstance(schema, dict) and "type" not in schema and "properties" in schema and schema.keys().isdisjoint(_COMBINATORS):
+        return {"type": "object", **mapping(schema)}
+    if not isinstance(schema, dict):
+        return None
+    if "type" not in schema and "properties" in schema and schema.keys().isdisjoint(_COMBINATORS):
         losses.append(Loss("", "type", None, "convention", "is not given: what has properties is taken for an object"))
-        schema = {"type": "object", **schema}
-    plain = isinstance(schema, dict) and schema.get("type") == "object"
-    if plain and (dialect.root == "object" or schema.keys().isdisjoint(_COMBINATORS)):
-        schema = (
-            {keyword: value for keyword, value in schema.items() if keyword != "$schema"} if dialect.root == "plain" else schema
-        )
-        return Built(schema, {"codec": to_json(codec)}, losses, back)
-    inner = (
-        {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}} if isinstance(schema, dict) else schema
-    )
-    definitions = {"$defs": schema["$defs"]} if isinstance(schema, dict) and "$defs" in schema else {}
-    boxed = {
+        return {"type": "object", **schema}
+    return schema
+
+
+def _boxed(schema: Json) -> Json:
+    """Return an object that holds a value in one property."""
+    inner: Json = schema
+    if isinstance(schema, dict):
+        inner = {key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}
+    boxed: JsonObject = {
         "type": "object",
         "properties": {"value": inner},
         "required": ["value"],
         "additionalProperties": False,
-        **definitions,
     }
-    return Built(_redirect_root(boxed), {"codec": to_json(BoxCodec("value", codec))}, losses, back)
+    if isinstance(schema, dict) and "$defs" in schema:
+        boxed["$defs"] = schema["$defs"]
+    return rebuild(boxed, _redirect_root)
 
 
-def _without_comments(flat: Json, losses: list[Loss]) -> Json:
-    """Return a schema without what is written for people and programs; each keyword of it is a loss."""
+def _is_comment(keyword: str) -> bool:
+    """Say whether a keyword is written for people and programs."""
+    return keyword == "$comment" or keyword.startswith("x-")
+
+
+def _of_comments(flat: Json) -> Iterator[Loss]:
+    """Yield what is lost of the keywords that are written for programs."""
     for place, keyword, value in constraints(flat):
         if keyword.startswith("x-"):
-            losses.append(Loss(place, keyword, value, "annotation", "is not for models"))
+            yield Loss(place, keyword, value, "annotation", "is not for models")
 
-    def change(node: Json) -> Json:
-        if any(keyword == "$comment" or keyword.startswith("x-") for keyword in node):
-            return {keyword: value for keyword, value in node.items() if keyword != "$comment" and not keyword.startswith("x-")}
+
+def _without_comments(node: Json) -> Json:
+    if not isinstance(node, dict) or not any(map(_is_comment, node)):
         return node
-
-    return rebuild(flat, change) if isinstance(flat, dict) else flat
+    return {keyword: value for keyword, value in node.items() if not _is_comment(keyword)}
 
 
 def _of_names(flat: Json) -> Iterator[Loss]:
@@ -96,16 +114,18 @@ def _of_names(flat: Json) -> Iterator[Loss]:
 
 
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
+_LISTING = frozenset({"const", "enum"})
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
 
 
-def _inline_root(schema: dict[str, Any]) -> Json:
+def _inline_root(schema: JsonObject) -> JsonObject:
     """Replace a reference at the root by what it stands for."""
     for _ in range(20):
-        if "$ref" not in schema or not str(schema["$ref"]).startswith("#/"):
+        reference = schema.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#/"):
             break
         try:
-            target = at(schema, schema["$ref"][1:])
+            target = at(schema, reference[1:])
         except LookupError:
             break
         if not isinstance(target, dict) or schema.keys() - SAYING_NOTHING - {"$ref"}:
@@ -115,19 +135,15 @@ def _inline_root(schema: dict[str, Any]) -> Json:
     return schema
 
 
-def _redirect_root(boxed: Json) -> Json:
-    """Let references to the old root lead to its new place."""
-
-    def change(node: Json) -> Json:
-        return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
-
-    return rebuild(boxed, change)
+def _redirect_root(node: Json) -> Json:
+    """Let a reference to the old root lead to its new place."""
+    return {**node, "$ref": "#/properties/value"} if isinstance(node, dict) and node.get("$ref") == "#" else node
 
 
 def _lists_words(schema: Json) -> bool:
     """Say whether any string is listed whose case an answer might change."""
     return any(
-        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in as_array(node.get("enum") or []))
+        isinstance(node.get("const"), str) or any(isinstance(value, str) for value in listing(node.get("enum")))
         for _, node in walk(schema)
         if isinstance(node, dict)
     )

@@ -10,36 +10,36 @@ from collections.abc import Iterable
 
 from instrc.jsonvalue import Json, as_object, at, pointer
 from instrc.lowering.losses import Loss
+from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
 from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
-from instrc.schema.expressions import unreadable
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
-from instrc.schema.parameters import parameters
-from instrc.schema.shapes import SOUND
 from instrc.schema.soundness import made_sound
 from instrc.schema.upgrade import upgrade
-from instrc.schema.vocabulary import COUNTS, HOLDERS, KEYWORDS, MANY, NAMED, ONE
+from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, ONE
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import problems_of
 
-_OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
-"""Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
 _SPARED = frozenset({"count", "number", "step", "flag", "value", "values", "text", "pattern", "schemas"})
 """Shapes of keywords whose values are left out if they cannot be read."""
-_PATTERNS = frozenset({"pattern", "patternProperties"})
 _NO_SCHEMA = "it is no schema"
 _NULL = "it is null"
 
 
-def read(schema: Json) -> tuple[Json, list[Loss]]:
+def read(seen: Survey) -> tuple[Survey, list[Loss]]:
     """Return a schema in the words of 2020-12, and what had to be read in another way than it is written.
 
     What cannot be read so is a `CompileError` with `invalid-schema` problems.
     """
-    if is_modern(schema):
-        return schema, []
+    if seen.modern:
+        return seen, []
+    schema, losses = _normalized(seen.schema)
+    return survey(schema), losses
+
+
+def _normalized(schema: Json) -> tuple[Json, list[Loss]]:
     named = schema.get("$schema") if isinstance(schema, dict) else None
     dialect = LATEST if named is None else dialect_of_uri(named)
     if dialect is None and isinstance(named, str):
@@ -54,56 +54,14 @@ def read(schema: Json) -> tuple[Json, list[Loss]]:
     return sound.schema, _losses([*notes, *_without_unreadable(sound.schema)], schema)
 
 
-def is_modern(schema: Json) -> bool:
-    """Say whether a schema is JSON Schema 2020-12 beyond doubt, and says nothing in the words of others."""
-    stack: list[Json] = [schema]
-    while stack:
-        node = stack.pop()
-        if node.__class__ is bool:
-            continue
-        if node.__class__ is not dict:
-            return False
-        ours = not node
-        for keyword, value in node.items():
-            sound = SOUND.get(keyword)
-            if sound is None:
-                if keyword in _OF_OTHERS:
-                    return False
-                continue
-            ours = True
-            if not (sound(value) or _is_count(keyword, value)) or (keyword in _PATTERNS and _unreadable(keyword, value)):
-                return False
-            if keyword in HOLDERS:
-                if value.__class__ is dict and keyword in NAMED:
-                    stack.extend(value.values())
-                elif value.__class__ is list:
-                    stack.extend(value)
-                else:
-                    stack.append(value)
-        if (not ours and parameters(node)) or ("enum" in node and node.get("type") == "array"):
-            return False
-    return True
-
-
-def _is_count(keyword: str, value: Json) -> bool:
-    """Say whether a keyword holds a count that is written as `3.0`, which is a whole number to JSON Schema."""
-    return keyword in COUNTS and value.__class__ is float and value >= 0 and value.is_integer()
-
-
-def _unreadable(keyword: str, value: Json) -> list[str]:
-    """Return the regular expressions of a keyword that no engine reads."""
-    patterns = [value] if keyword == "pattern" else list(as_object(value))
-    return [pattern for pattern in patterns if isinstance(pattern, str) and unreadable(pattern) is not None]
-
-
 def _without_unreadable(schema: Json) -> list[Note]:
     """Take the regular expressions that no engine reads out of a schema, in place: it is fresh from `normalize`."""
     notes: list[Note] = []
     for path, node in walk(schema):
         if not isinstance(node, dict):
             continue
-        for keyword in _PATTERNS.intersection(node):
-            for pattern in _unreadable(keyword, node[keyword]):
+        for keyword in PATTERNS.intersection(node):
+            for pattern in unreadable_in(keyword, node[keyword]):
                 notes.append(Note((*path, keyword), pattern, "left-out", "it is no regular expression that can be read"))
                 if keyword == "pattern":
                     del node[keyword]

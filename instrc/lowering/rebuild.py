@@ -13,15 +13,18 @@ from instrc.lowering.definitions import Definitions, finished
 from instrc.lowering.forms import forms
 from instrc.lowering.ledger import losses
 from instrc.lowering.names import key_names
+from instrc.lowering.options import Options
 from instrc.lowering.progress import Progress
 from instrc.lowering.rewrites.combine import fit
 from instrc.lowering.shared import shared_members
+from instrc.lowering.survey import Survey
 
 
-def rebuild(flat: Json, dialect: Dialect, *, ordered: bool, unroll: int, recursion: str | None, uniform: bool = False) -> Built:
+def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     """Rebuild a schema of a target's own words, with an object at its root."""
-    keys = key_names(dialect.key, flat)
-    context = Context(dialect, flat, keys, ordered, unroll, recursion or dialect.recursion, uniform)
+    flat, keys = seen.schema, key_names(dialect.key, seen.names)
+    recursion = options.recursion or dialect.recursion
+    context = Context(dialect, flat, keys, options.ordered, options.unroll, recursion, options.uniform)
     schema, codec, progress, definitions = _fitted(flat, context)
     found = _as_object(schema, codec, definitions)
     if schema is not None and found is None:  # the box is one level more

@@ -13,12 +13,16 @@ from instrc.dialects.catalogue import TargetName
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.limits import UNROLL
 from instrc.lowering import budgets
+from instrc.lowering.build import easier
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
-from instrc.lowering.lower import UNROLL, Lowering, Options, Recursion, easier, lower_tool, report_losses
+from instrc.lowering.lower import lower_tool
+from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal, unique
+from instrc.lowering.options import Options, Recursion
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import BudgetExceeded
@@ -30,7 +34,7 @@ class LoweredTools:
 
     payload: list[Json]
     """The tools, in order, each in its envelope."""
-    map: Json
+    map: JsonObject
     """The way back for answers to the request, parallel calls included."""
     lowerings: tuple[Lowering, ...]
     problems: tuple[Problem, ...] = ()
@@ -82,8 +86,8 @@ def lower_all(
         for problem in problems:
             told.add(problem)
     everything = tuple(dict.fromkeys([*problems, *(problem for lowering in lowerings for problem in lowering.problems)]))
-    records = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
-    merged = {"instrc": VERSION, "target": dialect.name, "tools": records}
+    records: JsonObject = {sent: lowering.map for lowering, (_, sent) in zip(lowerings, wanted, strict=True)}
+    merged: JsonObject = {"instrc": VERSION, "target": dialect.name, "tools": records}
     return LoweredTools([lowering.payload for lowering in lowerings], merged, lowerings, everything)
 
 
@@ -142,7 +146,7 @@ def _lower_member(
 
 def _under_own_name(lowering: Lowering, name: str) -> Lowering:
     """Return a lowering whose map, wherever it stands, has the tool's own name beside the one that is sent."""
-    record = {**lowering.map, "tool": {**lowering.map["tool"], "name": name}}
+    record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
     return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object, as_text
 from instrc.lifting.lift import lift
 from instrc.lowering.given import ToolLike
 from instrc.lowering.lower import Lowering, lower
@@ -32,7 +32,7 @@ class Offer:
     @property
     def name(self) -> str:
         """Its name in the protocol."""
-        return str(self.lowering.payload["name"])
+        return as_text(as_object(self.lowering.payload)["name"])
 
 
 @dataclass(slots=True)

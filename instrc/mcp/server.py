@@ -16,6 +16,7 @@ from mcp.server.stdio import stdio_server
 
 from instrc.arriving import read_lines
 from instrc.jsontext import dumps
+from instrc.jsonvalue import as_object
 from instrc.mcp.offers import Offers, RefusedError
 from instrc.version import __version__
 
@@ -24,7 +25,7 @@ def server_of(service: Offers, name: str = "instrc") -> Server[Any]:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
     async def list_tools(_context: Any, _params: Any) -> mcp_types.ListToolsResult:
-        return mcp_types.ListToolsResult(tools=[_tool(offer.lowering.payload) for offer in service.offers.values()])
+        return mcp_types.ListToolsResult(tools=[_tool(as_object(offer.lowering.payload)) for offer in service.offers.values()])
 
     async def call_tool(_context: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
         try:

@@ -24,6 +24,8 @@ from instrc.schema.walk import schemas_under
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 _SPECIAL = _IDENTIFIERS | _REFERENCES
+FOLDED = _REFERENCES | {"allOf"}
+"""Keywords without any of which a schema of today's dialect has nothing to resolve or fold."""
 _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _TELLING = HOLDERS | _SPECIAL
 """Keywords without any of which a schema of today's dialect has nothing to note."""

@@ -20,6 +20,7 @@ from instrc.lowering.lower import lower
 from instrc.lowering.reading import read
 from instrc.lowering.rules import breaches
 from instrc.lowering.sample import sample
+from instrc.lowering.survey import survey
 from instrc.lowering.verify import verify
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild
@@ -69,7 +70,7 @@ def keywords(error: Any) -> Iterator[str]:
 
 def readable(schema: Any) -> Any:
     """Return what a schema says, as Python reads it."""
-    return for_python(read(schema)[0])
+    return for_python(read(survey(schema))[0].schema)
 
 
 def for_python(schema: Any) -> Any:

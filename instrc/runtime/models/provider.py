@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from instrc import problems
 from instrc.dialects.catalogue import dialect
 from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import as_object
 from instrc.lifting.lift import lift
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lowering.lower import Lowering, lower
@@ -103,10 +104,10 @@ class Provider(ABC):
 
 def named(lowering: Lowering) -> str:
     """Return the name of the tool as the provider knows it."""
-    payload = lowering.payload
-    for part in (payload, *(payload.get(key) for key in ("function", "json_schema"))):
-        if isinstance(part, dict) and isinstance(part.get("name"), str):
-            return str(part["name"])
+    payload = as_object(lowering.payload)
+    for part in (payload, payload.get("function"), payload.get("json_schema")):
+        if isinstance(part, dict) and isinstance(name := part.get("name"), str):
+            return name
     return "answer"
 
 

@@ -1,0 +1,46 @@
+"""What a schema becomes for a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from instrc.ir.dialect import Dialect
+from instrc.jsonvalue import Json, JsonObject
+from instrc.lowering.losses import Loss
+from instrc.problems.problem import CompileError, Problem
+from instrc.problems.report import Report
+from instrc.problems.targets import LossyStrict, LossyTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """What a schema becomes for a target."""
+
+    payload: Json
+    """The schema in the exact envelope of the target, ready to be sent."""
+    map: JsonObject
+    """The way back for answers, as plain JSON: give it to `lift`."""
+    losses: tuple[Loss, ...]
+    """Whatever the payload does not say as the schema said it."""
+    problems: tuple[Problem, ...] = ()
+    """Warnings: grave losses, budgets that were exceeded and what was done about it."""
+    schema: Json = field(default=True, repr=False)
+    """The payload's schema in standard JSON Schema, whatever the target's spelling."""
+
+
+def report_losses(result: Lowering, dialect: Dialect, *, strict: bool, report: Report | None) -> Lowering:
+    """Make problems of grave losses, and raise or report them."""
+    kind = LossyStrict if strict else LossyTarget
+    lossy = [
+        kind(target=dialect.name, keyword=loss.keyword, pointer=loss.pointer, reason=loss.reason)
+        for loss in result.losses
+        if loss.grave
+    ]
+    if lossy:
+        result = replace(result, problems=(*result.problems, *lossy))
+    if report is not None:
+        for problem in result.problems:
+            report.add(problem)
+    elif strict and lossy:
+        raise CompileError(result.problems)
+    return result

@@ -1,0 +1,28 @@
+"""How a schema is to be lowered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from instrc import arguments
+from instrc.limits import UNROLL
+
+Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a schema is to be lowered."""
+
+    ordered: bool = True
+    unroll: int = UNROLL
+    recursion: Recursion | None = None
+    uniform: bool = False
+    """Whether plans are sent in their uniform spelling."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be worked with."""
+        arguments.whole_number("unroll", self.unroll)
+        if self.recursion is not None:
+            arguments.known_word("recursion", self.recursion, get_args(Recursion))
