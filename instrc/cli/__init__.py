@@ -5,6 +5,7 @@ This module answers `--version` by itself, so that it costs no more than startin
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -21,9 +22,18 @@ INTERNAL_ERROR = 70
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (by default that of the process) and return its exit code: 0 fine, 1 problems, 2 wrong use."""
+    if arguments is not None:
+        return _run(list(arguments))
+    gc.set_threshold(50_000, 5, 5)  # what a command loads and makes lives until its end: to look for garbage in it is in vain
+    try:
+        return _run(sys.argv[1:])
+    finally:
+        gc.freeze()  # as above: the process ends, and its memory with it
+
+
+def _run(given: list[str]) -> int:
     from instrc.cli.terminal import OutputFailedError, ReaderGoneError, tell, write
 
-    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         if given in (["--version"], ["-V"]):
             write(f"instrc {__version__}\n")
