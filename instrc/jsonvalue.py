@@ -7,14 +7,20 @@ JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ForwardRef, NoReturn, TypeAlias
 
-Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
-"""A JSON value."""
-JsonArray: TypeAlias = "list[Json]"
-JsonObject: TypeAlias = "dict[str, Json]"
-JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
-"""What is only read: a value of another type that holds nothing but JSON, as a `TypedDict` or a list of strings does."""
+if TYPE_CHECKING:
+    Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
+    """A JSON value."""
+    JsonArray: TypeAlias = "list[Json]"
+    JsonObject: TypeAlias = "dict[str, Json]"
+    JsonLike: TypeAlias = "Json | Sequence[JsonLike] | Mapping[str, object]"
+    """What is only read: a value of another type that holds nothing but JSON, as a `TypedDict` or a list of strings does."""
+else:  # whoever asks for the types of a class elsewhere needs to know where these texts are from
+    Json = ForwardRef("bool | int | float | str | JsonArray | JsonObject | None", module=__name__)
+    JsonArray = ForwardRef("list[Json]", module=__name__)
+    JsonObject = ForwardRef("dict[str, Json]", module=__name__)
+    JsonLike = ForwardRef("Json | Sequence[JsonLike] | Mapping[str, object]", module=__name__)
 AnyJson: TypeAlias = Any
 """A JSON value in the files that do not narrow it yet; a test counts them."""
 
