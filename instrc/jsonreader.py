@@ -15,13 +15,9 @@ from msgspec import Struct, field
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, tokens
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None}
-_WORD = re.compile(r"true|false|null")
 _scanstring: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]  # undocumented, stable
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89abAB]")
+_SURROGATE_ESCAPE = r"\\u[dD][89abAB]"
 _LONG = 100_000
 """Characters from which on places cost too much where nobody asks for them: about 400 bytes a value."""
 _DEEPEST = 200_000
@@ -75,7 +71,7 @@ def read(text: str) -> JsonText:
 
 def read_value(text: str) -> Json:
     """Read a text without its places; `JsonSyntaxError` if it is not JSON."""
-    if len(text) > _LONG and not _SURROGATE_ESCAPE.search(text):
+    if len(text) > _LONG and not re.search(_SURROGATE_ESCAPE, text):
         try:
             value: Json = decoder.JSONDecoder(parse_constant=_refuse, parse_float=_finite).decode(text)
         except decoder.JSONDecodeError as error:
@@ -153,6 +149,8 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.position = 0
+        self.space = re.compile(r"[ \t\n\r]*").match  # compiled when a text is read
+        self.number = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?").match
         self.stack: list[_Open] = []
         self.places: dict[tuple[int, str | int], Member] = {}
         self.repeated: list[tuple[str, int, int]] = []
@@ -237,11 +235,12 @@ class _Reader:
     def _scalar(self) -> Json:
         if self._peek(self.position) == '"':
             return self._string()
-        if number := _NUMBER.match(self.text, self.position):
+        if number := self.number(self.text, self.position):
             return self._number(number)
-        if word := _WORD.match(self.text, self.position):
-            self.position = word.end()
-            return _WORDS[word.group()]
+        for word, value in _WORDS.items():
+            if self.text.startswith(word, self.position):
+                self.position += len(word)
+                return value
         ended = self.position >= len(self.text)
         raise JsonSyntaxError(self.position, "the text ends before its value does" if ended else "a value is expected")
 
@@ -266,12 +265,12 @@ class _Reader:
             value, self.position = _scanstring(self.text, start + 1, True)  # noqa: FBT003  -- positional in the stdlib
         except ValueError as error:
             raise JsonSyntaxError(getattr(error, "pos", start), "a string is not closed or has a bad escape") from None
-        if _LONE_SURROGATE.search(value):
+        if not value.isascii() and re.search("[\ud800-\udfff]", value):
             raise JsonSyntaxError(start, "a string holds half of a surrogate pair")
         return value
 
     def _skip(self) -> int:
-        space = _SPACE.match(self.text, self.position)
+        space = self.space(self.text, self.position)
         if space:
             self.position = space.end()
         return self.position

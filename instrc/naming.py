@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from hashlib import sha256
 
 _PLAIN = re.compile(r"\$?[^\W\d]\w*")
-_SEPARATOR = re.compile(r"[\W_]+")
-_NOT_IN_FILES = re.compile(r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]')
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+_SEPARATOR = r"[\W_]+"
+_NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
+_RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
 """Names that Windows keeps for devices, whatever ending follows."""
 _MOST_IN_FILES = 160
 """Bytes of a file's name without its ending: file systems take 255, and endings follow."""
@@ -27,7 +26,7 @@ def is_plain(name: str) -> bool:
 def words(name: str) -> list[str]:
     """Return the words of a name in lower case; a name of signs only has none."""
     found: list[str] = []
-    for part in _SEPARATOR.split(unicodedata.normalize("NFC", name)):
+    for part in re.split(_SEPARATOR, unicodedata.normalize("NFC", name)):
         start = 0
         for i in range(1, len(part)):
             before, here = part[i - 1], part[i]
@@ -61,13 +60,15 @@ def file_name(name: str) -> str:
 
     Signs that Windows refuses become `_`, and so does the end of a name that it keeps for itself: `con` is `con_`.
     """
-    text = _NOT_IN_FILES.sub("_", name).rstrip(". ") or "_"
+    text = name if re.fullmatch(r"[\w-]+", name) else re.sub(_NOT_IN_FILES, "_", name).rstrip(". ") or "_"
     data = text.encode()
     if len(data) > _MOST_IN_FILES:
+        from hashlib import sha256  # it loads a library of cryptography
+
         digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         text = f"{data[: _MOST_IN_FILES - 9].decode(errors='ignore')}-{digest}"
     first, dot, rest = text.partition(".")
-    return f"{first}_{dot}{rest}" if _RESERVED.fullmatch(first) else text
+    return f"{first}_{dot}{rest}" if re.fullmatch(_RESERVED, first) else text
 
 
 def _capital(word: str) -> str:

@@ -8,12 +8,12 @@ from stat import S_ISBLK, S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read as a whole."""
-_HANDED_OVER = re.compile(r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+")
+_HANDED_OVER = r"/dev/(?:stdin|stdout|stderr|null|fd/[0-9]+)|/proc/self/fd/[0-9]+"
 
 
 def is_handed_over(path: str) -> bool:
     """Tell whether a path is a stream that the shell has opened for this run (`/dev/stdin`, `<(…)`), or the null device."""
-    return _HANDED_OVER.fullmatch(path) is not None
+    return path.startswith(("/dev/", "/proc/")) and re.fullmatch(_HANDED_OVER, path) is not None
 
 
 def read_regular(path: str, most: int) -> bytes:

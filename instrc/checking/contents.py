@@ -43,7 +43,7 @@ _decoder = msgspec.msgpack.Decoder(dict[str, Content])
 class Contents:
     """The files that have been looked at, by their resolved path."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self._remembered = _read(path)
         self._seen: dict[str, Content] = {}
@@ -71,7 +71,7 @@ class Contents:
 
     def keep(self) -> None:
         """Write down what was learned; that it cannot be written is no reason to fail."""
-        if self.path is None or not self._fresh:
+        if not self._fresh:
             return
         rows = list(self._remembered.items())[-MOST_REMEMBERED:]
         store(self.path, msgspec.msgpack.encode(dict(rows)))
@@ -82,9 +82,7 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _read(path: Path | None) -> dict[str, Content]:
-    if path is None:
-        return {}
+def _read(path: Path) -> dict[str, Content]:
     try:
         return _decoder.decode(read_regular(str(path), MOST_BYTES))
     except (OSError, ValueError):  # damaged, or there is none: nothing is known

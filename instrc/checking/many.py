@@ -15,9 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from instrc.checking.contents import Contents
-from instrc.checking.digests import Digests
-from instrc.checking.known import Known
 from instrc.files import STDIN
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -42,27 +39,26 @@ def check_files(
 ) -> list[Problem]:
     """Return what is wrong with programs and vibes; `watch` yields the files it is given and shows how far it is."""
     workspace = Workspace(roots, shared, locked=locked)
-    keep = cached and not locked and len(files) >= WORTH_KEEPING
-    known = Known(Path(FOLDER) / "checked") if keep else None
-    contents = Contents(Path(FOLDER) / "contents" if keep else None)
-    keys = dict(Digests(workspace, contents, roots, shared).keys(files)) if keep else {}
-    unknown = [file for file in files if known is None or keys.get(file) not in known.digests]
     count = workers if workers is not None else (os.cpu_count() or 1)
-    problems: list[Problem] = []
-    clean: list[str] = []
-    results = (
-        _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
-        if _worth_sharing(unknown, count)
-        else _one_by_one(unknown, workspace, watch)
-    )
-    for file, found in results:
-        problems += found
-        if not found:
-            clean.append(file)
-    if known is not None and clean:
+
+    def check(unknown: Sequence[str]) -> Iterator[tuple[str, list[Problem]]]:
+        if _worth_sharing(unknown, count):
+            return _side_by_side(unknown, (tuple(roots), tuple(shared), locked), count)
+        return _one_by_one(unknown, workspace, watch)
+
+    if not cached or locked or len(files) < WORTH_KEEPING:
+        return [problem for _, found in check(files) for problem in found]
+    from instrc.checking.contents import Contents  # few runs check so many files
+    from instrc.checking.digests import Digests  # loads a library of cryptography
+    from instrc.checking.known import Known
+
+    known, contents = Known(Path(FOLDER) / "checked"), Contents(Path(FOLDER) / "contents")
+    keys = dict(Digests(workspace, contents, roots, shared).keys(files))
+    checked = list(check([file for file in files if keys.get(file) not in known.digests]))
+    if clean := [file for file, found in checked if not found]:
         known.add(keys[file] for file in clean if file in keys)
     contents.keep()
-    return problems
+    return [problem for _, found in checked for problem in found]
 
 
 def _one_by_one(

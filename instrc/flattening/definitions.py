@@ -10,7 +10,7 @@ from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import as_object, equal
 from instrc.schema.walk import rebuild, subschemas, walk
 
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.]+")
+_NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
 
 class Definitions:
@@ -110,7 +110,7 @@ def ascii_name(text: str) -> str:
         from anyascii import anyascii  # a table of a megabyte that most schemas never need
 
         text = anyascii(text)
-    return _NOT_IN_A_NAME.sub("_", text).strip("_")[:60]
+    return re.sub(_NOT_IN_A_NAME, "_", text).strip("_")[:60]
 
 
 class Gathering:

@@ -70,8 +70,8 @@ _BY_NAME = {
     "draft/2020-12": LATEST,
     "": LATEST,
 }
-_JSON_SCHEMA = re.compile(r"https?://json-schema\.org/(?:(draft-0[4-7]|draft/20(?:19-09|20-12))/)?(?:hyper-)?schema#?")
-_OPENAPI = re.compile(r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w.-]+)?#?")
+_JSON_SCHEMA = r"https?://json-schema\.org/(?:(draft-0[4-7]|draft/20(?:19-09|20-12))/)?(?:hyper-)?schema#?"
+_OPENAPI = r"https://spec\.openapis\.org/oas/3\.([01])/(?:dialect|schema)(?:/[\w.-]+)?#?"
 
 
 def dialect_of_uri(uri: Json) -> Dialect | None:
@@ -80,9 +80,9 @@ def dialect_of_uri(uri: Json) -> Dialect | None:
         return None
     if uri == LATEST_URI:
         return LATEST
-    if match := _JSON_SCHEMA.fullmatch(uri):
+    if match := re.fullmatch(_JSON_SCHEMA, uri):
         return _BY_NAME[match[1] or ""]
-    if match := _OPENAPI.fullmatch(uri):
+    if match := re.fullmatch(_OPENAPI, uri):
         return LATEST if match[1] == "1" else OPENAPI_3_0
     return None
 
@@ -93,14 +93,14 @@ def unknown(uri: Json) -> CompileError:
 
 
 _VOCABULARIES = {group: of_group(group) for group in ("applicator", "unevaluated", "validation")}
-_PREFIX = re.compile(r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)")
+_PREFIX = r"https://json-schema\.org/draft/20(?:19-09|20-12)/vocab/([a-z-]+)"
 
 
 def left_out_by(vocabularies: dict[str, Json], uri: Json) -> frozenset[str]:
     """Return the keywords that a `$vocabulary` leaves out; a `CompileError` if it requires one that is not known."""
     present = set()
     for name, needed in vocabularies.items():
-        match = _PREFIX.fullmatch(name)
+        match = re.fullmatch(_PREFIX, name)
         if match:
             present.add(match[1])
         elif needed is not False:

@@ -176,18 +176,18 @@ def _seen_by(other: Group, name: str, terms: Terms, lost: list[Lost]) -> Terms |
     return terms
 
 
-_PLAIN_NAME = re.compile(r"[ -~]{0,200}")
-_PLAIN_PATTERN = re.compile(
+_PLAIN_PATTERN = (
     r"(?:[\w \-/:@,;<>=!\"'#%&~`^$.*+?|)]|\((?!\?)|\(\?[:=!]|\{\d+(?:,\d*)?\}|\\[dDwWsSbB.\-/^$*+?()\[\]{}|]"
-    r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*",
-    re.ASCII,
+    r"|\[\^?(?:[\w /:@,;<>=!\"'#%.*+?|(){}$]|-|\\[dDwWsS.\-/^$*+?()\[\]{}|])+\])*"
 )
-_DOUBLED = re.compile(r"--|&&|~~|\|\|.*\]")
+_DOUBLED = r"--|&&|~~|\|\|.*\]"
 
 
 @lru_cache(maxsize=4096)
 def matches(pattern: str, name: str) -> bool | None:
     """Tell whether a pattern is found in a name; `None` if judges may disagree on that, or if it takes too long."""
-    if not _PLAIN_NAME.fullmatch(name) or len(pattern) > 400 or not _PLAIN_PATTERN.fullmatch(pattern):
+    if not (name.isascii() and name.isprintable()) or len(name) > 200 or len(pattern) > 400:
         return None
-    return None if _DOUBLED.search(pattern) else search(pattern, name)
+    if not re.fullmatch(_PLAIN_PATTERN, pattern, re.ASCII):
+        return None
+    return None if re.search(_DOUBLED, pattern) else search(pattern, name)

@@ -12,7 +12,7 @@ from instrc.schema.vocabulary import KEYWORDS, Shape
 from instrc.schema.walk import is_schema
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
-_ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
+_ANCHOR = r"[A-Za-z_][-A-Za-z0-9._]*"
 
 
 def _strings(value: Json) -> bool:
@@ -58,7 +58,7 @@ def _list(value: Json) -> bool:
 
 
 def _anchor(value: Json) -> bool:
-    return value.__class__ is str and _ANCHOR.fullmatch(value) is not None
+    return value.__class__ is str and re.fullmatch(_ANCHOR, value) is not None
 
 
 _BY_SHAPE: dict[Shape, Callable[[Json], bool]] = {

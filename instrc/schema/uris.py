@@ -9,12 +9,14 @@ import re
 
 from instrc.jsonvalue import Json
 
-_MIXIN = re.compile(r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?")
+_MIXIN = r"aug:[^#?]*_Mixin(?::[^/#?]*)?(?:\?[^#/]*)?#?"
 
 
 def is_mixin(reference: Json) -> bool:
     """Tell whether a reference applies a mixin: its document's name ends in `_Mixin`, and it means the whole of it."""
-    return reference.__class__ is str and reference.startswith("aug:") and _MIXIN.fullmatch(reference) is not None
+    if reference.__class__ is not str or not reference.startswith("aug:"):
+        return False
+    return "_Mixin" in reference and re.fullmatch(_MIXIN, reference) is not None
 
 
 def unescaped(fragment: str) -> str:

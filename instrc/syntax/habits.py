@@ -55,14 +55,14 @@ _PROSE = 4
 """Names one after the other that are no program any more."""
 _SENTENCE = 2
 """Names alone behind a first one that are the words of a sentence: `Write a letter`."""
-_JSON = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
+_JSON = r"\s*\{\s*\"[^\"\n]*\"\s*:"
 _OTHER_FILES = (
-    (re.compile(r"\s*---[ \t]*(\r?\n|\Z)"), "YAML"),
-    (re.compile(r"\s*(?!aug:)[\w-]+:[ \t]*([a-z0-9-][^({|\r\n]*)?(\r?\n|\Z)"), "YAML"),
+    (r"\s*---[ \t]*(\r?\n|\Z)", "YAML"),
+    (r"\s*(?!aug:)[\w-]+:[ \t]*([a-z0-9-][^({|\r\n]*)?(\r?\n|\Z)", "YAML"),
     (_JSON, "JSON"),
-    (re.compile(r"\s*<(!doctype|html|\?xml|svg)", re.IGNORECASE), "HTML or XML"),
-    (re.compile(r"\s*#!"), "a script"),
-    (re.compile(r"\s*\w+(?:,? \w+){4,}[.!?,]"), "plain text"),
+    (r"\s*<(?i:!doctype|html|\?xml|svg)", "HTML or XML"),
+    (r"\s*#!", "a script"),
+    (r"\s*\w+(?:,? \w+){4,}[.!?,]", "plain text"),
 )
 
 
@@ -82,7 +82,7 @@ def name_habits(program: Program, report: Report) -> None:
 
 def _is_json(source: Source) -> bool:
     """Tell whether a source is JSON, which the grammar takes for braces without a step in them."""
-    if not _JSON.match(source.text):
+    if not re.match(_JSON, source.text):
         return False
     try:
         loads(source.text)
@@ -93,7 +93,7 @@ def _is_json(source: Source) -> bool:
 
 def _other_file(source: Source) -> Problem | None:
     """Return the problem of a source that is no program at all; it is asked about sources with a mistake only."""
-    kind = next((kind for pattern, kind in _OTHER_FILES if pattern.match(source.text)), None)
+    kind = next((kind for pattern, kind in _OTHER_FILES if re.match(pattern, source.text)), None)
     return None if kind is None else problems.habits.NotAProgram(at=source.whole(), kind=kind)
 
 

@@ -24,16 +24,15 @@ class Token(msgspec.Struct, frozen=True, gc=False):
 
 
 _ESCAPES = {'"': '"', "'": "'", "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_SUSPECT = re.compile("[\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]")
+_SUSPECT = "[\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]"
 """What makes a string worth a second look; a tab is taken as it is."""
-_PART = re.compile(
+_PART = (
     r"\\u(?P<high>[Dd][89ABab][0-9A-Fa-f]{2})\\u(?P<low>[Dd][C-Fc-f][0-9A-Fa-f]{2})"
     r"|\\u(?P<code>[0-9A-Fa-f]{4})"
     r"|\\(?P<letter>.)"
     "|(?P<half>[\ud800-\udfff])"
     "|(?P<control>[\x00-\x08\x0a-\x1f])"
-    "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)",
-    re.DOTALL,
+    "|(?P<plain>[^\\\\\x00-\x08\x0a-\x1f\ud800-\udfff]+)"
 )
 MOST_REPORTED = 100
 """Mistakes after which a source is taken for no program at all."""
@@ -55,13 +54,13 @@ def string_value(source: Source, token: Token, problems: list[Problem]) -> str:
         return token.value
     start = token.start + 1
     body = source.text[start : token.end - 1]
-    if not _SUSPECT.search(body):
+    if (body.isprintable() and "\\" not in body) or not re.search(_SUSPECT, body):
         return body
     from instrc.problems.strings import BadEscape, LoneSurrogate  # problems are imported where there is one
     from instrc.problems.text import StrayCharacter
 
     parts: list[str] = []
-    for part in _PART.finditer(body):
+    for part in re.finditer(_PART, body, re.DOTALL):
         if len(problems) > MOST_REPORTED:
             break
         text = part.group()
