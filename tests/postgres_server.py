@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
@@ -62,42 +62,36 @@ class Database:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[Database]:
-    """Return a server with nothing in it; without an installation of PostgreSQL the test is skipped."""
+def postgres() -> Iterator[Database]:
+    """Return a server with nothing in it; without an installation of PostgreSQL the test is skipped.
+
+    Its data are not below the folders of pytest: each run that begins takes those away from all other users, while the server of
+    another run may be at work there.
+    """
     tools = [shutil.which("initdb"), *sorted(str(file) for place in _PLACES for file in Path("/").glob(f"{place[1:]}/initdb"))]
     initdb = next((tool for tool in reversed(tools) if tool), None)
     if initdb is None:
         pytest.skip("no PostgreSQL: no `initdb` on PATH or in /usr/lib/postgresql")
-    data, port = folder / "data", free_port()
-    data.mkdir()
-    owner = _owner(folder)
-    subprocess.run(
-        [initdb, "-D", data, "-U", USER, "--auth=trust", "--no-sync"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        user=owner,
-    )
-    server = Path(initdb).with_name("postgres")
-    command = [server, "-D", data, "-p", str(port), "-k", data, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
-    made = Database(f"postgresql://{USER}@127.0.0.1:{port}", command, owner)
-    made.begin()
-    try:
-        yield made
-    finally:
-        made.kill()
-
-
-def _owner(folder: Path) -> str | None:
-    """Return another user than the administrator, whom PostgreSQL refuses to serve, and let that one in."""
-    if os.geteuid() != 0:
-        return None
-    temporary = Path(gettempdir())
-    for name in (folder / "data", folder, *(parent for parent in folder.parents if parent.is_relative_to(temporary))):
-        if name != temporary:
-            name.chmod(name.stat().st_mode | 0o055)
-    shutil.chown(folder / "data", "nobody")
-    return "nobody"
+    owner = "nobody" if os.geteuid() == 0 else None  # PostgreSQL does not serve the administrator
+    with TemporaryDirectory(prefix="instrc-postgres-", ignore_cleanup_errors=True) as name:
+        data, port = Path(name), free_port()
+        if owner is not None:
+            shutil.chown(data, owner)
+        subprocess.run(
+            [initdb, "-D", data, "-U", USER, "--auth=trust", "--no-sync"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            user=owner,
+        )
+        server = Path(initdb).with_name("postgres")
+        command = [server, "-D", data, "-p", str(port), "-k", data, "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+        made = Database(f"postgresql://{USER}@127.0.0.1:{port}", command, owner)
+        made.begin()
+        try:
+            yield made
+        finally:
+            made.kill()
 
 
 def _answers(database: Database) -> bool:

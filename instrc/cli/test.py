@@ -12,7 +12,7 @@ from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
-from instrc.files import is_folder, read_bytes, reason
+from instrc.files import is_folder, read_bytes, readable, reason
 from instrc.limits import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -41,7 +41,7 @@ def command(
     `instrc/testing.py` and the examples show how a case is written.
     """
     report = Report()
-    files = _files(paths or ["."])
+    files = _files(["."] if paths is None else paths, report)
     passed = failed = 0
     changed: dict[Path, str] = {}
     try:
@@ -98,7 +98,8 @@ def _write(changed: dict[Path, str], report: Report) -> None:
         say_written(changed, Format.TEXT)
 
 
-def _files(paths: list[str]) -> list[Path]:
+def _files(paths: list[str], report: Report) -> list[Path]:
+    """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
     found: dict[Path, None] = {}
     for path in paths:
         if is_folder(path):
@@ -110,9 +111,12 @@ def _files(paths: list[str]) -> list[Path]:
             found |= dict.fromkeys(below)
         elif path.endswith(ENDING):
             found[Path(path)] = None
-        else:
+        elif readable(path, report):
             cases = Path(path).with_name(Path(path).name.partition(".")[0] + ENDING)
-            found |= {cases: None} if is_regular(str(cases)) else {}
+            if is_regular(str(cases)):
+                found[cases] = None
+            else:
+                tell(f"{path} has no cases: there is no {cases.name} beside it\n")
     return list(found)
 
 

@@ -156,3 +156,16 @@ def test_a_case_of_a_target_that_does_not_exist_is_told(instrc: Instrc, tmp_path
     (tmp_path / "x.cases.md").write_text("## A\n\n```json answer opnai\n{}\n```\n```json output\n```\n")
     done = instrc("test")
     assert (done.code, done.out) == (1, "x.cases.md:1: A: there is no target `opnai`\n")
+
+
+def test_a_program_that_is_named_and_has_no_cases_is_told(instrc: Instrc, folder: Path) -> None:
+    (folder / "other.aug").write_text(PROGRAM)
+    done = instrc("test", "mail.aug", "other.aug")
+    assert (done.code, done.err) == (0, "other.aug has no cases: there is no other.cases.md beside it\n5 passed\n")
+
+
+@pytest.mark.parametrize("path", ["", "mial.aug"])
+def test_a_path_that_leads_nowhere_is_a_problem(instrc: Instrc, path: str) -> None:
+    done = instrc("test", "mail.aug", path)
+    assert done.code == 1
+    assert "there is no such file [unreadable-file]" in done.err

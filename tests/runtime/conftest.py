@@ -17,14 +17,14 @@ def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def postgres_server() -> Iterator[Database]:
     """Return a real PostgreSQL server."""
-    with postgres(tmp_path_factory.mktemp("postgres")) as server:
+    with postgres() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def prepared_database(postgres_server: Database, tmp_path_factory: pytest.TempPathFactory) -> str:
+def prepared_database(postgres_server: Database) -> str:
     """Return the name of a database with the tables of runs, to be copied."""
     from instrc.runtime.drivers.dbos.engine import DurableEngine
 

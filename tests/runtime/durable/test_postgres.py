@@ -37,10 +37,10 @@ def test_commands_find_a_store_by_its_url(tmp_path: Path, postgres_server: Datab
 
 
 def test_a_server_that_goes_is_a_problem_and_the_run_goes_on_when_it_is_back(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with postgres(tmp_path_factory.mktemp("dies")) as server:
+    with postgres() as server:
         url = server.fresh()
         run = instrc.run(PROGRAM, "go", model="sample", engine="durable", store=url, id="one")
         assert run.status == "waiting"
