@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _PLAIN = re.compile(r"\$?[^\W\d]\w*")
 _SEPARATOR = r"[\W_]+"
@@ -20,7 +21,7 @@ _MOST_IN_FILES = 160
 
 def is_plain(name: str) -> bool:
     """Tell whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
-    return _PLAIN.fullmatch(name) is not None
+    return (name.isascii() and name.isidentifier()) or _PLAIN.fullmatch(name) is not None
 
 
 def words(name: str) -> list[str]:
@@ -39,6 +40,7 @@ def words(name: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def snake(name: str) -> str:
     """Return `find_slot` for `FindSlot`, `find-slot` and `findSlot`."""
     return "_".join(words(name))

@@ -30,6 +30,8 @@ class Paths:
         """Whether a name that is no identifier is written as a JSON string, as in all programs with paths or blocks."""
         self._order = {number: place for place, number in enumerate(plan.keys)}
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
+        self._made: dict[tuple[Path, int | None], tuple[str, ...]] = {}
+        """The names of paths: most are written more than once."""
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Repeat)
         }
@@ -40,13 +42,19 @@ class Paths:
 
     def _read(self, names: tuple[str, ...], *, optional: bool = False) -> Read:
         if all(map(is_plain, names)):
-            return Read(tuple(map(Segment, names)), optional)
+            return Read(tuple([Segment(name) for name in names]), optional)
         if not self.quoted:
             return Read.parse(".".join(names), optional=optional)
         return Read(tuple(Segment(name, quoted=not is_plain(name)) for name in names), optional)
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
+        made = self._made.get((path, item))
+        if made is None:
+            made = self._made[path, item] = self._segments(path, item)
+        return made
+
+    def _segments(self, path: Path, item: int | None) -> tuple[str, ...]:
         match path.origin:
             case str(name):
                 return (suffixed(name, item), *path.tail)
@@ -79,8 +87,11 @@ class Paths:
 
         A path below another one is left out, unless it leads to a thought or a metric.
         """
-        ordered = {self.segments(path, item): None for path in sorted(reads, key=self._place)}
-        return tuple(self._read(each) for each in ordered if not self.quoted or not _is_below(each, ordered))
+        listed = list(reads)
+        if len(listed) > 1:
+            listed.sort(key=self._place)
+        ordered = {self.segments(path, item): None for path in listed}
+        return tuple([self._read(each) for each in ordered if not self.quoted or not _is_below(each, ordered)])
 
     def _place(self, path: Path) -> tuple[int, int, int]:
         match path.origin:
@@ -99,8 +110,10 @@ class Paths:
             else self.read(each.value, item, optional=(step, each.label) in self.plan.flat.optional)
             for each in given
         ]
+        if len(values) == 1 and given[0].label is None:
+            return values[0]
         if all(each.label is None for each in given):
-            return values[0] if len(values) == 1 else Listed(tuple(values))
+            return Listed(tuple(values))
         named: dict[str, Value] = {}
         plain = 0
         for each, value in zip(given, values, strict=True):
@@ -154,6 +167,8 @@ class Paths:
 
 
 def _is_below(segments: tuple[str, ...], others: dict[tuple[str, ...], None]) -> bool:
+    if len(segments) == 1:
+        return False
     above = next((size for size in range(1, len(segments)) if segments[:size] in others), None)
     return above is not None and not any(name.startswith(_HIDDEN) for name in segments[above:])
 

@@ -206,8 +206,10 @@ class Renderer:
 
     def _describe_read(self, read: Read) -> str:
         """Return a path as a hint names it: outside a process, which lists its inputs, with what an input says of itself."""
+        if self.plan.shape == "process":
+            return read.text
         name, *rest = (segment.name for segment in read.segments)
-        schema = None if self.plan.shape == "process" else self._inputs.get(name)
+        schema = self._inputs.get(name)
         for each in rest:
             properties = schema.get("properties") if isinstance(schema, dict) else None
             schema = properties.get(each) if isinstance(properties, dict) else None

@@ -96,6 +96,8 @@ Content: TypeAlias = Fusion | Constant | StepObject | When | Each | Repeat | Try
 def regions_of(content: Content) -> tuple[Region, ...]:
     """Return the regions of a block, in order; anything else has none."""
     match content:
+        case Fusion():
+            return ()
         case When(branches):
             return tuple(branch.body for branch in branches)
         case Each() | Do():
@@ -111,6 +113,8 @@ def regions_of(content: Content) -> tuple[Region, ...]:
 def tests_of(content: Content) -> tuple[Test, ...]:
     """Return the tests of a block's conditions, in order."""
     match content:
+        case Fusion():
+            return ()
         case When(branches):
             return tuple(test for branch in branches for test in branch.condition)
         case Repeat():

@@ -33,7 +33,7 @@ def children(node: Expression) -> list[Expression]:
         case Name() | Uri() | Literal() | Inline():
             return []
         case Call(callee, arguments):
-            return [callee, *(argument.value for argument in arguments)]
+            return [callee, *[argument.value for argument in arguments]]
         case Object(fields):
             return [field.value for field in fields if field.value is not None]
         case Array(items):
@@ -84,7 +84,7 @@ def _inside_block(block: Block) -> list[Expression]:
 
 
 def _inside_body(body: Body) -> list[Expression]:
-    return [*(statement.value for statement in body.statements), body.value]
+    return [*[statement.value for statement in body.statements], body.value]
 
 
 def subjects(condition: Condition) -> list[Name | Access]:

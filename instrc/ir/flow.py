@@ -15,13 +15,13 @@ from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, JsonObject
 
 
-class Condition(msgspec.Struct, frozen=True):
+class Condition(msgspec.Struct, frozen=True, gc=False):
     """Holds if one of its tests does: the value of the path satisfies the schema."""
 
     tests: tuple[tuple[Read, Json], ...]
 
 
-class Body(msgspec.Struct, frozen=True):
+class Body(msgspec.Struct, frozen=True, gc=False):
     """Contexts that run together, once or once a round."""
 
     contexts: tuple[Context, ...]
@@ -31,7 +31,7 @@ class Body(msgspec.Struct, frozen=True):
     """The schema around the contexts; `None` if it is an object that requires them all."""
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(msgspec.Struct, frozen=True, gc=False):
     """One case of a `when`."""
 
     condition: Condition | None
@@ -39,7 +39,7 @@ class Branch(msgspec.Struct, frozen=True):
     body: Body
 
 
-class When(msgspec.Struct, frozen=True):
+class When(msgspec.Struct, frozen=True, gc=False):
     """The first branch whose condition holds."""
 
     name: str
@@ -51,7 +51,7 @@ class When(msgspec.Struct, frozen=True):
     definition: str | None = None
 
 
-class Each(msgspec.Struct, frozen=True):
+class Each(msgspec.Struct, frozen=True, gc=False):
     """The body once an element, concurrently."""
 
     name: str
@@ -69,7 +69,7 @@ class Each(msgspec.Struct, frozen=True):
     """Of a number of rounds: all of them."""
 
 
-class Repeat(msgspec.Struct, frozen=True):
+class Repeat(msgspec.Struct, frozen=True, gc=False):
     """The body again and again, or one element after the other."""
 
     name: str
@@ -92,7 +92,7 @@ class Repeat(msgspec.Struct, frozen=True):
     """One round, or none where there is a list."""
 
 
-class Else(msgspec.Struct, frozen=True):
+class Else(msgspec.Struct, frozen=True, gc=False):
     """What runs when a `repeat` has ended in vain."""
 
     name: str
@@ -102,7 +102,7 @@ class Else(msgspec.Struct, frozen=True):
     definition: str | None = None
 
 
-class Try(msgspec.Struct, frozen=True):
+class Try(msgspec.Struct, frozen=True, gc=False):
     """The first body, and the second when the first has failed for good."""
 
     name: str
@@ -115,7 +115,7 @@ class Try(msgspec.Struct, frozen=True):
     definition: str | None = None
 
 
-class Do(msgspec.Struct, frozen=True):
+class Do(msgspec.Struct, frozen=True, gc=False):
     """The body, once."""
 
     name: str

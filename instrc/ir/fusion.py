@@ -32,7 +32,7 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
     @property
     def kind(self) -> Kind:
         """Who carries it out, by the suffix of its name."""
-        return SUFFIXES.get(suffix_of(self.name), "model")
+        return kind_of(self.name)
 
     @property
     def stem(self) -> str:
@@ -44,6 +44,12 @@ class Instruction(msgspec.Struct, frozen=True, gc=False):
 def suffix_of(name: str) -> str:
     """Return the end of a name that decides who carries it out; nothing if the model does."""
     return next((suffix for suffix in SUFFIXES if name.endswith(suffix)), "")
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> Kind:
+    """Return who carries out what has a name."""
+    return SUFFIXES.get(suffix_of(name), "model")
 
 
 class Argument(msgspec.Struct, frozen=True, gc=False):

@@ -20,7 +20,7 @@ from instrc.jsonvalue import Json
 Shape: TypeAlias = Literal["tool", "call", "process"]
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class Chunk(msgspec.Struct, frozen=True, gc=False):
     """What one executor does without a break, or a block."""
 
     executor: Executor | Word | Literal["else"]
@@ -37,7 +37,7 @@ class Chunk(msgspec.Struct, frozen=True):
         return self.units[0] if self.executor not in ("model", "server", "user") and isinstance(self.units[0], int) else None
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(msgspec.Struct, frozen=True, gc=False):
     """What is emitted."""
 
     flat: FlatGraph

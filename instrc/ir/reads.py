@@ -35,7 +35,9 @@ class Read(msgspec.Struct, frozen=True, gc=False):
     @property
     def text(self) -> str:
         """The path as it is written."""
-        return ".".join(dumps(name, indent=False) if quoted else name for name, quoted in self.segments)
+        if len(self.segments) == 1 and not self.segments[0].quoted:
+            return self.segments[0].name
+        return ".".join([dumps(name, indent=False) if quoted else name for name, quoted in self.segments])
 
     @property
     def first(self) -> str:

@@ -17,7 +17,7 @@ from instrc.jsonvalue import Json, JsonObject, as_object
 Executor: TypeAlias = Literal["model", "server", "user"]
 
 
-class Engine(msgspec.Struct, frozen=True):
+class Engine(msgspec.Struct, frozen=True, gc=False):
     """What stands beside a schema for the engine alone."""
 
     references: tuple[Read, ...] = ()
@@ -36,7 +36,7 @@ class Engine(msgspec.Struct, frozen=True):
 NO_ENGINE = Engine()
 
 
-class Slot(msgspec.Struct, frozen=True):
+class Slot(msgspec.Struct, frozen=True, gc=False):
     """A schema inside a step that has something for the engine."""
 
     path: tuple[str | int, ...]
@@ -72,7 +72,7 @@ class Loop(NamedTuple):
     maximum: int
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One property of a chunk."""
 
     key: str
@@ -149,7 +149,7 @@ class Step(msgspec.Struct, frozen=True):
         return isinstance(properties, dict) and "output" in properties
 
 
-class Chunk(msgspec.Struct, frozen=True):
+class Chunk(msgspec.Struct, frozen=True, gc=False):
     """What one executor does without a break."""
 
     name: str

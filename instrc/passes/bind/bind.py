@@ -30,7 +30,6 @@ from instrc.passes.bind.lookup import alias
 from instrc.passes.bind.names import RESERVED, define
 from instrc.passes.bind.scopes import Definition, ProgramNames, Scope
 from instrc.passes.bind.scopes import goal as stated_goal
-from instrc.passes.bind.survey import mentioned
 from instrc.passes.bind.values import Cut, Data, Members, Value
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.trampoline import run
@@ -53,7 +52,7 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     names = define(program, mine, instructions)
     root = names.root
     read: set[str] = set()
-    used = mentioned(program) | RESERVED
+    used = names.survey.mentioned | RESERVED
     bindings = [each for each in program.statements if isinstance(each, Binding)]
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)

@@ -38,20 +38,21 @@ def call(
         return None
     properties = properties_of(schema, context.annotations)
     constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]
-    if instruction.kind == "model":
+    kind = instruction.kind
+    if kind == "model" and constants:
         for argument in constants:  # for a model, a constant is a property with one value
             given.slots.append(
                 ev.steps.identities.slot(argument.label or "", argument.value, given.labels.get(argument.label or "", span))
             )
         given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
-    if not check_slots(ev, instruction, schema, given.slots, context.annotations):
+    if given.slots and not check_slots(ev, instruction, schema, given.slots, context.annotations):
         return None
     if not given.has_value:
         ev.reads_pipe(context)
         given.add(None, context.piped if context.piped is not None else Result(Path("prompt")))
-    if instruction.kind == "server" and not context.by_hand:
+    if kind == "server" and not context.by_hand:
         _prepare(ev, instruction, given, span, context)
-    executor = "server" if instruction.kind == "server" else "user" if instruction.kind == "user" else "model"
+    executor = "server" if kind == "server" else "user" if kind == "user" else "model"
     output = "output" in properties and executor != "user"
     if output and list(properties) == ["output"]:
         executor = "server"  # nothing is left for the model to fill in

@@ -47,6 +47,8 @@ class Given(msgspec.Struct):
     def reads(self) -> list[Path]:
         """Return all that is read, fused calls included."""
         direct = [argument.value for argument in self.arguments if isinstance(argument.value, Path)]
+        if not self.chosen and not self.slots:
+            return direct if len(direct) < 2 else list(dict.fromkeys(direct))
         return list(dict.fromkeys((*direct, *self.chosen, *slot_reads(tuple(self.slots)))))
 
 

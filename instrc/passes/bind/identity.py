@@ -51,7 +51,8 @@ class Identities:
 
     def of(self, *parts: Hashable) -> int:
         """Return the number of something made of parts."""
-        return self._numbers.setdefault(parts, len(self._numbers))
+        numbers = self._numbers
+        return numbers.setdefault(parts, len(numbers))
 
     def json(self, value: Json) -> int:
         """Return the number of a JSON value."""
@@ -80,13 +81,16 @@ class Identities:
     def content(self, content: Filling) -> int:
         """Return the number of what fills a step or a slot; what fills the slots in it has its own already."""
         match content:
+            case Fusion(instruction, slots, annotations, mixins):
+                called = self.instruction(instruction)
+                if not (slots or annotations or mixins):
+                    return self.of(called, (), (), ())
+                uses = tuple(map(self.application, mixins))
+                return self.of(called, self._slots(slots), self._jsons(annotations), uses)
             case Constant(value):
                 return self.of("constant", self.json(value))
             case StepObject(units, annotations):
                 return self.of("block", tuple(map(self.unit, units)), self._jsons(annotations))
-            case Fusion(instruction, slots, annotations, mixins):
-                uses = tuple(map(self.application, mixins))
-                return self.of(self.instruction(instruction), self._slots(slots), self._jsons(annotations), uses)
 
     def slot(
         self,

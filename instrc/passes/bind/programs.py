@@ -10,7 +10,6 @@ from instrc import problems
 from instrc.ir.fusion import suffix_of
 from instrc.ir.paths import Path
 from instrc.ir.surface import Anonymous, Argument, Binding, Expression, Field, Name, Object
-from instrc.ir.surface import Program as Parsed
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -18,7 +17,6 @@ from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import is_reference
 from instrc.passes.bind.names import Program, define
 from instrc.passes.bind.scopes import ProgramNames, Scope
-from instrc.passes.bind.survey import mentioned
 from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import Problem
@@ -99,7 +97,7 @@ def _names(ev: Evaluation, program: Program, span: Span, context: EvaluationCont
 
 def _export(ev: Evaluation, program: Program, names: ProgramNames, span: Span) -> Expression | None:
     """Return what a program exports; of several, the one that is named."""
-    exports = exports_of(names.program)
+    exports = _exports_of(names)
     if program.export is not None:
         if program.export in exports:
             return exports[program.export]
@@ -112,18 +110,17 @@ def _export(ev: Evaluation, program: Program, names: ProgramNames, span: Span) -
     return next(iter(exports.values()))
 
 
-def exports_of(parsed: Parsed) -> dict[str, Expression]:
+def _exports_of(names: ProgramNames) -> dict[str, Expression]:
     """Return what a program exports, by name; an expression that stands alone goes by its place."""
     found: dict[str, Expression] = {}
-    for number, statement in enumerate(parsed.statements, start=1):
+    for number, statement in enumerate(names.program.statements, start=1):
         if isinstance(statement, Anonymous):
             found[f"({number})"] = statement.value
         elif isinstance(statement, Binding) and statement.exported:
             found[statement.name.text] = statement.value
     if not found:
-        read = mentioned(parsed)
-        bindings = (each for each in parsed.statements if isinstance(each, Binding))
-        found = {each.name.text: each.value for each in bindings if each.name.text not in read}
+        bindings = (each for each in names.program.statements if isinstance(each, Binding))
+        found = {each.name.text: each.value for each in bindings if each.name.text not in names.survey.mentioned}
     return found
 
 

@@ -73,20 +73,24 @@ class Scope(msgspec.Struct, frozen=True, eq=False):
 
     def find(self, name: str) -> Definition | None:
         """Return the definition of a local name, here or further out; a name given by a block hides those outside."""
-        for scope in self.outwards():
+        scope: Scope | None = self
+        while scope is not None:
             if name in scope.given:
                 return None
             if name in scope.locals:
                 return Definition(scope.locals[name], scope)
+            scope = scope.outer
         return None
 
     def value(self, name: str) -> Value | None:
         """Return what a block around this place gives under a name."""
-        for scope in self.outwards():
+        scope: Scope | None = self
+        while scope is not None:
             if name in scope.given:
                 return scope.given[name]
             if name in scope.locals:
                 return None
+            scope = scope.outer
         return None
 
     def outwards(self) -> Iterator[Scope]:
@@ -147,6 +151,8 @@ class Ends:
 
     def is_alias(self, found: Definition) -> bool:
         """Tell whether a local name is another name of an instruction, without looking that up."""
+        if not isinstance(found.binding.value, Name | Uri):
+            return False
         end, scope = self.end(found.binding.value, found.scope)
         return isinstance(end, Uri) or (isinstance(end, Name) and not is_value(end.text, scope))
 

@@ -25,7 +25,7 @@ def frame_at(ev: Evaluation, context: EvaluationContext) -> Frame:
 def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:
     """Return the names of the top-level properties in order, those that annotations add included."""
     found: dict[str, None] = {}
-    for part in (schema, *annotations):
+    for part in (schema, *annotations) if annotations else (schema,):
         if isinstance(part, dict) and isinstance(part.get("properties"), dict):
             found.update(dict.fromkeys(part["properties"]))
     return found

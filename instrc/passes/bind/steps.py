@@ -74,11 +74,11 @@ class Steps:
             stem,
             executor,
             same.content(content),
-            tuple(map(same.argument, arguments)),
-            tuple(map(same.path, reads)),
+            tuple([same.argument(each) for each in arguments]),
+            tuple([same.path(each) for each in reads]),
             activity,
             context.timing,
-            tuple(map(same.path, needs)),
+            tuple([same.path(each) for each in needs]) if needs else (),
         )
         key = None if context.key == PRIVATE else context.key
         step = Step(len(self.table), stem, key, executor, output, content, arguments, reads, activity, span, context.timing, fail)

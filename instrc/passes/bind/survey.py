@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -15,6 +15,7 @@ from instrc.ir.surface import (
     Do,
     Each,
     Expression,
+    Inline,
     Input,
     Literal,
     Name,
@@ -22,6 +23,7 @@ from instrc.ir.surface import (
     Program,
     Repeat,
     Try,
+    Uri,
     When,
 )
 from instrc.problems.report import Report
@@ -37,25 +39,27 @@ class Survey(msgspec.Struct):
     locals: dict[int, dict[str, Binding]] = msgspec.field(default_factory=dict)
     read: dict[int, set[str]] = msgspec.field(default_factory=dict)
     """Those that an expression mentions."""
+    mentioned: set[str] = msgspec.field(default_factory=set)
+    """Every bare name that stands in an expression of the program."""
 
     def defined(self, name: str) -> Span | None:
         """Return where a block defines a name; `None` if none does."""
         return next((names[name].name.span for names in self.locals.values() if name in names), None)
 
 
-class _Open(NamedTuple):
+class _Open(msgspec.Struct, frozen=True, gc=False):
     """A body begins; `given` are the names that its block gives to it, with the place of one that is written."""
 
     body: Body
     given: tuple[tuple[str, Span | None], ...]
 
 
-class _Close(NamedTuple):
+class _Close(msgspec.Struct, frozen=True, gc=False):
     body: Body
     given: tuple[tuple[str, Span | None], ...]
 
 
-class _Visible(NamedTuple):
+class _Visible(msgspec.Struct, frozen=True, gc=False):
     """A name that can be seen: the body that defines it, `None` for the program itself, and where."""
 
     body: int | None
@@ -73,6 +77,8 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
     while waiting:
         task = waiting.pop()
         match task:
+            case Name(text):
+                _note(text, visible, found)
             case _Open():
                 _open(task, visible, found, reserved, report)
             case _Close(body, given):
@@ -80,22 +86,27 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
                     visible[name].pop()
             case When() | Each() | Repeat() | Try() | Do():
                 waiting.extend(reversed(_parts(task)))
+            case Literal() | Uri() | Inline():
+                pass
             case _:
-                for name in _names_in(task):
-                    if visible.get(name) and (body_of := visible[name][-1].body) is not None:
-                        found.read[body_of].add(name)
+                if isinstance(task, Object):
+                    for each in task.fields:
+                        if each.value is None:
+                            _note(each.key, visible, found)
                 waiting.extend(reversed(children(task)))
     return found
 
 
-def _names_in(node: Expression) -> list[str]:
-    if isinstance(node, Name):
-        return [node.text]
-    return [each.key for each in node.fields if each.value is None] if isinstance(node, Object) else []
+def _note(name: str, visible: dict[str, list[_Visible]], found: Survey) -> None:
+    """Note that a name is mentioned, of the program or of the body that defines it."""
+    found.mentioned.add(name)
+    homes = visible.get(name)
+    if homes and (body := homes[-1].body) is not None:
+        found.read[body].add(name)
 
 
 def _open(task: _Open, visible: dict[str, list[_Visible]], found: Survey, reserved: frozenset[str], report: Report) -> None:
-    body, given = task
+    body, given = task.body, task.given
     start = body.span.start
     found.read[start] = set()
     names: dict[str, Binding] = {}
@@ -153,17 +164,3 @@ def _read(condition: Condition) -> tuple[_Task, ...]:
 
 def _body(body: Body, given: tuple[tuple[str, Span | None], ...], *last: _Task) -> list[_Task]:
     return [_Open(body, given), *(each.value for each in body.statements), body.value, *last, _Close(body, given)]
-
-
-def mentioned(program: Program) -> set[str]:
-    """Return every bare name that stands in an expression of a program."""
-    found: set[str] = set()
-    waiting: list[Expression] = [each.value for each in program.statements if not isinstance(each, Input)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Name):
-            found.add(node.text)
-        elif isinstance(node, Object):
-            found.update(field.key for field in node.fields if field.value is None)
-        waiting.extend(children(node))
-    return found

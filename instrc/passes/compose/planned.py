@@ -15,6 +15,8 @@ RUN_PLAN = "RunPlan_Activity"
 def choices_of(content: Content) -> list[tuple[tuple[str, ...], Planned | Among]]:
     """Return what fills a step's properties by choice, each with the names that lead to it."""
     found: list[tuple[tuple[str, ...], Planned | Among]] = []
+    if not isinstance(content, Fusion) or not (content.slots or content.mixins):
+        return found
     waiting: list[tuple[tuple[str, ...], Content]] = [((), content)]
     while waiting:
         way, each = waiting.pop()

@@ -14,6 +14,7 @@ from instrc import problems
 from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import Group, Unit
 from instrc.ir.graph import Executor, FlatGraph, Graph, Step
+from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.jsonvalue import Json
 from instrc.passes.bind.holding import numbers
@@ -25,11 +26,12 @@ from instrc.problems.report import Report
 
 ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
 
+_BLOCK = ORDER.index("block")
 ROOT = 0
 """The region of the program itself."""
 
 
-class Node(msgspec.Struct, frozen=True):
+class Node(msgspec.Struct, frozen=True, gc=False):
     """What is cut as one piece: a unit, or the answer of the server to one."""
 
     unit: Unit
@@ -42,7 +44,7 @@ class Node(msgspec.Struct, frozen=True):
     """Those of them that cannot lie in the same chunk."""
 
 
-class Piece(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True, gc=False):
     """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
 
     executor: int
@@ -82,6 +84,8 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
 
 def _cut_into_chunks(nodes: list[Node]) -> tuple[Piece, ...]:
     """Cut nodes into the fewest chunks."""
+    if len({node.executor for node in nodes}) == 1 and nodes[0].executor != _BLOCK and not any(node.apart for node in nodes):
+        return (Piece(nodes[0].executor, tuple(nodes)),)
     apart = [node.apart for node in nodes]
     executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
     where = _as_late_as_possible(nodes, executors, blocks)
@@ -132,8 +136,14 @@ def _circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
 
 def _all_needs(graph: Graph, units: tuple[Unit, ...], home: dict[int, int]) -> list[list[int]]:
     """Return which units each unit needs; `home` says in which unit each step lies, those in slots and mixins included."""
-    needs = [sorted(_needs(graph, unit, home) - {index}) for index, unit in enumerate(units)]
-    fails = {index for index, unit in enumerate(units) if isinstance(unit, int) and graph.steps[unit].fail}
+    needs: list[list[int]] = []
+    fails: set[int] = set()
+    for index, unit in enumerate(units):
+        found = _needs(graph, unit, home)
+        found.discard(index)
+        needs.append(sorted(found))
+        if isinstance(unit, int) and graph.steps[unit].fail:
+            fails.add(index)
     for index in fails:  # what fails does so after all else, so that an undo beside it is completed
         needs[index] = [other for other in range(len(units)) if other not in fails]
     return needs
@@ -148,9 +158,12 @@ def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int], needs: list[
         unit = units[index]
         step = graph.steps[unit] if isinstance(unit, int) else None
         executor = ORDER.index(step.executor) if step else 0
-        reads = tuple(answers.get(need, place[need]) for need in needs[index])
-        chosen = {home[number] for number in _chosen(graph, unit) if number in home}
-        apart = tuple(place[need] for need in needs[index] if need in chosen and nodes[place[need]].executor == executor)
+        reads = tuple([answers.get(need, place[need]) for need in needs[index]])
+        chosen = _chosen(graph, unit)
+        apart: tuple[int, ...] = ()
+        if chosen:
+            from_ = {home[number] for number in chosen if number in home}
+            apart = tuple(place[need] for need in needs[index] if need in from_ and nodes[place[need]].executor == executor)
         place[index] = len(nodes)
         nodes.append(Node(unit, executor, answer=False, reads=reads, apart=apart))
         if step is not None and step.output and step.executor == "model":
@@ -161,7 +174,7 @@ def _nodes(graph: Graph, units: tuple[Unit, ...], order: list[int], needs: list[
 
 def _chosen(graph: Graph, unit: Unit) -> set[int]:
     """Return the steps whose lists the steps of a unit choose from."""
-    paths = (path for number in steps_in(graph, unit) for path in graph.steps[number].chosen)
+    paths = [path for number in steps_in(graph, unit) for path in graph.steps[number].chosen]
     return {path.origin for path in paths if isinstance(path.origin, int)}
 
 
@@ -177,8 +190,11 @@ def steps_in(graph: Graph, unit: Unit) -> list[int]:
 
 
 def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
-    steps = [graph.steps[number] for number in steps_in(graph, unit)]
-    reads = [path for step in steps for path in (*step.reads, *step.needs)]
+    reads: list[Path] = []
+    for number in steps_in(graph, unit):
+        step = graph.steps[number]
+        reads += step.reads
+        reads += step.needs
     waiting: list[Unit] = [] if isinstance(unit, int) else [unit]
     while waiting:
         each = waiting.pop()
@@ -190,6 +206,8 @@ def _needs(graph: Graph, unit: Unit, home: dict[int, int]) -> set[int]:
 
 def _topological(needs: list[list[int]]) -> list[int] | None:
     """Return the indexes so that each stands after those it needs, otherwise in their order; `None` if some need each other."""
+    if all(not each or each[-1] < index for index, each in enumerate(needs)):
+        return list(range(len(needs)))  # as most are: evaluation order
     order: list[int] = []
     state = [0] * len(needs)
     for start in range(len(needs)):
