@@ -6,50 +6,22 @@ then each step lies as late as those who read it allow.
 
 from __future__ import annotations
 
-from typing import Literal
-
-import msgspec
-
 from instrc import problems
 from instrc.ir.blocks import Repeat, regions_of, word_of
 from instrc.ir.fusion import Group, Unit
-from instrc.ir.graph import Executor, FlatGraph, Graph, Step
+from instrc.ir.graph import FlatGraph, Graph
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan, Shape
-from instrc.jsonvalue import Json
-from instrc.passes.bind.holding import numbers
+from instrc.passes.partition.by_hand import cut_by_hand
 from instrc.passes.partition.members import report_members
 from instrc.passes.partition.number import number_steps
+from instrc.passes.partition.pieces import BLOCK, ORDER, Node, Piece
 from instrc.passes.partition.sequence import sequence
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 
-ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
-
-_BLOCK = ORDER.index("block")
 ROOT = 0
 """The region of the program itself."""
-
-
-class Node(msgspec.Struct, frozen=True, gc=False):
-    """What is cut as one piece: a unit, or the answer of the server to one."""
-
-    unit: Unit
-    executor: int
-    """Its executor's place in `ORDER`."""
-    answer: bool
-    reads: tuple[int, ...]
-    """Nodes that come first, by index."""
-    apart: tuple[int, ...] = ()
-    """Those of them that cannot lie in the same chunk."""
-
-
-class Piece(msgspec.Struct, frozen=True, gc=False):
-    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
-
-    executor: int
-    nodes: tuple[Node, ...]
-    annotations: tuple[Json, ...] = ()
 
 
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
@@ -69,7 +41,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     if graph.contexts is None:
         root = _cut_into_chunks(nodes[ROOT])
     else:
-        found = _by_hand(graph, nodes[ROOT], report)
+        found = cut_by_hand(graph, nodes[ROOT], report)
         if found is None:
             return None
         root = found
@@ -84,7 +56,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
 
 def _cut_into_chunks(nodes: list[Node]) -> tuple[Piece, ...]:
     """Cut nodes into the fewest chunks."""
-    if len({node.executor for node in nodes}) == 1 and nodes[0].executor != _BLOCK and not any(node.apart for node in nodes):
+    if len({node.executor for node in nodes}) == 1 and nodes[0].executor != BLOCK and not any(node.apart for node in nodes):
         return (Piece(nodes[0].executor, tuple(nodes)),)
     apart = [node.apart for node in nodes]
     executors, blocks = sequence([node.executor for node in nodes], [node.reads for node in nodes], apart)
@@ -242,57 +214,6 @@ def _as_late_as_possible(nodes: list[Node], executors: list[int], blocks: dict[i
             same = nodes[need].executor == node.executor and need not in blocks and need not in node.apart
             limit[need] = min(limit[need], where[index] + 1 if same else where[index])
     return where
-
-
-def _by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ...] | None:
-    """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
-    contexts = graph.contexts or ()
-    executors = [ORDER.index(context.executor) for context in contexts]
-    chosen = {numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
-    where: list[int] = []
-    for node in nodes:
-        if node.answer:
-            after = where[node.reads[0]]
-            later = next((i for i in range(after + 1, len(contexts)) if executors[i] == node.executor), None)
-            if later is None:
-                step = _step(graph, node.unit)
-                report.add(
-                    problems.steps.CutAgainstDataFlow(
-                        at=step.span, word=step.key or step.stem, reason="waits for the server, and no `Server_Context` follows"
-                    )
-                )
-                return None
-            where.append(later)
-        else:
-            where.append(chosen[numbers((node.unit,))[0]])
-    for node, chunk in zip(nodes, where, strict=True):
-        for need in node.reads:
-            if where[need] > chunk:
-                step = _step(graph, node.unit)
-                report.add(
-                    problems.steps.CutAgainstDataFlow(
-                        at=step.span,
-                        word=step.key or step.stem,
-                        reason="reads what comes in a later context",
-                        other=_step(graph, nodes[need].unit).span,
-                    )
-                )
-                return None
-    inside: list[list[Node]] = [[] for _ in executors]
-    for node, chunk in zip(nodes, where, strict=True):
-        inside[chunk].append(node)
-    for context, each in zip(contexts, inside, strict=True):
-        if not each:
-            report.add(problems.steps.NothingToDo(at=context.span))
-            return None
-    return tuple(
-        Piece(executor, tuple(each), context.annotations)
-        for executor, each, context in zip(executors, inside, contexts, strict=True)
-    )
-
-
-def _step(graph: Graph, unit: Unit) -> Step:
-    return graph.steps[numbers((unit,))[0]]
 
 
 def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> Shape:

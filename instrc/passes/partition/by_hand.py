@@ -1,0 +1,61 @@
+"""Chunks that are cut by hand: the contexts of `Process(…)`, held against the data flow."""
+
+from __future__ import annotations
+
+from instrc import problems
+from instrc.ir.fusion import Unit
+from instrc.ir.graph import Graph, Step
+from instrc.passes.bind.holding import numbers
+from instrc.passes.partition.pieces import ORDER, Node, Piece
+from instrc.problems.report import Report
+
+
+def cut_by_hand(graph: Graph, nodes: list[Node], report: Report) -> tuple[Piece, ...] | None:
+    """Return the chunks that the contexts make; `None`, once it is reported, if they contradict the data flow."""
+    contexts = graph.contexts or ()
+    executors = [ORDER.index(context.executor) for context in contexts]
+    chosen = {numbers((unit,))[0]: i for i, context in enumerate(contexts) for unit in context.units}
+    where: list[int] = []
+    for node in nodes:
+        if node.answer:
+            after = where[node.reads[0]]
+            later = next((i for i in range(after + 1, len(contexts)) if executors[i] == node.executor), None)
+            if later is None:
+                step = _step(graph, node.unit)
+                report.add(
+                    problems.steps.CutAgainstDataFlow(
+                        at=step.span, word=step.key or step.stem, reason="waits for the server, and no `Server_Context` follows"
+                    )
+                )
+                return None
+            where.append(later)
+        else:
+            where.append(chosen[numbers((node.unit,))[0]])
+    for node, chunk in zip(nodes, where, strict=True):
+        for need in node.reads:
+            if where[need] > chunk:
+                step = _step(graph, node.unit)
+                report.add(
+                    problems.steps.CutAgainstDataFlow(
+                        at=step.span,
+                        word=step.key or step.stem,
+                        reason="reads what comes in a later context",
+                        other=_step(graph, nodes[need].unit).span,
+                    )
+                )
+                return None
+    inside: list[list[Node]] = [[] for _ in executors]
+    for node, chunk in zip(nodes, where, strict=True):
+        inside[chunk].append(node)
+    for context, each in zip(contexts, inside, strict=True):
+        if not each:
+            report.add(problems.steps.NothingToDo(at=context.span))
+            return None
+    return tuple(
+        Piece(executor, tuple(each), context.annotations)
+        for executor, each, context in zip(executors, inside, contexts, strict=True)
+    )
+
+
+def _step(graph: Graph, unit: Unit) -> Step:
+    return graph.steps[numbers((unit,))[0]]

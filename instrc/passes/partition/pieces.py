@@ -1,0 +1,36 @@
+"""What is cut, and what a cut gives."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from instrc.ir.fusion import Unit
+from instrc.ir.graph import Executor
+from instrc.jsonvalue import Json
+
+ORDER: tuple[Executor | Literal["block"], ...] = ("model", "server", "user", "block")
+
+BLOCK = ORDER.index("block")
+
+
+class Node(msgspec.Struct, frozen=True, gc=False):
+    """What is cut as one piece: a unit, or the answer of the server to one."""
+
+    unit: Unit
+    executor: int
+    """Its executor's place in `ORDER`."""
+    answer: bool
+    reads: tuple[int, ...]
+    """Nodes that come first, by index."""
+    apart: tuple[int, ...] = ()
+    """Those of them that cannot lie in the same chunk."""
+
+
+class Piece(msgspec.Struct, frozen=True, gc=False):
+    """A chunk without its number: its executor's place in `ORDER` and what lies in it."""
+
+    executor: int
+    nodes: tuple[Node, ...]
+    annotations: tuple[Json, ...] = ()
