@@ -34,9 +34,22 @@ class Context(Struct, frozen=True, eq=False):
     active: tuple[Hashable, ...] = ()
     """The references that are being written out."""
 
-    def deeper(self, levels: int = 1) -> Context:
+    def deeper(self) -> Context:
         """Return the context of what stands in an object or array."""
-        return replace(self, level=self.level + levels)
+        return replace(self, level=self.level + 1, nested=self.nested + 1)
+
+    def beside(self) -> Context:
+        """Return the context of another schema about the same value."""
+        return replace(self, nested=self.nested + 1)
+
+    def boxed(self) -> Context:
+        """Return the context of a schema that goes into an object or array of which nobody wrote a schema."""
+        return replace(self, level=self.level + 1)
+
+    @property
+    def all_asked(self) -> bool:
+        """Whether each property is required in the payload, so that an optional one is said as nullable."""
+        return self.dialect.every_required or (self.ordered and self.dialect.reorders)
 
     @property
     def deepest(self) -> int:

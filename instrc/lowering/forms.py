@@ -5,8 +5,6 @@ Whatever the target has no word for is noted as lost, and goes into the descript
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
 from instrc.limits import REBUILT_LEVELS
 from instrc.lowering.context import Context
@@ -32,22 +30,21 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
         return [form], progress
     if context.active:
         progress = progress.unrolling()
-    inner = replace(context, nested=context.nested + 1)
     if _SPLIT.isdisjoint(node):
-        return _plain(node, inner, progress)
+        return _plain(node, context, progress)
     if "allOf" in node:
         folded, progress = _conjoined(node, progress)
         if not isinstance(folded, dict) or not folded:
-            return forms(folded, inner, progress)
+            return forms(folded, context.beside(), progress)
         node = folded
     if "$ref" in node:
-        return references.references(node, inner, progress, forms)
+        return references.references(node, context.beside(), progress, forms)
     notes: list[str] = []
     for keyword in _APPLICATORS:
         if keyword in node and not is_vacuous(node, keyword):
             notes.append(said(node, keyword))
             progress = progress.lose(node, keyword)
-    found, progress = _plain(node, inner, progress)
+    found, progress = _plain(node, context, progress)
     for member in as_array(node.get("allOf", [])) if "anyOf" not in node and "oneOf" not in node else ():
         progress = progress.lose_all(member, "cannot be folded with what stands beside it")
         notes.append(note("allOf", [member]))
@@ -57,7 +54,7 @@ def forms(node: Json, context: Context, progress: Progress) -> tuple[list[Varian
 def _plain(node: JsonObject, context: Context, progress: Progress) -> tuple[list[Variant], Progress]:
     """Return the forms of a schema by its union, its literals or its types."""
     if "anyOf" in node or "oneOf" in node:
-        found, progress = unions.branches(node, context, progress, forms)
+        found, progress = unions.branches(node, context.beside(), progress, forms)
         return [form if form.node is not None else form.of(node) for form in found], progress
     if "enum" in node or "const" in node:
         return literals.literals(node, context, progress)

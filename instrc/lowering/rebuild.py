@@ -28,7 +28,7 @@ def rebuild(seen: Survey, dialect: Dialect, options: Options) -> Built:
     schema, codec, progress, definitions = _fitted(flat, context)
     found = _as_object(schema, codec, definitions)
     if schema is not None and found is None:  # the box is one level more
-        schema, codec, progress, definitions = _fitted(flat, context.deeper())
+        schema, codec, progress, definitions = _fitted(flat, context.boxed())
         found = _as_object(schema, codec, definitions)
     if schema is None:
         reason = "nothing satisfies the schema; the answer is found wrong when it is lifted"

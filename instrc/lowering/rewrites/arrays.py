@@ -211,7 +211,7 @@ def _as_object(
         "required": list(required),
         "additionalProperties": False,
     }
-    found, progress = forms(shape, context, progress.invent(shape, node))
+    found, progress = forms(shape, context.beside(), progress.invent(shape, node))
     if len(found) != 1:
         return None, progress
     form = found[0]

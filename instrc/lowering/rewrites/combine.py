@@ -12,13 +12,14 @@ from instrc.lowering.context import Context, Forms
 from instrc.lowering.notes import join_notes
 from instrc.lowering.progress import Progress, said
 from instrc.lowering.rewrites import unions
+from instrc.lowering.rewrites.scalars import plain_type
 from instrc.lowering.variants import Variant
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 SILENT = frozenset({"$schema", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$vocabulary", "title", "description"})
 """Annotations that have done their work in a flat schema, or are carried over elsewhere."""
 _QUIET = SILENT | (KEYWORDS.keys() - NO_ASSERTIONS)
-"""Keywords of which `_described` has nothing to say."""
+"""Keywords of which `described` has nothing to say."""
 _IN_DESCRIPTION = "has no force; what a model can use of it is in the description"
 
 
@@ -32,6 +33,8 @@ class Fitted(NamedTuple):
 
 def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: Sequence[Variant] = ()) -> Fitted:
     """Return the schema in the target's words for a schema, with `extra` forms beside its own."""
+    if not extra and (kind := plain_type(node, context)) is not None:
+        return described(node, {"type": kind}, None, (), context.dialect, progress)
     found, progress = forms(node, context, progress)
     return combine(node, [*found, *extra] if extra else found, context, progress)
 
@@ -39,8 +42,7 @@ def fit(node: Json, context: Context, progress: Progress, forms: Forms, extra: S
 def combine(node: Json, forms: Sequence[Variant], context: Context, progress: Progress, notes: Sequence[str] = ()) -> Fitted:
     """Return one schema for several forms, described by what its node and the notes say of it."""
     if (plain := unions.plain(context.dialect, forms)) is not None:
-        body, progress = _described(node, plain, None, notes, context.dialect, progress)
-        return Fitted(body, None, progress)
+        return described(node, plain, None, notes, context.dialect, progress)
     return together(node, forms, context, progress, notes).fitted
 
 
@@ -60,33 +62,30 @@ def together(node: Json, forms: Sequence[Variant], context: Context, progress: P
     if len(forms) == 1:
         shared += [text for text in [forms[0].text] if text]
     united, progress = unions.united(context, forms, tuple(shared), progress)
-    body, progress = _described(node, united.body, united.codec, [*united.notes, *notes], context.dialect, progress)
-    return Together(Fitted(body, united.codec, progress), united.forms)
+    told = [*united.notes, *notes]
+    return Together(described(node, united.body, united.codec, told, context.dialect, progress), united.forms)
 
 
-def _described(
-    node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress
-) -> tuple[JsonObject, Progress]:
+def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], dialect: Dialect, progress: Progress) -> Fitted:
     """Return a schema with title and description in front, annotations the target lacks among the latter."""
     if not isinstance(node, dict):
         text = join_notes(*notes) if notes else None
-        return (_headed({"description": text}, body, {}) if text else body), progress
+        return Fitted(_headed({"description": text}, body, {}) if text else body, codec, progress)
     head: JsonObject = {}
     tail: JsonObject = {}
-    keywords = dialect.keywords
     description, title = node.get("description"), node.get("title")
     description = description if isinstance(description, str) else None
-    title = title if isinstance(title, str) else None
-    more = node.keys() - _QUIET
-    for keyword in (word for word in node if word in more) if more else ():
-        if keyword == "default" and "default" in keywords and codec is None:
+    for keyword in node:
+        if keyword in _QUIET:
+            continue
+        if keyword == "default" and codec is None and "default" in dialect.keywords:
             tail["default"] = node["default"]
             continue
         progress = progress.lose(node, keyword, "annotation", _IN_DESCRIPTION)
         if keyword in NO_ASSERTIONS and (text := said(node, keyword)):
             notes = [*notes, text]
-    if title:
-        if "title" in keywords:
+    if title and isinstance(title, str):
+        if "title" in dialect.keywords:
             head["title"] = title
         elif not description:
             description = title
@@ -94,7 +93,7 @@ def _described(
             progress = progress.lose(node, "title", "annotation", "has no place beside the description")
     if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
-    return (_headed(head, body, tail) if head or tail else body), progress
+    return Fitted(_headed(head, body, tail) if head or tail else body, codec, progress)
 
 
 def _headed(head: JsonObject, body: JsonObject, tail: JsonObject) -> JsonObject:

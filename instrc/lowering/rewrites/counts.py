@@ -30,7 +30,7 @@ def counted(node: JsonObject, body: JsonObject, context: Context, progress: Prog
     if _COUNTING.isdisjoint(node):
         return Counted(body, (), progress)
     dialect, properties = context.dialect, mapping(body.get("properties"))
-    optional_as_null = bool(properties) and (dialect.every_required or (context.ordered and dialect.reorders))
+    optional_as_null = bool(properties) and context.all_asked
     mixed = len(as_array(body.get("required", []))) < len(properties) and not dialect.counts_optional
     sayable = not (optional_as_null or more or mixed)
     least, most = bound(node, "minProperties") or 0, bound(node, "maxProperties")

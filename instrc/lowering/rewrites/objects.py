@@ -26,7 +26,7 @@ from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.rewrites.combine import combine
 from instrc.lowering.rewrites.counts import counted
 from instrc.lowering.rewrites.maps import DEPENDENT, Undeclared
-from instrc.lowering.rewrites.properties import Property, property_of
+from instrc.lowering.rewrites.properties import Holder, Property, property_of
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 from instrc.schema.members import mapping, required_names
@@ -64,14 +64,15 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
     if not names and (others.patterns or rest is not False):
         return maps.maps(node, others, context, progress, forms)
     leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
+    holder = Holder(node, context, context.deeper(), leaky)
+    simple = _BESIDE.isdisjoint(node)
     properties: list[Property] = []
     for name in names:
-        schema, progress = (
-            (declared[name], progress)
-            if name in declared and _BESIDE.isdisjoint(node)
-            else _schema_of(node, name, declared, others, progress)
-        )
-        found, progress = property_of(node, name, schema, context, progress, forms, required=name in required, leaky=leaky)
+        if simple and name in declared:
+            schema = declared[name]
+        else:
+            schema, progress = _schema_of(node, name, declared, others, progress)
+        found, progress = property_of(holder, name, schema, progress, forms, required=name in required)
         if found is None:
             if name in required:
                 return None, progress
@@ -166,11 +167,11 @@ def _list_of_more(
         reason = "has no word in the target; what is not in the list is found when the answer is lifted"
         lost = [word for word in (*_CLOSING, "patternProperties", "propertyNames") if word in node]
         progress = progress.lose_each(node, lost, reason)
-    form, progress = maps.pairs(node, others, context.deeper(), progress, forms)
+    form, progress = maps.pairs(node, others, context.boxed(), progress, forms)
     if form is None:
         return None, progress
     sent = unique(_MORE, {found.sent for found in properties}, 64)
-    asked = dialect.every_required or (context.ordered and dialect.reorders)
+    asked = context.all_asked
     text: JsonObject = {"description": "Further properties, each a key with its value."}
     body, _, progress = combine(text, [form], context, progress)
     return _More(Property(sent, body or {}, asked), More(sent, form.codec, tuple(names), asked)), progress

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 from msgspec import Struct
@@ -13,7 +12,8 @@ from instrc.ir.codec import NULL_WORD, Codec, Member, TextCodec, ValuesCodec, wr
 from instrc.jsonvalue import Json, JsonObject, as_array
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.progress import Progress
-from instrc.lowering.rewrites.combine import combine
+from instrc.lowering.rewrites.combine import combine, described
+from instrc.lowering.rewrites.scalars import plain_type
 from instrc.lowering.variants import Variant, null_variant
 from instrc.schema.members import listing, mapping
 
@@ -31,8 +31,18 @@ class Property(Struct, frozen=True):
     """What is undone; `None` if nothing is."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Absence:
+class Holder(Struct, frozen=True, eq=False):
+    """The object that a property belongs to."""
+
+    node: JsonObject
+    context: Context
+    inside: Context
+    """The context of what stands in the object."""
+    leaky: bool
+    """Whether a property that is not told of may come all the same."""
+
+
+class _Absence(Struct, frozen=True, eq=False):
     """How it is said that a property is left out."""
 
     forms: Sequence[Variant]
@@ -44,38 +54,49 @@ class _Absence:
     """The word for null where null itself says it."""
     missing: bool = False
     unsaid: bool = False
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+
+_ALWAYS = _Absence((), asked=True)
+_BY_NULL = _Absence((), asked=True, absent=True)
+_BY_NULL_TOO = _Absence((), asked=False, absent="also")
+_NEVER_SENT = _Absence((), asked=False)
 
 
 def property_of(
-    node: JsonObject,
-    name: str,
-    schema: Json,
-    context: Context,
-    progress: Progress,
-    forms: Forms,
-    *,
-    required: bool,
-    leaky: bool,
+    holder: Holder, name: str, schema: Json, progress: Progress, forms: Forms, *, required: bool
 ) -> tuple[Property | None, Progress]:
-    """Return a property as it is sent; `None` if it has no value.
-
-    `leaky` says whether a property that is not told of may come all the same.
-    """
-    found, progress = forms(schema, context.deeper(), progress)
-    if not found:
-        return None, _left_out(node, name, schema, progress, required=required, leaky=leaky)
+    """Return a property as it is sent; `None` if it has no value."""
+    context = holder.context
     dialect = context.dialect
-    sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
-    if required and dialect.null:
-        absence = _Absence(found, asked=True)
+    kind = plain_type(schema, holder.inside)
+    absence = None if kind is None else _absence_of_plain(context, required=required)
+    if absence is not None:
+        said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
+        body, codec, progress = described(schema, said, None, (), dialect, progress)
     else:
-        absence, progress = _absence(schema, found, context, progress, required=required)
-    body, codec, progress = combine(schema, absence.forms, context, progress, absence.notes)
+        found, progress = forms(schema, holder.inside, progress)
+        if not found:
+            return None, _left_out(holder, name, schema, progress, required=required)
+        if required and dialect.null:
+            absence = _Absence(found, asked=True)
+        else:
+            absence, progress = _absence(schema, found, context, progress, required=required)
+        body, codec, progress = combine(schema, absence.forms, context, progress, absence.notes)
     body = body or {}
+    sent = name if dialect.keys_at_root_only and context.level > 1 else context.keys.sent(name)
     if dialect.described and not body.get("description") and (dialect.described_inside or context.level == 1):
         body = {"description": name.replace("_", " ").strip() or "The value.", **body}
     return Property(sent, body, absence.asked, _member(name, sent, absence, codec)), progress
+
+
+def _absence_of_plain(context: Context, *, required: bool) -> _Absence | None:
+    """Return how it is said that a property of a plain type is left out; `None` if a type with null beside it does not say it."""
+    if required:
+        return _ALWAYS
+    if context.all_asked:
+        return _BY_NULL if context.dialect.unions == "anyOf" and context.dialect.null else None
+    return _BY_NULL_TOO if context.dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
 
 
 def _member(name: str, sent: str, absence: _Absence, codec: Codec) -> Member | None:
@@ -86,11 +107,12 @@ def _member(name: str, sent: str, absence: _Absence, codec: Codec) -> Member | N
     return None
 
 
-def _left_out(node: JsonObject, name: str, schema: Json, progress: Progress, *, required: bool, leaky: bool) -> Progress:
+def _left_out(holder: Holder, name: str, schema: Json, progress: Progress, *, required: bool) -> Progress:
     """Note that a property has no value."""
+    node = holder.node
     if required:
         return progress.lose(node, "required", "annotation", f"asks for {name!r}, which has no value")
-    if not leaky:
+    if not holder.leaky:
         return progress.contradict(node, name, schema)
     progress = progress.lose(node, "properties", reason=f"forbids {name!r}, for which the target has no word")
     for demand in (schema, *_said_of(node, name)):
@@ -112,7 +134,7 @@ def _absence(
     """Return how it is said that a property is left out, if it may be, and that it is null."""
     dialect = context.dialect
     nullable = any(admits_null(context, form) for form in forms)
-    if not required and (dialect.every_required or (context.ordered and dialect.reorders)):
+    if not required and context.all_asked:
         return _or_left_out(schema, forms, progress, nullable=nullable)
     others = [form for form in forms if form.kind != "null"]
     if not dialect.null and nullable and others and len(others) < len(forms):

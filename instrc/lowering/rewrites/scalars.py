@@ -11,13 +11,17 @@ from collections.abc import Callable
 from math import ceil, floor, inf
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import JsonObject
+from instrc.jsonvalue import Json, JsonObject
+from instrc.limits import REBUILT_LEVELS
+from instrc.lowering.context import Context
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
+from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS
 
 _OF_STRINGS = frozenset({"pattern", "format", "minLength", "maxLength"})
+SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _OF_NUMBERS = frozenset(_BOUNDS)
 _ROUNDED: dict[str, Callable[[float], int]] = {
@@ -26,6 +30,21 @@ _ROUNDED: dict[str, Callable[[float], int]] = {
     "exclusiveMinimum": floor,
     "exclusiveMaximum": ceil,
 }
+
+
+_MORE = (KEYWORDS.keys() - NO_ASSERTIONS - {"type"}) | _OF_STRINGS | _OF_NUMBERS
+"""Keywords that may say more of a value than its type."""
+
+
+def plain_type(node: Json, context: Context) -> str | None:
+    """Return the scalar type that is all a schema asks for; `None` for every other schema.
+
+    Most schemas are such: what is said of them needs no forms that are put together.
+    """
+    if not isinstance(node, dict) or context.active or context.nested >= REBUILT_LEVELS:
+        return None
+    kind = node.get("type")
+    return kind if isinstance(kind, str) and kind in SCALARS and _MORE.isdisjoint(node) else None
 
 
 def strings(node: JsonObject, dialect: Dialect, progress: Progress) -> tuple[Variant | None, Progress]:

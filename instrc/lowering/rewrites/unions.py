@@ -29,11 +29,11 @@ from instrc.lowering.progress import Progress, intersected
 from instrc.lowering.rewrites import anything
 from instrc.lowering.rewrites.apart import untangled
 from instrc.lowering.rewrites.choice import choice
+from instrc.lowering.rewrites.scalars import SCALARS
 from instrc.lowering.variants import Variant, distinct, table, values_of
 from instrc.schema.relations import disjoint
 from instrc.schema.vocabulary import NO_ASSERTIONS
 
-_SCALARS = frozenset({"string", "integer", "number", "boolean"})
 _NOT_BESIDE = frozenset({"anyOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 """Keywords that do not go into the branches of the union beside them."""
 
@@ -100,7 +100,7 @@ def plain(dialect: Dialect, forms: Sequence[Variant]) -> JsonObject | None:
     if len(forms) == 1:
         return forms[0].body
     beside = forms[1].kind == "null" and forms[1].bare and dialect.unions == "anyOf" and dialect.null
-    return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in _SCALARS else None
+    return {"type": [forms[0].kind, "null"]} if beside and forms[0].kind in SCALARS else None
 
 
 def merge_variants(context: Context, forms: Sequence[Variant], progress: Progress) -> tuple[list[Variant], Progress]:
@@ -239,7 +239,7 @@ def _nullable(form: Variant, dialect: Dialect) -> JsonObject:
     body = form.body
     if form.kind == "any":
         return body
-    scalar = form.kind in _SCALARS and "anyOf" not in body
+    scalar = form.kind in SCALARS and "anyOf" not in body
     if not scalar or (("enum" in body or "const" in body) and "null" not in dialect.enums):
         return {"anyOf": [body, {"type": "null"}]}
     types: JsonObject = {"type": [body["type"], "null"]}
