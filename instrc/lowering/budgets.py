@@ -38,17 +38,20 @@ def count(schema: Json) -> Counts:
         node, level, defined = stack.pop()
         if not isinstance(node, dict):
             continue
-        level += _is_level(node)
-        depth = max(level, depth)
+        if _is_level(node):
+            level += 1
+            depth = max(level, depth)
+        if _COUNTED.isdisjoint(node):
+            continue
         for keyword, value in node.items():
             if keyword not in _COUNTED:
                 continue
             if keyword == "properties" and isinstance(value, dict):
                 properties += len(value)
-                characters += sum(map(len, value))
+                characters += len("".join(value))
                 if not defined:
                     optional += len(value.keys() - set(required_names(node)))
-                    unions += sum(map(_is_union, value.values()))
+                    unions += sum([_is_union(child) for child in value.values()])
             elif keyword == "enum" and isinstance(value, list):
                 enum_values += len(value)
                 characters += sum(len(each) for each in value if isinstance(each, str))
@@ -64,8 +67,7 @@ def count(schema: Json) -> Counts:
 
 
 def _is_level(node: JsonObject) -> bool:
-    kind = node.get("type")
-    return isinstance(kind, str) and kind in {"object", "array"}
+    return node.get("type") in ("object", "array")
 
 
 def deepest(schema: Json) -> str:
@@ -84,7 +86,7 @@ def deepest(schema: Json) -> str:
 
 
 def _is_union(schema: Json) -> bool:
-    return isinstance(schema, dict) and ("anyOf" in schema or isinstance(schema.get("type"), list))
+    return schema.__class__ is dict and ("anyOf" in schema or schema.get("type").__class__ is list)
 
 
 def exceeded(schema: Json, dialect: Dialect, name: str) -> list[BudgetExceeded]:

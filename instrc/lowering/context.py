@@ -16,7 +16,7 @@ from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant
 
 
-class Context(Struct, frozen=True, eq=False):
+class Context(Struct, frozen=True, eq=False, gc=False):
     """The target, the schema that is lowered, and where in it a rewrite is at work."""
 
     dialect: Dialect

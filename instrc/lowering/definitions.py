@@ -30,7 +30,7 @@ class Later(NamedTuple):
     label: str
 
 
-class Definitions(Struct, frozen=True, eq=False):
+class Definitions(Struct, frozen=True, eq=False, gc=False):
     """What the payload defines so far."""
 
     names: Mapping[Hashable, str] = MappingProxyType({})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 
 
 def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
@@ -10,6 +10,9 @@ def fill_envelope(envelope: Json, values: dict[str, Json]) -> Json:
     if isinstance(envelope, str):
         return values.get(envelope, envelope)
     if isinstance(envelope, dict):
-        pairs = ((key, fill_envelope(value, values)) for key, value in envelope.items())
-        return {key: value for key, value in pairs if value is not None}
+        filled: JsonObject = {}
+        for key, part in envelope.items():
+            if (value := fill_envelope(part, values)) is not None:
+                filled[key] = value
+        return filled
     return envelope

@@ -60,7 +60,7 @@ def unique(name: str, taken: Iterable[str], most: int, joint: str = "_") -> str:
         number += 1
 
 
-class KeyNames(Struct, frozen=True, eq=False):
+class KeyNames(Struct, frozen=True, eq=False, gc=False):
     """The keys of one document under one rule; the same key has the same name everywhere, so combinators stay right."""
 
     rule: NameRule | None

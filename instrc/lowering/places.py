@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, pointer
+from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, subschemas
 
 Steps: TypeAlias = "tuple[Steps, Path] | None"
@@ -29,5 +30,6 @@ def places(root: Json) -> dict[int, Steps]:
         if node.__class__ is not dict or id(node) in found:
             continue
         found[id(node)] = here
-        stack.extend((child, (here, path)) for path, child in subschemas(node))
+        if not HOLDERS.isdisjoint(node):
+            stack += [(child, (here, path)) for path, child in subschemas(node)]
     return found

@@ -18,7 +18,7 @@ CHECKED = "is said in the description and checked when the answer is lifted"
 """What becomes of most keywords that a target has no word for."""
 
 
-class Lost(Struct, frozen=True, eq=False):
+class Lost(Struct, frozen=True, eq=False, gc=False):
     """A keyword of a schema is lost; with `parts` what is inside of it, too."""
 
     node: Json
@@ -28,7 +28,7 @@ class Lost(Struct, frozen=True, eq=False):
     parts: bool = True
 
 
-class LostAll(Struct, frozen=True, eq=False):
+class LostAll(Struct, frozen=True, eq=False, gc=False):
     """Every constraint of a schema is lost.  `below` is the path from a schema to it, for one that is `false`."""
 
     node: Json
@@ -38,7 +38,7 @@ class LostAll(Struct, frozen=True, eq=False):
     below: Path = ()
 
 
-class Contradicted(Struct, frozen=True, eq=False):
+class Contradicted(Struct, frozen=True, eq=False, gc=False):
     """A property is left out, because no value satisfies its schema."""
 
     node: Json
@@ -46,7 +46,7 @@ class Contradicted(Struct, frozen=True, eq=False):
     schema: Json
 
 
-class Derived(Struct, frozen=True, eq=False):
+class Derived(Struct, frozen=True, eq=False, gc=False):
     """A schema is made of others, in which its losses were written."""
 
     new: Json
@@ -60,7 +60,7 @@ Log: TypeAlias = "tuple[Log, Entry] | None"
 """What was noted, the last of it first."""
 
 
-class Progress(Struct, frozen=True, eq=False):
+class Progress(Struct, frozen=True, eq=False, gc=False):
     """What one lowering has found out so far."""
 
     log: Log = None

@@ -15,7 +15,8 @@ from instrc.schema.walk import schemas_under
 _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "dependencies", "additionalItems"})
 """Keywords of older drafts and of OpenAPI that 2020-12 does not refuse, and that say something all the same."""
 PATTERNS = frozenset({"pattern", "patternProperties"})
-_OF_NAMES = frozenset({"required", "properties", "dependentSchemas", "dependentRequired"})
+_BELOW = HOLDERS | {"required", "dependentRequired"}
+"""Keywords that hold schemas or names of properties."""
 
 
 class Survey(NamedTuple):
@@ -42,10 +43,10 @@ def survey(schema: Json) -> Survey:
             modern = modern and node.__class__ is bool
             continue
         words.update(node)
-        for keyword in node:
-            if keyword in HOLDERS:
-                stack.extend(schemas_under(keyword, node[keyword]))
-        if not _OF_NAMES.isdisjoint(node):
+        if not _BELOW.isdisjoint(node):
+            for keyword, value in node.items():
+                if keyword in HOLDERS:
+                    stack.extend(schemas_under(keyword, value))
             _add_names(node, names)
         modern = modern and _is_modern(node)
     return Survey(schema, modern, words, names)

@@ -11,7 +11,7 @@ from instrc.ir.codec import Codec, TextCodec, ValuesCodec
 from instrc.jsonvalue import Json, JsonObject, as_array, equal, freeze
 
 
-class Variant(Struct, frozen=True, eq=False):
+class Variant(Struct, frozen=True, eq=False, gc=False):
     """A schema of one JSON type in the target's words, with the codec of its values."""
 
     kind: str

@@ -43,6 +43,10 @@ def combine(node: Json, forms: Sequence[Variant], context: Context, progress: Pr
     """Return one schema for several forms, described by what its node and the notes say of it."""
     if (plain := unions.plain(context.dialect, forms)) is not None:
         return described(node, plain, None, notes, context.dialect, progress)
+    if len(forms) == 1 and forms[0].kind != "null":
+        form = forms[0]
+        told = [*form.notes, *([form.text] if form.text else ()), *notes]
+        return described(node, form.body, form.codec, told, context.dialect, progress)
     return together(node, forms, context, progress, notes).fitted
 
 

@@ -145,7 +145,7 @@ def _closed(
     return _whole(node, properties, kept, more, context, progress)
 
 
-class _More(Struct, frozen=True):
+class _More(Struct, frozen=True, gc=False):
     """The list that holds undeclared properties."""
 
     sent: Property

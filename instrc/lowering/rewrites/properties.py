@@ -21,7 +21,7 @@ _TYPED = frozenset({"properties", "items", "minLength", "pattern", "minimum", "m
 """Keywords by which a schema without types is read as of the type that they speak of."""
 
 
-class Property(Struct, frozen=True):
+class Property(Struct, frozen=True, gc=False):
     """A property as it is sent."""
 
     sent: str
@@ -31,7 +31,7 @@ class Property(Struct, frozen=True):
     """What is undone; `None` if nothing is."""
 
 
-class Holder(Struct, frozen=True, eq=False):
+class Holder(Struct, frozen=True, eq=False, gc=False):
     """The object that a property belongs to."""
 
     node: JsonObject
@@ -42,7 +42,7 @@ class Holder(Struct, frozen=True, eq=False):
     """Whether a property that is not told of may come all the same."""
 
 
-class _Absence(Struct, frozen=True, eq=False):
+class _Absence(Struct, frozen=True, eq=False, gc=False):
     """How it is said that a property is left out."""
 
     forms: Sequence[Variant]
