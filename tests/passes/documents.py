@@ -7,7 +7,7 @@ Blocks before the first such heading belong to every case of the document.  A ca
 * ```` ```compile ````: instead of a program the `aug:` reference of a vibe that is compiled itself;
 * ```` ```vibes ````: a vibe a line, `find_slot: slot why` for an object of two required strings
   (`default` is an object, a name with `?` is not required, a name with `[]` is a list of strings);
-* ```` ```json schemas/x.vibe.json ````: a vibe in full;
+* ```` ```json schemas/x.vibe.json ````: a vibe in full; ```` ```program schemas/x.aug ````: a program that others call;
 * ```` ```outline ````, ```` ```outline flat ````: what comes out, shortened as `outline` below says;
 * ```` ```json tool ````: what comes out, in full;
 * ```` ```problems ````: what is reported, a line each: `line:column name`.
@@ -55,7 +55,7 @@ class Case:
                 for line in filter(None, map(str.strip, block.text.splitlines())):
                     name, _, properties = line.partition(":")
                     files[f"schemas/{name.strip()}.vibe.json"] = dumps(_vibe(properties.split()))
-            elif block.info[0] == "json" and len(block.info) > 1 and block.info[1].startswith("schemas/"):
+            elif len(block.info) > 1 and block.info[1].startswith("schemas/"):
                 files[block.info[1]] = block.text
         return files
 

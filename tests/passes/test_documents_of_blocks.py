@@ -1,4 +1,4 @@
-"""What the documents of a program say of the steps and values in its blocks."""
+"""What the documents of a program say of its steps, its values and the values of its blocks."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ VIBES: dict[str, Any] = {
     "B": B,
     "Judge": {"type": "object", "properties": {"good": {"type": "boolean"}}},
     "Get_Activity": B,
+    "Search_Activity": {"type": "object", "properties": {"output": TEXT}},
+    "Act": {"type": "object", "properties": {"plan": {}}, "required": ["plan"]},
 }
 
 
@@ -71,3 +73,20 @@ def test_the_result_of_a_process_kept_as_a_vibe_says_what_its_blocks_give(block:
     process = compiled(block).documents["process"]
     kept = emit_vibe(flatten(process), "kept", batch=1)
     assert list(kept.documents["result"]["properties"].values())[-1] == value
+
+
+@pytest.mark.parametrize(
+    ("tool", "bound"),
+    [
+        ("Search_Activity", None),
+        ("Search_Activity(a.x)", {"0": "step1_a.x"}),
+        ("Search_Activity(a.x, b.y)", {"0": "step1_a.x", "1": "step2_b.y"}),
+        ("Search_Activity(a.x, b)", {"0": "step1_a.x", "b": "step2_b"}),
+        ("Search_Activity(word: a.x)", {"word": "step1_a.x"}),
+    ],
+)
+def test_what_a_program_gives_to_a_tool_of_a_plan_is_bound_by_name_else_by_number(tool: str, bound: Any) -> None:
+    text = f"const a = A(prompt); const b = B(prompt); const act = Act(a, {{ plan: Plan({tool}) }}); RunPlan_Activity(act.plan)"
+    process = compiled(text).documents["process"]
+    [step] = process["$defs"]["SERVER_1"]["properties"].values()
+    assert step["plan"]["tools"]["Search_Activity"].get("bound") == bound

@@ -138,6 +138,7 @@ def _evaluate_arguments(
         name = label or "prompt"
         if braced and not is_data(expression) and not is_reference(ev, expression, context):
             ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=callee))
+            places.setdefault(name, at)
             complete = False
             continue
         if name in places:
