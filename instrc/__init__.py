@@ -57,7 +57,7 @@ Check, convert and compare what a model plans to do:
     assert instrc.typed_plan(uniform, tools) == plan
     # `import_plan`, `export_plan`, `score_plans` and `sample_plans` speak the form of TaskBench
 
-What is wrong is an `instrc.CompileError` with `problems`.
+What is wrong is an `instrc.CompileError` with `problems`; what is only suspicious is an `instrc.CompileWarning`.
 
 Everything here is loaded when it is first used, so that a program that needs one part does not wait for the others.
 """
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from instrc.plans.check import check_plan
     from instrc.plans.convert import typed_plan, uniform_plan
     from instrc.plans.taskbench.functions import export_plan, import_plan, sample_plans, score_plans
-    from instrc.problems.problem import CompileError, Label, Problem
+    from instrc.problems.problem import CompileError, CompileWarning, Label, Problem
     from instrc.problems.report import Report
     from instrc.rehearsing.rehearsal import Rehearsal
     from instrc.running import close_stores, find_run, find_run_async, rehearse, run, run_async
@@ -107,6 +107,7 @@ __all__ = [
     "ActivityError",
     "Artefact",
     "CompileError",
+    "CompileWarning",
     "Dialect",
     "Example",
     "Flat",
@@ -169,6 +170,7 @@ __all__ = [
 _HOMES = {
     "Artefact": "instrc.ir.artefact",
     "CompileError": "instrc.problems.problem",
+    "CompileWarning": "instrc.problems.problem",
     "Label": "instrc.problems.problem",
     "Problem": "instrc.problems.problem",
     "Report": "instrc.problems.report",

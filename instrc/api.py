@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from instrc import arguments, problems
 from instrc.jsonvalue import Json
-from instrc.problems.problem import CompileError, Problem
+from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
 from instrc.workspace import OptionOverrides, Workspace, find
@@ -49,8 +50,10 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     functions, and tools as OpenAI, Anthropic, MCP, Gemini and others write them.
     `roots` and `shared` are registry folders in addition to those of the project; `naming` is by default that of the project.
     With `locked`, a reference that differs from the project's `aug.lock`, or is not in it, is a problem.
-    `CompileError` contains all problems; warnings of a program that compiles go to the `report`, if one is given.
+    `CompileError` contains all problems; warnings of a program that compiles go to the `report`, or are Python warnings
+    (`CompileWarning`) without one.
     """
+    told = Report() if report is None else report
     compiled = artefacts(
         program,
         vibes=vibes,
@@ -61,8 +64,10 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
         batch=batch,
         sketch=sketch,
         locked=locked,
-        report=report,
+        report=told,
     )
+    if report is None:
+        _warn(told)
     found = Report()
     documents = []
     arguments.text("emit", emit)
@@ -99,7 +104,16 @@ def artefacts(
     if told is not None:
         told.problems.extend(found.problems)
     found.stop_if_failed()
+    if told is None:
+        _warn(found)
     return compiled
+
+
+def _warn(report: Report) -> None:
+    """Show the warnings in a report as warnings of Python, at the line that called the public function."""
+    for problem in report.once():
+        if problem.severity == "warning":
+            warnings.warn(CompileWarning(problem), stacklevel=3)
 
 
 _MOST_ITEMS = 10_000
@@ -133,7 +147,11 @@ def types(
     The classes are pydantic models; `lift(...).as_model(AnswerALetter)` makes an instance of one.
     The arguments are those of `compile`.  The generator needs the extra `types`.
     """
-    compiled = artefacts(program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked)
+    report = Report()
+    compiled = artefacts(
+        program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked, report=report
+    )
+    _warn(report)
     from instrc.classes.programs import module_of  # the generator is an extra
 
     named = _as_source_or_path(program)

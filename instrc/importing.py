@@ -96,7 +96,8 @@ def _only_schema(imported: Imported, value: object, option: str) -> tuple[Json, 
         raise CompileError(errors)
     if len(imported.vibes) != 1:
         raise _no_schema(value, option, f"it holds {len(imported.vibes)} tools")
-    return imported.vibes[0].document, imported.problems
+    losses = tuple(problem for problem in imported.problems if not isinstance(problem, ReadOtherwise))  # which loses nothing
+    return imported.vibes[0].document, losses
 
 
 def _no_schema(value: object, option: str, reason: str = "") -> CompileError:

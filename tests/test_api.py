@@ -89,6 +89,16 @@ def test_warnings_go_to_the_report(program: Path) -> None:
     assert [problem.name for problem in report.problems] == ["unused-binding"]
 
 
+def test_without_a_report_warnings_are_warnings_of_python(program: Path) -> None:
+    forgotten = '"Say hello" | Greet Answer'
+    for function in (instrc.compile, instrc.artefacts):
+        with pytest.warns(instrc.CompileWarning, match="missing-separator: .*program.aug:1:21") as told:
+            function(forgotten)
+        assert told[0].filename == __file__
+        assert isinstance(told[0].message, instrc.CompileWarning)
+        assert told[0].message.problem.name == "missing-separator"
+
+
 def test_an_error_of_an_earlier_program_in_the_report_does_not_stop_the_next(program: Path) -> None:
     report = instrc.Report()
     with pytest.raises(instrc.CompileError):

@@ -14,7 +14,9 @@ from instrc.cli.show import Format
 def command(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program."),
+        typer.Argument(
+            metavar="PATH", help="Programs (.aug), vibes (.vibe.json), folders with both, or - for a program; by default here."
+        ),
     ] = None,
     shape: ProblemFormat = Format.TEXT,
     locked: Locked = False,
@@ -33,11 +35,8 @@ def command(
     ] = False,
 ) -> None:
     """Report problems in programs and vibes; the exit code is 1 if there are errors."""
-    paths = paths or []
+    paths = paths or ([] if dependents else ["."])  # a hook gives no file if one was only deleted
     one_stdin(*paths)
-    if not paths and not dependents:
-        message = "Missing argument 'PATH'."
-        raise typer.BadParameter(message)
     code = review_files(
         paths,
         shape=shape,

@@ -11,7 +11,7 @@ from instrc.cli.terminal import tell, write
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The name of a problem, such as `unknown-name`.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The name of a problem, such as `unknown-name`.")] = None,
 ) -> None:
     """Explain a problem: its meaning, an example and a solution. Without a name, list all problems."""
     from instrc.problems import catalogue  # reads every module of problems

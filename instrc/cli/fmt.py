@@ -23,11 +23,12 @@ from instrc.workspace import find
 
 def command(
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
-            metavar="PATH", help="Programs (.aug), JSON files, folders with programs and vibes, or - for the standard input."
+            metavar="PATH",
+            help="Programs (.aug), JSON files, folders with programs and vibes, or - for the standard input; by default here.",
         ),
-    ],
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
     name: Annotated[
@@ -36,6 +37,7 @@ def command(
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Format programs and vibes; meaning, comments and the order of keys are kept."""
+    paths = paths or ["."]
     one_stdin(*paths)
     report = Report()
     changed: dict[Path, str] = {}

@@ -16,7 +16,7 @@ from instrc.scaffold.project import PROGRAM, SETTINGS, project, with_table
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; by default here.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where; by default here.")] = Path(),
     shape: ProblemFormat = Format.TEXT,
 ) -> None:
     """Create a project: a program, two vibes, settings, a pre-commit hook and editor settings. Nothing is overwritten.

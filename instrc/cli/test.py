@@ -28,7 +28,7 @@ NO_CASES = 5
 
 def command(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH]", help="Programs, files of cases, folders; by default here.")
+        list[str] | None, typer.Argument(metavar="PATH", help="Programs, files of cases, folders; by default here.")
     ] = None,
     chosen: Annotated[str, typer.Option("-k", metavar="TEXT", help="Only cases whose title or file contains this text.")] = "",
     update: Annotated[bool, typer.Option("--update", help="Write the actual results into the cases.")] = False,

@@ -105,6 +105,15 @@ def _note(problem: Problem) -> str:
     return ": ".join(part for part in (place, shorten_values(problem.hint) if problem.hint else "") if part)
 
 
+class CompileWarning(UserWarning):
+    """A problem that does not stop the compilation; shown as a warning of Python where no report is given."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        note = _note(problem)
+        super().__init__(f"{problem.name}: {problem}" + (f" ({note})" if note else ""))
+
+
 class CompileError(Exception):
     """Input that cannot be compiled; `problems` says why, warnings included, in order of place."""
 

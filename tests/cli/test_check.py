@@ -17,6 +17,13 @@ def test_what_is_right_is_passed_over_in_silence(instrc: Instrc, folder: Path) -
     assert instrc("check", "a.aug", "schemas/greet.vibe.json", "schemas") == (0, "", "")
 
 
+def test_without_a_path_the_working_folder_is_checked(instrc: Instrc, folder: Path) -> None:
+    assert instrc("check", "--dependents") == (0, "", "")  # a hook gives no file if one was only deleted
+    (folder / "a.aug").write_text("Gret\n")
+    assert instrc("check").err == instrc("check", ".").err
+    assert instrc("check").code == 1
+
+
 def test_a_problem_has_path_line_and_column(instrc: Instrc, folder: Path) -> None:
     (folder / "a.aug").write_text('"Say hello"\n  | Gret\n  | Answer\n')
     done = instrc("check", "a.aug")

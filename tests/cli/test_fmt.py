@@ -23,6 +23,14 @@ def files(folder: Path) -> Path:
     return folder
 
 
+def test_without_a_path_the_working_folder_is_formatted(instrc: Instrc, files: Path) -> None:
+    assert instrc("fmt", "--check").code == 1
+    assert (files / "a.aug").read_text() == UNTIDY
+    assert "formatted a.aug\n" in instrc("fmt").err
+    assert (files / "a.aug").read_text() == TIDY
+    assert json.loads((files / "other.json").read_text()) == json.loads(UNTIDY_VIBE)
+
+
 def test_programs_and_vibes_of_a_folder_are_laid_out(instrc: Instrc, files: Path) -> None:
     done = instrc("fmt", "a.aug", "b.vibe.json")
     assert done == (0, "", "formatted a.aug\nformatted b.vibe.json\n")

@@ -21,7 +21,7 @@ WRONG = [
     ["compile", "a.aug", "--map", "m.json"],
     ["compile", "a.aug", "--target", "openai", "--map", "m.json", "-o", "out"],
     ["compile", "a.aug", "--strip", "everything"],
-    ["check"],
+    ["graph"],
     ["check", "a.aug", "--format", "xml"],
     ["check", "--no-such-option", "a.aug"],
     ["flatten"],

@@ -337,6 +337,6 @@ def test_the_notations_of_one_program_are_one(folder: Path) -> None:
         const mail   = DraftInvitation(people: people, slot: slot);
         Send_Activity(Confirm_User(mail))
     """
-    [one], [other] = (instrc.artefacts(text, roots=[folder]) for text in (nested, named))
+    [one], [other] = (instrc.artefacts(text, roots=[folder], report=instrc.Report()) for text in (nested, named))
     assert dumps(one.documents) == dumps(other.documents)
     assert found(nested, folder) == ["unread-result"]  # what is sent is the decision, not the letter

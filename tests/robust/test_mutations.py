@@ -88,14 +88,14 @@ def changed_value(value: Any, chance: random.Random) -> Any:
 
 
 def program(chance: random.Random) -> None:
-    instrc.compile(changed_text(chance.choice(programs()), chance), sketch=True)
+    instrc.compile(changed_text(chance.choice(programs()), chance), sketch=True, report=instrc.Report())
 
 
 def vibe(chance: random.Random) -> None:
     schema = changed_value(chance.choice(documents()), chance)
     name = chance.choice(["V", "V_Mixin", "V_Activity"])
     instrc.compile(chance.choice(["V(prompt)", "V_Mixin(W(prompt))", "V_Activity(W)", "Process({ a: LLM_Context({ V }) })"]),
-                   vibes={name: schema, "W": {"type": "object"}}, emit="auto")  # fmt: skip
+                   vibes={name: schema, "W": {"type": "object"}}, report=instrc.Report())  # fmt: skip
 
 
 TOOL = {

@@ -126,10 +126,10 @@ def test_an_instance_is_not_taken_for_its_class() -> None:
         instrc.compile("Read", vibes={"Read": Letter(asks="a date")})
 
 
-def test_what_was_read_otherwise_of_a_tool_is_in_the_report() -> None:
+def test_what_is_lost_of_a_tool_is_in_the_report() -> None:
     report = instrc.Report()
-    instrc.compile("Draft", vibes={"Draft": TOOLS["gemini schema"]}, report=report)
-    assert [problem.name for problem in report.problems] == ["read-otherwise"]
+    instrc.compile("Draft", vibes={"Draft": {**TOOLS["mcp"], "outputSchema": SCHEMA}}, report=report)
+    assert [problem.name for problem in report.problems] == ["results-left-out"]
 
 
 def test_several_tools_are_not_one_instruction() -> None:
