@@ -56,11 +56,40 @@ def problems(text: str, folder: Path) -> list[instrc.Problem]:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"allOf": [{"type": "string"}]}, {"allOf": [{"type": "object"}, {"anyOf": [{"type": "string"}, {"const": 1}]}]}]
+    "schema",
+    [
+        False,
+        {"const": 1},
+        {"enum": [1, "a"]},
+        {"type": ["string", "null"]},
+        {"allOf": [{"type": "string"}]},
+        {"allOf": [{"type": "string"}, True]},
+        {"allOf": [{"type": "object"}, {"anyOf": [{"type": "string"}, {"const": 1}]}]},
+        {"oneOf": [{"anyOf": [{"type": "string"}, {"type": "null"}]}]},
+        {"$ref": "#/$defs/text", "$defs": {"text": {"type": "string"}}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/b"}]}, "b": {"const": []}}},
+    ],
 )
-def test_what_no_object_satisfies_is_seen_in_a_conjunction(schema: Any) -> None:
+def test_what_no_object_satisfies_is_seen_as_far_as_types_and_values_say(schema: Any) -> None:
     assert not admits_objects(schema)
-    assert admits_objects({"allOf": [{"type": "object"}]})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        {"const": {}},
+        {"enum": [1, {}]},
+        {"type": ["object", "null"]},
+        {"allOf": [{"type": "object"}, True]},
+        {"anyOf": [{"type": "string"}, {"type": "object"}]},
+        {"$ref": "#/$defs/node", "$defs": {"node": {"anyOf": [{"$ref": "#/$defs/node"}]}}},
+        {"$ref": "#/$defs/nowhere"},
+        {"$ref": "aug:text"},
+    ],
+)
+def test_what_some_object_may_satisfy_admits_objects(schema: Any) -> None:
+    assert admits_objects(schema)
 
 
 @pytest.mark.parametrize("call", ["Team(of: of)", "Team({ of: of })", "Team({ of })"])
@@ -140,3 +169,26 @@ def test_a_process_lists_what_its_inputs_are(folder: Path) -> None:
     documents = compiled('input lang @ "ISO 639"; A(lang) | Get_Activity | B', folder).documents
     assert documents["process"]["inputs"]["lang"] == {"description": "ISO 639"}
     assert "Use lang." in dumps(documents["process"])
+
+
+@pytest.mark.parametrize(("filling", "word"), [("Get_Activity(prompt)", "Get_Activity"), ("Ask_User", "Ask")])
+def test_what_cannot_fill_a_slot_is_called_by_its_name(filling: str, word: str, folder: Path) -> None:
+    [problem] = problems(f"Own({{ part: {filling} }})", folder)
+    assert isinstance(problem, instrc.problems.misplaced.MisplacedCall)
+    assert (problem.word, problem.holder, problem.at is not None and problem.at.text) == (word, "Own", filling)
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        'Loop_Mixin({ note: "n", default: A }, «note»: "m")',
+        'Loop_Mixin(note: "n", { «note»: "m", default: A })',
+        "const a = A(prompt); Get_Activity({ id: a }, «id»: a.x)",
+        "const a = A(prompt); Get_Activity(id: a, { «id»: a.x })",
+        "const a = A(prompt); Team(of: a, { «of»: a })",
+    ],
+)
+def test_an_argument_given_with_and_without_braces_is_shown_where_it_stands_again(marked: str, folder: Path) -> None:
+    [problem] = problems(marked.replace("«", "").replace("»", ""), folder)
+    assert problem.name == "repeated-name"
+    assert (problem.at is not None and problem.at.start) == marked.index("«")

@@ -9,27 +9,27 @@ from instrc.limits import OBJECT_SCHEMAS
 def admits_objects(schema: Json) -> bool:
     """Tell whether some object may satisfy a flat schema, as far as `type`, `const` and `enum` say."""
     definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
-    waiting: list[list[Json]] = [[schema]]  # one schema of each list must admit objects
+    waiting: list[Json] = [schema]  # each must admit objects
     seen: set[int] = set()
     while waiting and len(seen) < OBJECT_SCHEMAS:
-        choices = waiting.pop()
-        if len(choices) > 1:
-            if not any(_says_object(choice) for choice in choices):
-                return False
+        node = waiting.pop()
+        if id(node) in seen:
             continue
-        for node in choices:
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            if not _says_object(node):
+        seen.add(id(node))
+        if not _says_object(node):
+            return False
+        if not isinstance(node, dict):
+            continue
+        waiting.extend(node.get("allOf", ()))
+        for keyword in ("anyOf", "oneOf"):
+            choices = node.get(keyword, ())
+            if len(choices) == 1:
+                waiting.extend(choices)
+            elif choices and not any(map(_says_object, choices)):
                 return False
-            if not isinstance(node, dict):
-                continue
-            waiting.extend([part] for part in node.get("allOf", ()))
-            waiting.extend(list(node[keyword]) for keyword in ("anyOf", "oneOf") if keyword in node)
-            reference = node.get("$ref")
-            if isinstance(reference, str) and reference.startswith("#/$defs/"):
-                waiting.append([definitions.get(reference.removeprefix("#/$defs/"), True)])
+        reference = node.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/$defs/"):
+            waiting.append(definitions.get(reference.removeprefix("#/$defs/"), True))
     return True
 
 
