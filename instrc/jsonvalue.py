@@ -7,7 +7,7 @@ JSON knows one kind of number and keeps booleans apart from it: `1` equals `1.0`
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ForwardRef, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ForwardRef, NoReturn, TypeAlias, cast
 
 if TYPE_CHECKING:
     Json: TypeAlias = "bool | int | float | str | JsonArray | JsonObject | None"
@@ -57,6 +57,11 @@ def as_integer(value: Json) -> int:
 def as_texts(value: Json) -> list[str]:
     """Return a value that can only be an array of strings here; `TypeError` if it is none."""
     return [as_text(item) for item in as_array(value)]
+
+
+def without_type(value: Mapping[str, object]) -> JsonObject:
+    """Return a `TypedDict` of JSON as the plain object that it is: no type checker takes one for the other."""
+    return cast("JsonObject", value)
 
 
 def put(container: JsonArray | JsonObject, key: str | int, value: Json) -> None:

@@ -16,7 +16,8 @@ from instrc.launching.preparing import Prepared, prepare
 from instrc.problems.problem import CompileError, Problem
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
-from instrc.runtime.effects import Check, Sink
+from instrc.runtime.effects import Check
+from instrc.runtime.events import Sink
 from instrc.runtime.handle import Run, run_to_end
 from instrc.runtime.interpreter import versions
 from instrc.runtime.kept import KeptRun

@@ -21,8 +21,7 @@ from typing import NoReturn
 from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, JsonObject, as_texts, equal, without_type
 from instrc.limits import TESTED_COMMANDS
 from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Command, Result
@@ -121,7 +120,7 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
     for block in expected:
         came = actual.get(block.word)
         if block.word == "problems":
-            text = "".join(f"{line}\n" for line in came or [])
+            text = "".join(f"{line}\n" for line in as_texts(came or []))
             if block.text.strip() != text.strip():
                 yield Difference(block, text)
             continue
@@ -129,8 +128,9 @@ def _differences(expected: list[Block], actual: dict[str, Json]) -> Iterator[Dif
             yield Difference(block, f"{dumps(came)}\n")
             continue
         wanted = _json(block)
-        partly = block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict)
-        compared = {key: came[key] for key in wanted if key in came} if partly and isinstance(came, dict) else came
+        compared: Json = came
+        if block.word == "error" and isinstance(wanted, dict) and isinstance(came, dict):
+            compared = {key: came[key] for key in wanted if key in came}
         if not equal(wanted, compared):
             yield Difference(block, f"{dumps(came)}\n")
 
@@ -156,7 +156,7 @@ def _outcome_of_answer(block: Block, artefact: Artefact) -> dict[str, Json]:
             lifted = lift(value, lower(Tool(artefact.name, tool), dialect(target)).map)
         except CompileError as error:
             _refuse(error.problems[0].message)
-        problems = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
+        problems: list[Json] = [f"{each.instance or '/'} {each.message}" for each in lifted.invalid]
         if not lifted.calls:
             return {"problems": problems or [f"/ the answer is {lifted.status}"]}
         call = lifted.calls[0]
@@ -173,7 +173,7 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     """Return how a run ends in which every question has its answer in the case."""
     if not isinstance(answers, dict):
         _refuse("`answers` is an object: by chunk, step or activity")
-    inputs = {"prompt": ""} if given is None else _inputs(_json(given))
+    inputs: JsonObject = {"prompt": ""} if given is None else _inputs(_json(given))
     plan = plan_of(artefact.documents[artefact.kind])
     state = begin(plan, inputs)
     script = _Script(answers)
@@ -188,7 +188,8 @@ def _run(answers: Json, given: Block | None, artefact: Artefact) -> dict[str, Js
     outcome = state["outcome"]
     if outcome is None:
         _refuse("the run does not end")
-    return {"value": outcome.get("value"), "output": outcome.get("output"), "error": outcome.get("error"), "problems": []}
+    ended = without_type(outcome)
+    return {"value": ended.get("value"), "output": ended.get("output"), "error": ended.get("error"), "problems": []}
 
 
 def _inputs(value: Json) -> dict[str, Json]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.effects import Event, Sink
+from instrc.runtime.events import Event, Sink, steps_of
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -27,7 +26,7 @@ class Watcher:
         self.as_json = as_json
         self.quiet = quiet
         self.began: float | None = None
-        self.run: Json = ""
+        self.run: str = ""
         self.rows: dict[str, Row] = {}
         self._live: Live | None = None
 
@@ -157,9 +156,9 @@ class Row:
         """Take an event in; return it in one line."""
         match event["event"]:
             case "asked":
-                self.name, self.about = ", ".join(event["steps"]) or self.name, "model"
+                self.name, self.about = ", ".join(steps_of(event)) or self.name, "model"
                 self.state = "running"
-                return f"{self.id}  asks the model for {', '.join(event['steps']) or 'the answer'}"
+                return f"{self.id}  asks the model for {', '.join(steps_of(event)) or 'the answer'}"
             case "answered":
                 self.state, self.seconds = ("failed" if event["complaints"] else "done"), event["seconds"]
                 self.tokens += sum(count for count in event["usage"].values() if isinstance(count, int))
@@ -184,14 +183,15 @@ class Row:
                 return f"{self.id}  failed: {event['error']}"
             case "question" | "pending":
                 self.state, self.about = "waiting", "waits for an answer"
-                self.name = ", ".join(event.get("steps") or []) or self.name
+                self.name = ", ".join(steps_of(event)) or self.name
                 return f"{self.id}  waits for an answer"
             case "told":
                 self.state, self.about = "done", "was answered"
-                self.name = ", ".join(event.get("steps") or []) or self.name
+                self.name = ", ".join(steps_of(event)) or self.name
                 return f"{self.id}  was answered"
             case "ended":
-                return f"the run is {event['outcome']['status']}"
+                outcome = event["outcome"]
+                return f"the run is {'open' if outcome is None else outcome['status']}"
             case other:
                 return f"{self.id}  {other}"
 
@@ -205,6 +205,6 @@ class Row:
         return "  ".join(part for part in parts if part)
 
 
-def _cost(event: Json) -> str:
+def _cost(event: Event) -> str:
     tokens = sum(count for count in event["usage"].values() if isinstance(count, int))
     return f" in {event['seconds']:.2f} s" + (f", {tokens} tokens" if tokens else "")

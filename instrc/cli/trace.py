@@ -17,7 +17,7 @@ from instrc.jsontext import dumps
 from instrc.problems.problem import CompileError
 
 if TYPE_CHECKING:
-    from instrc.runtime.effects import Event
+    from instrc.runtime.events import Event
 
 
 class Shape(StrEnum):

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, TypedDict
 
 from instrc.flattening.strip import is_meta
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import require_tree
+from instrc.jsonvalue import Json, JsonArray, JsonObject, require_tree
 from instrc.limits import SPLIT_AT_ONCE
 from instrc.schema.expressions import search
 
@@ -39,9 +38,10 @@ def split(answer: Json, schema: Json = None) -> Split:
     while stack:
         here = stack.pop()
         value = here.value
+        made: Json
         if value.__class__ is dict:
-            out: dict[str, Json] = {}
-            here.container[here.slot] = out
+            out: JsonObject = {}
+            made = out
             seen = None if here.schemas is None else _applicable(here.schemas, schema)
             below = []
             for key, item in value.items():
@@ -53,8 +53,8 @@ def split(answer: Json, schema: Json = None) -> Split:
                     below.append(_Place(item, (here.path, key), None if seen is None else seen.for_key(key), out, key))
             stack.extend(reversed(below))
         elif value.__class__ is list:
-            items: list[Json] = value.copy()
-            here.container[here.slot] = items
+            items = value.copy()
+            made = items
             seen = None if here.schemas is None else _applicable(here.schemas, schema)
             stack.extend(
                 _Place(
@@ -68,7 +68,8 @@ def split(answer: Json, schema: Json = None) -> Split:
                 if item.__class__ is dict or item.__class__ is list
             )
         else:
-            here.container[here.slot] = value
+            made = value
+        here.container[here.slot] = made  # type: ignore[index]  # the slot was made for this container
     found["output"] = box[0]
     return found
 
@@ -117,7 +118,7 @@ class _Place(NamedTuple):
     value: Json
     path: _Steps
     schemas: list[Json] | None
-    container: Json
+    container: JsonArray | JsonObject
     slot: str | int
 
 
@@ -154,8 +155,7 @@ def _applicable(schemas: list[Json], root: Json) -> _Seen:
             continue
         done.add(id(node))
         for keyword, value in node.items():
-            kind = value.__class__
-            if kind is dict:
+            if isinstance(value, dict):
                 if keyword == "properties":
                     seen.properties.append(value)
                 elif keyword == "patternProperties":
@@ -168,12 +168,12 @@ def _applicable(schemas: list[Json], root: Json) -> _Seen:
                     stack.append(value)
                 elif keyword == "dependentSchemas":
                     stack.extend(value.values())
-            elif kind is list:
+            elif isinstance(value, list):
                 if keyword in {"prefixItems", "items"}:
                     seen.prefixes.append(value)
                 elif keyword in {"allOf", "anyOf", "oneOf"}:
                     stack.extend(value)
-            elif keyword == "$ref" and kind is str:
+            elif keyword == "$ref" and isinstance(value, str):
                 stack.append(_target(value, root))
     return seen
 

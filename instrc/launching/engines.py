@@ -12,8 +12,8 @@ from instrc import problems
 from instrc.launching.equipping import equip
 from instrc.launching.launcher import names_as_text
 from instrc.problems.problem import CompileError
-from instrc.runtime.effects import Sink
 from instrc.runtime.engine import Engine, Equip
+from instrc.runtime.events import Sink
 from instrc.runtime.questions import People
 
 ENGINES = {

@@ -9,12 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts
 from instrc.launching.handlers import activities_of, imported, rehearsed
 from instrc.launching.preparing import Prepared
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
-from instrc.runtime.effects import Check, Effects, Sink
+from instrc.runtime.effects import Check, Effects
+from instrc.runtime.events import Sink
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.models.batching import Batching
 from instrc.runtime.models.catalogue import model_of
@@ -42,39 +44,43 @@ class Own:
         return [name for name, given in there.items() if given]
 
 
-def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> dict[str, Json]:
+def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> JsonObject:
     """Return what another process needs to go on with a run: plain JSON, without secrets."""
-    return {
+    how: JsonObject = {
         "folder": prepared.folder.absolute().as_posix(),
         "model": model or prepared.settings.run.get("model"),
         "rehearse": rehearse,
         "batch": batch,
         "processes": prepared.processes,
-        **({"own": own.words} if own is not None and own.words else {}),
     }
+    if own is not None and own.words:
+        how["own"] = [*own.words]
+    return how
 
 
-def equip(run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
+def equip(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
     """Return the effects of a run that another process has begun."""
     return remade(run, plan, how, sink, None)
 
 
-def remade(run: str, plan: Json, how: Mapping[str, Json], sink: Sink, own: Own | None) -> Effects:
+def remade(run: str, plan: PinnedPlan, how: JsonObject, sink: Sink, own: Own | None) -> Effects:
     """Return the effects of a run; `CompileError` if it uses what only the program that began it has."""
-    if own is None and how.get("own"):
-        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(how["own"]))])
+    if own is None and (uses := how.get("own")):
+        raise CompileError([problems.runs.NeedsItsProgram(run=run.partition("/")[0], uses=tuple(as_texts(uses)))])
     own = own or Own()
-    folder = Path(how.get("folder", "."))
-    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), how.get("processes") or {})
+    folder = Path(as_text(how.get("folder", ".")))
+    prepared = Prepared(run, plan["process"], folder, _settings_of(folder), as_object(how.get("processes") or {}))
     activities = _rehearsed_once(plan, prepared.processes) if how.get("rehearse") else _registered_in(folder)
     if own.activities:
         activities = activities.with_those_of(own.activities)
     words = how.get("model")
-    shared = _shared_model(words, folder, how.get("batch") or 1) if own.model is None and isinstance(words, str) else None
+    shared = (
+        _shared_model(words, folder, as_integer(how.get("batch") or 1)) if own.model is None and isinstance(words, str) else None
+    )
     return equipped(prepared, run, own.model or shared, activities, sink, own.checks)
 
 
-def _rehearsed_once(plan: Json, processes: Mapping[str, Json]) -> Activities:
+def _rehearsed_once(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
     digest = plan["digest"]
     if digest not in _rehearsals:
         _rehearsals[digest] = rehearsed(plan, processes)

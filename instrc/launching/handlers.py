@@ -15,6 +15,7 @@ from instrc.launching.preparing import Prepared, process_at
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.suggest import nearest
 from instrc.runtime.activities import Activities, Activity
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.runtime.retrying import ONCE
@@ -38,7 +39,7 @@ def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Act
     return found
 
 
-def rehearsed(plan: Json, processes: Mapping[str, Json]) -> Activities:
+def rehearsed(plan: PinnedPlan, processes: Mapping[str, Json]) -> Activities:
     """Return activities that make their results from the schemas, for all that a plan calls and the processes it may call."""
     found = Activities()
     schemas: dict[str, Json] = {}
@@ -81,7 +82,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
     return function
 
 
-def called_activities(plan: Json) -> Iterable[tuple[str, Json]]:
+def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:
     """Yield the activities that a plan calls, with the schema of what they give back."""
     from instrc.runtime.interpreter.v1.program import Program
 
@@ -100,7 +101,7 @@ def called_activities(plan: Json) -> Iterable[tuple[str, Json]]:
                         yield str(tool.get("activity", name)), tool.get("output", True)
 
 
-def unregistered(plan: Json, activities: Activities) -> Iterable[Problem]:
+def unregistered(plan: PinnedPlan, activities: Activities) -> Iterable[Problem]:
     """Yield a problem for each activity that a plan calls and nobody has registered."""
     for name in dict.fromkeys(name for name, _ in called_activities(plan)):
         if activities.find(name) is None:

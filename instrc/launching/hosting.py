@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.launching.engines import STORE, engine_of
 from instrc.launching.equipping import Own, remade
 from instrc.runtime.asking import ask_people
-from instrc.runtime.effects import Effects, Event, Sink
+from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Engine, Launch, Report
+from instrc.runtime.events import Event, Sink
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People
 
 
@@ -77,7 +78,7 @@ class Host:
             self._here.pop(report.run, None)
         return report
 
-    def _equip(self, run: str, plan: Json, how: Mapping[str, Json], sink: Sink) -> Effects:
+    def _equip(self, run: str, plan: PinnedPlan, how: JsonObject, sink: Sink) -> Effects:
         here = self._here.get(run.partition("/")[0])
         return remade(run, plan, how, sink, None if here is None else here.own)
 

@@ -12,7 +12,7 @@ from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.compose.planned import files_of_processes
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
@@ -75,7 +75,7 @@ def prepare(
             stem, document, folder, settings, _named_by_plans(document, None, workspace, name), sources=workspace.files(name)
         )
     report = Report()
-    compiled = workspace.compile(program, OptionOverrides(), report)
+    compiled = workspace.compile(program if isinstance(program, Source) else name, OptionOverrides(), report)
     report.stop_if_failed()
     found = [artefact for artefact in compiled if export is None or artefact.name == export]
     if len(found) != 1:

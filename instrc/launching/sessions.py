@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.launching.equipping import how_of
 from instrc.launching.handlers import all_activities
 from instrc.launching.launcher import Launcher, new_id
@@ -57,12 +57,12 @@ def offers_of(
                 work.add_done_callback(_going.discard)
                 return {"run": launch.run, "status": "running"}
             report = work.result()
-            outcome = (
-                {}
-                if report.outcome is None
-                else {key: report.outcome[key] for key in ("output", "error") if key in report.outcome}
-            )
-            return {"run": launch.run, "status": report.status, **outcome}
+            ended: JsonObject = {"run": launch.run, "status": report.status}
+            if report.outcome is not None and report.outcome["status"] == "done":
+                ended["output"] = report.outcome["output"]
+            elif report.outcome is not None and report.outcome["status"] == "failed":
+                ended["error"] = without_type(report.outcome["error"])
+            return ended
 
         yield Offer(artefact.name, artefact.documents["tool"], begin)
 

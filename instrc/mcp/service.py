@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from instrc.flattening.split import split
 from instrc.ir.process import Process
+from instrc.ir.tool import Tool
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_text, without_type
 from instrc.launching.equipping import how_of
 from instrc.launching.handlers import all_activities
 from instrc.launching.launcher import Launcher
@@ -25,8 +25,8 @@ from instrc.schema.validation import is_valid
 GRACE = 2.0
 """Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
 
-_RUN: dict[str, Json] = {"run": {"type": "string", "description": "The id that starting the process gave."}}
-_OWN: dict[str, dict[str, Json]] = {
+_RUN: JsonObject = {"run": {"type": "string", "description": "The id that starting the process gave."}}
+_OWN: dict[str, JsonObject] = {
     "run_status": {
         "description": "Tell how a run stands: its status, its result when it is done, and why it failed if it did.",
         "type": "object",
@@ -78,44 +78,51 @@ class Service(Offers):
 
     # --- runs ---------------------------------------------------------------------------------------------------------------
 
-    async def start(self, launcher: Launcher, inputs: dict[str, Json]) -> Json:
+    async def start(self, launcher: Launcher, inputs: JsonObject) -> Json:
         """Begin a run; return its id at once."""
         launch = launcher.launch(inputs)
         self._carry(launch.run, self.engine.start(launch))
         await asyncio.sleep(0)
         return {"run": launch.run, "status": "running"}
 
-    async def status(self, given: dict[str, Json]) -> Json:
+    async def status(self, given: JsonObject) -> Json:
         """Return how a run stands."""
-        report = await self._report(given["run"])
+        run = as_text(given["run"])
+        report = await self._report(run)
         if report is None:
-            return {"run": given["run"], "status": "running"}
-        shown: dict[str, Json] = {"run": report.run, "status": report.status}
+            return {"run": run, "status": "running"}
+        shown: JsonObject = {"run": report.run, "status": report.status}
         if report.outcome is not None:
-            shown |= {key: value for key, value in report.outcome.items() if key in {"output", "value", "error", "step"}}
+            ended = without_type(report.outcome)
+            shown |= {key: value for key, value in ended.items() if key in {"output", "value", "error", "step"}}
         return shown
 
-    async def questions(self, given: dict[str, Json]) -> Json:
+    async def questions(self, given: JsonObject) -> Json:
         """Return what a run waits for."""
-        report = await self._report(given["run"])
-        found = [] if report is None else report.questions
-        asked = [{"id": each.id, "steps": list(each.steps), "show": each.show, "schema": each.schema} for each in found]
-        return {"run": given["run"], "questions": asked}
+        run = as_text(given["run"])
+        report = await self._report(run)
+        found = () if report is None else report.questions
+        asked: list[Json] = [
+            {"id": each.id, "steps": list(each.steps), "show": each.show, "schema": each.schema} for each in found
+        ]
+        return {"run": run, "questions": asked}
 
-    async def answer(self, given: dict[str, Json]) -> Json:
+    async def answer(self, given: JsonObject) -> Json:
         """Answer a question; the run goes on by itself."""
-        run = given["run"]
+        run, step = as_text(given["run"]), as_text(given["step"])
         before = self._under_way.get(run)
         if before is not None and not before.done():
             await asyncio.wait({before}, timeout=GRACE)
-        data = await self._read(run, given["step"], given["data"])
-        task = self._carry(run, self.engine.answer(run, given["step"], data))
+        data = await self._read(run, step, given["data"])
+        task = self._carry(run, self.engine.answer(run, step, data))
         await asyncio.wait({task}, timeout=GRACE)
         return {"run": run, "status": task.result().status if task.done() else "running"}
 
     async def _read(self, run: str, step: str, data: Json) -> Json:
         """Return an answer as JSON: clients that know no type for it send its text."""
-        report = await self._report(run) if isinstance(data, str) else None
+        if not isinstance(data, str):
+            return data
+        report = await self._report(run)
         if report is None or (schema := chosen(list(report.questions), step, run).schema) is None or is_valid(data, schema):
             return data
         try:
@@ -124,13 +131,13 @@ class Service(Offers):
             return data
         return read if is_valid(read, schema) else data
 
-    async def cancel(self, given: dict[str, Json]) -> Json:
+    async def cancel(self, given: JsonObject) -> Json:
         """End a run."""
-        report = await self.engine.cancel(given["run"])
+        report = await self.engine.cancel(as_text(given["run"]))
         return {"run": report.run, "status": report.status}
 
-    def _carry(self, run: str, work: Any) -> asyncio.Task[Report]:
-        task: asyncio.Task[Report] = asyncio.ensure_future(work)
+    def _carry(self, run: str, work: Coroutine[object, object, Report]) -> asyncio.Task[Report]:
+        task = asyncio.create_task(work)
         self._under_way[run] = task
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # asked for, so that asyncio does not complain
         return task
@@ -155,7 +162,8 @@ def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | Non
     service = Service(engine=engine)
     processes = False
     for prepared in programs:
-        if Process.describes(prepared.document) or "activity" in prepared.document:
+        document = prepared.document
+        if Process.describes(document) or (isinstance(document, dict) and "activity" in document):
             processes = True
             _offer_process(service, prepared, model, rehearse=rehearse)
         else:
@@ -173,10 +181,10 @@ def service_of(programs: Iterable[Prepared], engine: Engine, *, model: str | Non
 
 
 def _offer_tool(service: Service, prepared: Prepared) -> None:
-    async def call(value: dict[str, Json]) -> Json:
+    async def call(value: JsonObject) -> Json:
         return split(value, prepared.document)["output"]
 
-    service.offer(prepared.name, prepared.document, call)
+    service.offer(prepared.name, Tool(prepared.name, prepared.document), call)
 
 
 def _offer_process(service: Service, prepared: Prepared, model: str | None, *, rehearse: bool) -> None:
@@ -184,19 +192,19 @@ def _offer_process(service: Service, prepared: Prepared, model: str | None, *, r
     how = how_of(prepared, model=model, rehearse=rehearse)
     launcher = Launcher(prepared, activities=known, how=how, rehearse=rehearse)
 
-    async def call(inputs: dict[str, Json]) -> Json:
+    async def call(inputs: JsonObject) -> Json:
         return await service.start(launcher, inputs)
 
     service.offer(prepared.name, inputs_schema(prepared), call)
 
 
-def inputs_schema(prepared: Prepared) -> dict[str, Json]:
+def inputs_schema(prepared: Prepared) -> JsonObject:
     """Return what starting a process takes: `prompt`, and its declared inputs."""
     document = prepared.document
     inputs = dict(prepared.inputs or {"prompt": {}})
     if inputs.get("prompt") == {}:
         inputs["prompt"] = {"type": "string", "description": "The request, in words."}
-    title = document.get("title") or prepared.name
+    title = (document.get("title") if isinstance(document, dict) else None) or prepared.name
     return {
         "description": f"Start the process: {title}. It runs on by itself; its id is what the other tools ask for.",
         "type": "object",

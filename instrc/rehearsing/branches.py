@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from instrc.ir.flow import Each, Else, Repeat, Try, When
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_array, as_integer, as_object
 from instrc.rehearsing.points import refusals
+from instrc.runtime.interpreter.documents import State
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.state import ROOT, scoped_id
 from instrc.runtime.interpreter.v1.units import Region, Unit
@@ -85,7 +86,7 @@ class Taken:
         """Tell whether a branch was taken."""
         return (branch.way, branch.region, branch.unit) in self.found
 
-    def look(self, state: Json) -> None:
+    def look(self, state: State) -> None:
         """Take in what stands in a state."""
         for scope, noted in list(state["scopes"].items()):
             self._body(noted["region"])
@@ -95,7 +96,7 @@ class Taken:
                 self._failed(error.get("step"))
                 self._rescue = noted["region"]
 
-    def conclude(self, state: Json) -> None:
+    def conclude(self, state: State) -> None:
         """Take in how the run has ended."""
         self.look(state)
         outcome = state["outcome"]
@@ -140,7 +141,7 @@ class Taken:
                     for number in self._bodies(region.index):
                         self._body(number)
 
-    def _blocks(self, state: Json, scope: str, number: int, record: Json) -> None:
+    def _blocks(self, state: State, scope: str, number: int, record: JsonObject) -> None:
         for unit in self.program.regions[number].units:
             if unit.block is None or unit.context not in record:
                 continue
@@ -150,9 +151,9 @@ class Taken:
                     if recorded is None:
                         self.found.add(("none", number, unit.index))
                     else:
-                        self._body(unit.regions[recorded["branch"]])
+                        self._body(unit.regions[_branch_of(recorded)])
                 case Try() if isinstance(recorded, dict) and "branch" in recorded:
-                    self._body(unit.regions[recorded["branch"]])
+                    self._body(unit.regions[_branch_of(recorded)])
                     if recorded["branch"] == 0:
                         self.found.add(("succeed", number, unit.index))
                 case Repeat():
@@ -161,7 +162,7 @@ class Taken:
                 case _:
                     pass
 
-    def _record(self, state: Json, scope: str, number: int, record: Json) -> None:
+    def _record(self, state: State, scope: str, number: int, record: Json) -> None:
         """Go through a whole record: a body may begin and end between two looks."""
         if not isinstance(record, dict):
             return
@@ -174,14 +175,19 @@ class Taken:
             inside = scoped_id(scope, unit.context)
             match unit.block:
                 case When() | Try():
-                    branch = recorded["branch"]
+                    branch = _branch_of(recorded)
                     below = f"{inside}.else" if isinstance(unit.block, Try) and branch else inside
                     self._record(state, below, unit.regions[branch], recorded)
                 case Each():
-                    for place, each in enumerate(recorded, 1):
+                    for place, each in enumerate(as_array(recorded), 1):
                         self._record(state, f"{inside}[{place}]", unit.regions[0], each)
                 case Repeat():
-                    for place, each in enumerate(recorded, 1):
+                    for place, each in enumerate(as_array(recorded), 1):
                         self._record(state, f"{inside}@{place}", unit.regions[0], each)
                 case _:
                     self._record(state, inside, unit.regions[0], recorded)
+
+
+def _branch_of(recorded: Json) -> int:
+    """Return which body the record of a block says it has entered."""
+    return as_integer(as_object(recorded)["branch"])

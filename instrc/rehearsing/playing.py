@@ -7,13 +7,15 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.plans.check import check_plan
 from instrc.rehearsing.branches import Taken
 from instrc.rehearsing.points import ABSENT, AS_MADE, Fails, Point
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command, Result
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.refusals import INPUT
 from instrc.runtime.interpreter.v1.units import Unit
@@ -31,7 +33,7 @@ Choices = dict[Point, tuple[int, ...]]
 class Played:
     """What came of one run."""
 
-    outcome: Json
+    outcome: Outcome | None
     """As of any run; `None` if it did not end."""
     taken: Taken
     asked: tuple[Point, ...]
@@ -39,7 +41,7 @@ class Played:
     commands: int
 
 
-def play(program: Program, plan: Json, inputs: Mapping[str, Json], points: list[Point], choices: Choices) -> Played:
+def play(program: Program, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point], choices: Choices) -> Played:
     """Carry a run out; what is not chosen is made from the schemas."""
     return _Play(program, plan, points, choices).through(inputs)
 
@@ -47,7 +49,7 @@ def play(program: Program, plan: Json, inputs: Mapping[str, Json], points: list[
 class _Play:
     """One run."""
 
-    def __init__(self, program: Program, plan: Json, points: list[Point], choices: Choices) -> None:
+    def __init__(self, program: Program, plan: PinnedPlan, points: list[Point], choices: Choices) -> None:
         self.program = program
         self.plan = plan
         self.choices = choices
@@ -79,12 +81,13 @@ class _Play:
 
     def _inputs(self, inputs: Mapping[str, Json]) -> dict[str, Json]:
         made = dict(inputs)
-        for name, schema in {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}.items():
+        declared: JsonObject = {"prompt": {"type": "string"}, **(self.program.process.inputs or {})}
+        for name, schema in declared.items():
             for point in self.points.get((INPUT, name), ()):
                 made[name] = self._chosen(point, made.get(name), partial(_fits, schema), ())
         return made
 
-    def _result(self, command: Command, state: Json) -> Result:
+    def _result(self, command: Command, state: State) -> Result:
         """Return what comes of a command."""
         if command["kind"] in {"timer", "fire"}:
             return {"ok": None}
@@ -146,7 +149,7 @@ def _next(waiting: deque[Command]) -> Command | None:
 def _with(value: Json, names: tuple[str, ...], choice: object, around: tuple[Json, ...] = ()) -> Json:
     """Return a copy in which something else stands below names; `around` is put where no object is on the way."""
     if not names:
-        return copy.deepcopy(choice)
+        return cast("Json", copy.deepcopy(choice))  # what is no mark is a value
     made = dict(value) if isinstance(value, dict) else {}
     if len(names) == 1 and choice is ABSENT:
         made.pop(names[0], None)

@@ -185,7 +185,9 @@ def _gaps(root: Json, tail: tuple[str, ...]) -> list[object]:
     """Return what may stand for an object that a condition looks into: null, or nothing."""
     gaps: list[object] = [None] if any(value is None for value in values_of(schema_inside(root, tail, root), root)) else []
     parent = object_part(schema_inside(root, tail[:-1], root), root)
-    return gaps if tail[-1] in parent.get("required", ()) or "properties" not in parent else [*gaps, ABSENT]
+    required = parent.get("required")
+    always = isinstance(required, list) and tail[-1] in required
+    return gaps if always or "properties" not in parent else [*gaps, ABSENT]
 
 
 def _point(

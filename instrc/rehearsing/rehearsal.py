@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from instrc.ir.flow import Try, When
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, without_type
 from instrc.rehearsing.branches import Branch, branches_of
 from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.refusals import bases_of
 from instrc.runtime.models.sampling import instance_of
@@ -36,7 +37,7 @@ class Rehearsed:
     """What was chosen, in words; all else is made from the schemas."""
     branches: tuple[str, ...]
     """What it takes that the runs before it do not."""
-    outcome: Json
+    outcome: Outcome | None
     """As of any run; `None` if it did not end."""
     sound: bool
     """Whether the program itself says that it ends so: done, refused by a person, or failed by a `Fail`."""
@@ -88,7 +89,12 @@ class Rehearsal:
     def to_json(self) -> list[dict[str, Json]]:
         """Return the same as objects, one a line."""
         runs: list[dict[str, Json]] = [
-            {"choices": list(run.choices), "branches": list(run.branches), "outcome": run.outcome, "sound": run.sound}
+            {
+                "choices": list(run.choices),
+                "branches": list(run.branches),
+                "outcome": None if run.outcome is None else without_type(run.outcome),
+                "sound": run.sound,
+            }
             for run in self.runs
         ]
         missed: list[dict[str, Json]] = [{"missed": each.branch, "reason": each.reason} for each in self.missed]
@@ -134,7 +140,7 @@ def _with_few_rounds(rounds: int, node: Json) -> Json:
 class _Search:
     """Runs, the most promising first: what differs in one choice from a run that has shown something new."""
 
-    def __init__(self, program: Program, plan: Json, inputs: Mapping[str, Json], points: list[Point]) -> None:
+    def __init__(self, program: Program, plan: PinnedPlan, inputs: Mapping[str, Json], points: list[Point]) -> None:
         self.program, self.plan, self.inputs, self.points = program, plan, inputs, points
         self.branches = branches_of(program)
         self.kept: list[tuple[Choices, Played, list[Branch]]] = []
@@ -239,8 +245,9 @@ class _Search:
 
 def _end_of(played: Played) -> tuple[object, ...]:
     """Return what of the end of a run is told."""
-    error = played.outcome["error"] if isinstance(played.outcome, dict) and "error" in played.outcome else {}
-    return played.outcome is None, error.get("step"), error.get("kind"), error.get("code")
+    outcome = played.outcome
+    error = outcome["error"] if outcome is not None and outcome["status"] == "failed" else None
+    return outcome is None, *((None, None, None) if error is None else (error["step"], error["kind"], error["code"]))
 
 
 def _mark(choices: Choices) -> frozenset[tuple[Point, tuple[int, ...]]]:

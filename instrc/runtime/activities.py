@@ -12,7 +12,9 @@ from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.retrying import Retry
 
-Handler: TypeAlias = "Callable[[Json], Json | Awaitable[Json]]"
+Given: TypeAlias = "Json | Pending"
+"""What a handler gives back."""
+Handler: TypeAlias = "Callable[[Json], Given | Awaitable[Given]]"
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -25,14 +27,14 @@ class ActivityError(Exception):
         self.retry = retry
 
 
-class _Pending:
+class Pending:
     """The one value that says: somebody answers later."""
 
     def __repr__(self) -> str:
         return "instrc.PENDING"
 
 
-PENDING = _Pending()
+PENDING = Pending()
 """What a handler returns when the answer comes later, by `answer`."""
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command, FireCommand, Result
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 
 
 class Cancellable(Protocol):
     """What stands for a command that is being carried out."""
 
-    def cancel(self) -> Any:
+    def cancel(self) -> object:
         """Stop carrying it out; nobody waits for the result."""
 
 
@@ -33,7 +33,7 @@ class Port(Protocol):
         """Tell whether to leave the loop with the run unfinished: its state goes on elsewhere, or later."""
 
 
-async def drive(plan: Json, state: Json, port: Port) -> Json:
+async def drive(plan: PinnedPlan, state: State, port: Port) -> Outcome | None:
     """Carry a run on to its end; return its outcome, or `None` if it is handed off."""
     tasks: dict[str, Cancellable] = {command["id"]: port.start(command) for command in versions.pending(plan, state)}
     try:

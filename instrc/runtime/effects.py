@@ -7,15 +7,16 @@ import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from inspect import isawaitable
-from time import monotonic, time
-from typing import Any, TypeAlias, cast
+from time import monotonic
+from typing import TypeAlias, Unpack
 
 from instrc.flattening.split import Split, holds_meta, split
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.plans.numbering import numbered_apart
-from instrc.runtime.activities import PENDING, Activities, Activity, ActivityError, Call, Handler, calling
+from instrc.runtime.activities import Activities, Activity, ActivityError, Call, Given, Handler, Pending, calling
+from instrc.runtime.events import EventKind, Facts, Sink, event_of
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, ModelError, Reply, Request
@@ -24,9 +25,6 @@ from instrc.runtime.retrying import Retry
 from instrc.runtime.secrets import redacted
 from instrc.runtime.validation import complaints
 
-Event: TypeAlias = dict[str, Json]
-Sink: TypeAlias = Callable[[Event], None]
-"""Is given what happens, as it happens: plain JSON, without secrets."""
 Check: TypeAlias = Callable[[Json], str | None]
 """Looks at what a step has filled in; a text says what is wrong with it, and the model is asked again."""
 Child: TypeAlias = Callable[[str, Json, ActivityCommand], Awaitable[Result | None]]
@@ -56,15 +54,12 @@ class Effects:
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits before the next attempt; an engine that tries again itself leaves here."""
 
-    def tell(self, event: str, command: str | None = None, **facts: Json) -> None:
+    def tell(self, event: EventKind, command: str | None = None, **facts: Unpack[Facts]) -> None:
         """Tell what happens."""
         if self.sink is not None:
-            about: Event = {"event": event, "at": time(), "run": self.run}
-            if command is not None:
-                about["id"] = command
-            told_of = redacted({**about, **facts})
+            told = event_of(self.run, event, command, facts)
             try:
-                self.sink(told_of)
+                self.sink(told)
             except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
                 warnings.warn(f"an event of `{self.run}` could not be told: {error}", RuntimeWarning, stacklevel=2)
 
@@ -75,7 +70,7 @@ class Effects:
         name = steps[0] if len(steps) == 1 else command["chunk"]
         request = Request(f"{self.run}/{command['id']}", name, text, command["schema"], command["model"], command)
         if command["complaints"]:
-            self.tell("rejected", _before(command["id"]), complaints=cast("Json", command["complaints"]))
+            self.tell("rejected", _before(command["id"]), complaints=command["complaints"])
         self.tell("asked", command["id"], chunk=command["chunk"], steps=list(steps), sent=text, schema=command["schema"])
         began = monotonic()
         attempt = self.first
@@ -107,21 +102,21 @@ class Effects:
                 parts = split(answer, command["schema"])
             except TypeError as error:  # an adapter of somebody else
                 wrong.append({"pointer": "", "message": f"the answer is no JSON: {error}"})
-        self.tell(
-            "answered",
-            command["id"],
-            answer=answer,
-            thoughts=parts["thoughts"],
-            metrics=parts["metrics"],
-            usage=reply.usage,
-            cost=reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage),
-            model=reply.model,
-            repairs=[*reply.repairs, *numbered],
-            complaints=cast("Json", wrong),
-            seconds=monotonic() - began,
-            attempt=attempt,
-            **({} if reply.sent is None else {"sent": reply.sent}),
-        )
+        facts: Facts = {
+            "answer": answer,
+            "thoughts": parts["thoughts"],
+            "metrics": parts["metrics"],
+            "usage": reply.usage,
+            "cost": reply.cost if reply.cost is not None else cost_of(self.prices, reply.model, reply.usage),
+            "model": reply.model,
+            "repairs": [*reply.repairs, *numbered],
+            "complaints": wrong,
+            "seconds": monotonic() - began,
+            "attempt": attempt,
+        }
+        if reply.sent is not None:
+            facts["sent"] = reply.sent
+        self.tell("answered", command["id"], **facts)
         return {"ok": answer, "usage": reply.usage, **({"complaints": wrong} if wrong else {})}
 
     def _checked(self, command: ModelCommand, answer: Json) -> list[Complaint]:
@@ -129,7 +124,7 @@ class Effects:
         found: list[Complaint] = []
         if not self.checks:
             return found
-        parts = answer if isinstance(answer, dict) and command["steps"] else {}
+        parts: JsonObject = answer if isinstance(answer, dict) and command["steps"] else {}
         for key in command["steps"]:
             check = self.checks.get(bare_name(key))
             if check is not None and key in parts:
@@ -172,7 +167,7 @@ class Effects:
             self.tell("retried", command["id"], error=error, attempt=attempt)
             await self.pause(found.retry.wait(attempt))
             attempt += 1
-        if value is PENDING:
+        if isinstance(value, Pending):
             self.tell("pending", command["id"], activity=found.name)
             return None
         self.tell("returned", command["id"], output=value, seconds=monotonic() - began, attempt=attempt)
@@ -188,8 +183,12 @@ class Effects:
         if result is None:
             self.tell("pending", command["id"], child=run)
             return None
-        facts: dict[str, Any] = {"error": result["error"]} if "error" in result else {"output": result.get("ok")}
-        self.tell("returned", command["id"], child=run, seconds=monotonic() - began, **facts)
+        facts: Facts = {"child": run, "seconds": monotonic() - began}
+        if "error" in result:
+            facts["error"] = result["error"]
+        else:
+            facts["output"] = result.get("ok")
+        self.tell("returned", command["id"], **facts)
         return result
 
     def _failed(self, command: str, error: str, code: str | None, attempt: int, began: float) -> Result:
@@ -210,10 +209,11 @@ def time_limit(span: float | None) -> AbstractAsyncContextManager[object]:
     return nullcontext() if span is None else asyncio.timeout(span)
 
 
-async def attempt_call(activity: Activity, given: Json, call: Call) -> Json:
+async def attempt_call(activity: Activity, given: Json, call: Call) -> Given:
     """Call a handler once: a coroutine in the loop, a function in a thread; with its timeout and its heartbeat."""
     handler = activity.handler
     assert handler is not None
+    value: Given | Awaitable[Given]
     async with time_limit(activity.retry.timeout):
         with calling(call):
             if activity.retry.heartbeat is not None:
@@ -222,17 +222,17 @@ async def attempt_call(activity: Activity, given: Json, call: Call) -> Json:
                 value = await handler(given)
             else:
                 value = await asyncio.to_thread(handler, given)
-            if isawaitable(value):  # a function that returns a coroutine
-                value = await value
+            if isinstance(value, Awaitable):  # a function that returns a coroutine
+                return await value
     return value
 
 
-async def _beating(handler: Handler, given: Json, call: Call, span: float) -> Json | Awaitable[Json]:
+async def _beating(handler: Handler, given: Json, call: Call, span: float) -> Given | Awaitable[Given]:
     """Call a handler that has to show that it is alive."""
     alive = asyncio.Event()
     call.beat = _beater(alive)
     if asyncio.iscoroutinefunction(handler):
-        work = asyncio.ensure_future(handler(given))
+        work: asyncio.Future[Given | Awaitable[Given]] = asyncio.ensure_future(handler(given))
     else:
         work = asyncio.ensure_future(asyncio.to_thread(handler, given))
     try:
@@ -251,21 +251,22 @@ def _beater(alive: asyncio.Event) -> Callable[[], None]:
     return beat
 
 
-async def _watch_heartbeat(work: asyncio.Future[Json], alive: asyncio.Event, span: float) -> None:
+async def _watch_heartbeat(work: asyncio.Future[Given | Awaitable[Given]], alive: asyncio.Event, span: float) -> None:
     """Wait as long as a handler shows that it is alive."""
     while not work.done():
-        beat = asyncio.ensure_future(alive.wait())
-        done, _ = await asyncio.wait({work, beat}, timeout=span, return_when=asyncio.FIRST_COMPLETED)
+        beat: asyncio.Future[bool] = asyncio.ensure_future(alive.wait())
+        either: set[asyncio.Future[Given | Awaitable[Given]] | asyncio.Future[bool]] = {work, beat}
+        done, _ = await asyncio.wait(either, timeout=span, return_when=asyncio.FIRST_COMPLETED)
         beat.cancel()
         alive.clear()
         if not done:
             raise TimeoutError
 
 
-def child_inputs(command: ActivityCommand, document: Json) -> dict[str, Json]:
+def child_inputs(command: ActivityCommand, document: Json) -> JsonObject:
     """Return the inputs of a process that serves an activity: its arguments by name, all of them as `prompt`, and `called`."""
     given = command["input"]
-    inputs: dict[str, Json] = dict(given) if isinstance(given, dict) else {}
+    inputs: JsonObject = dict(given) if isinstance(given, dict) else {}
     declared = document.get("inputs") if isinstance(document, dict) else None
     inputs.setdefault("prompt", given)
     if isinstance(declared, dict) and "called" in declared:
@@ -273,14 +274,13 @@ def child_inputs(command: ActivityCommand, document: Json) -> dict[str, Json]:
     return inputs
 
 
-def child_result(outcome: Json, command: ActivityCommand) -> Result:
+def child_result(outcome: Outcome, command: ActivityCommand) -> Result:
     """Return how a child has ended as the result of the activity that it serves."""
     if outcome["status"] == "done":
         for value in (outcome["value"], outcome["output"]):
-            for wrapped in (value, {"output": value}):
-                if not complaints(wrapped, command["schema"]):
-                    return {"ok": value}
+            if not complaints(value, command["schema"]) or not complaints({"output": value}, command["schema"]):
+                return {"ok": value}
         return {"ok": outcome["value"]}
     if outcome["status"] == "stopped":
         return {"error": {"kind": "failed", "code": "stopped", "message": f"`{outcome['step']}` was refused"}}
-    return {"error": outcome["error"]}
+    return {"error": without_type(outcome["error"])}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypedDict, runtime_checkable
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
-from instrc.runtime.effects import Effects, Event, Sink
+from instrc.runtime.effects import Effects
+from instrc.runtime.events import Event, Sink
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.questions import Question, Status
 
 
@@ -20,10 +22,20 @@ class Launch:
     run: str
     name: str
     """What the program is called."""
-    plan: Json
-    inputs: dict[str, Json]
-    how: dict[str, Json] = field(default_factory=dict)
+    plan: PinnedPlan
+    inputs: JsonObject
+    how: JsonObject = field(default_factory=dict)
     """How to make the effects anew in another process: plain JSON that `launching` writes and reads."""
+
+
+class Begun(TypedDict):
+    """A run that is to begin, as plain JSON."""
+
+    run: str
+    name: str
+    plan: PinnedPlan
+    inputs: JsonObject
+    how: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +45,16 @@ class Report:
     run: str
     name: str
     status: Status
-    outcome: Json
+    outcome: Outcome | None
     questions: tuple[Question, ...] = ()
     began: float | None = None
     """Seconds since 1970."""
     ended: float | None = None
-    how: dict[str, Json] = field(default_factory=dict)
-    record: Json = None
+    how: JsonObject = field(default_factory=dict)
+    record: JsonObject | None = None
 
 
-Equip: TypeAlias = Callable[[str, Json, dict[str, Json], Sink], Effects]
+Equip: TypeAlias = "Callable[[str, PinnedPlan, JsonObject, Sink], Effects]"
 """Makes the effects of a run from its id, its plan, what was noted of how, and where to tell events."""
 
 

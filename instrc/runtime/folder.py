@@ -16,17 +16,28 @@ from typing import Literal, cast
 
 from instrc import problems
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.regular import read_whole
-from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter import versions
 from instrc.runtime.questions import People, Status, chosen
 from instrc.runtime.run import Kept, LiveRun, questions_of
 from instrc.runtime.traces import read_trace, written_to
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
+
+
+class Record(Kept):
+    """What is kept of a run in its file."""
+
+    run: str
+    name: str
+    began: float
+    ended: float | None
+    how: JsonObject
+    cancelled: bool
 
 
 def keeps(folder: Path, run: str) -> bool:
@@ -62,7 +73,7 @@ class FolderEngine:
             if (before["plan"], before["state"]["inputs"]) != (launch.plan, launch.inputs):
                 raise CompileError([problems.runs.RunExists(run=launch.run)])
             return await self._proceed(before)
-        kept: dict[str, Json] = {
+        kept: Record = {
             "run": launch.run,
             "name": launch.name,
             "began": time(),
@@ -116,13 +127,13 @@ class FolderEngine:
         """Return what has happened in a run, in order."""
         return [] if self.folder is None else read_trace(self.folder, run)
 
-    async def _proceed(self, kept: dict[str, Json], first: Callable[[LiveRun], None] | None = None) -> Report:
+    async def _proceed(self, kept: Record, first: Callable[[LiveRun], None] | None = None) -> Report:
         if kept["cancelled"]:
             raise CompileError([problems.runs.NoSuchQuestion(run=kept["run"], step="", open=())])
         if versions.outcome(kept["plan"], kept["state"]) is not None:
             return _report(kept)
         live = LiveRun(kept["plan"], kept["state"], self.equip(kept["run"], kept["plan"], kept["how"], self._sink()), self.people)
-        live.restore(_as_kept(kept))
+        live.restore(kept)
         if first is not None:
             first(live)
         self._keep(kept, live)
@@ -139,8 +150,10 @@ class FolderEngine:
         self._keep(kept, live)
         return _report(kept)
 
-    def _keep(self, kept: dict[str, Json], live: LiveRun) -> None:
-        kept |= live.kept()
+    def _keep(self, kept: Record, live: LiveRun) -> None:
+        now = live.kept()
+        kept["plan"], kept["state"], kept["due"] = now["plan"], now["state"], now["due"]
+        kept["later"], kept["children"] = now["later"], now["children"]
         if live.outcome is not None and kept["ended"] is None:
             kept["ended"] = time()
         self._save(kept)
@@ -155,14 +168,14 @@ class FolderEngine:
 
         return tell
 
-    def _load(self, run: str) -> dict[str, Json]:
+    def _load(self, run: str) -> Record:
         file = None if self.folder is None or not _NAME.fullmatch(run) else self.folder / "runs" / f"{run}.json"
         kept = _read(file) if file is not None else None
         if kept is None:
             raise CompileError([problems.runs.NoSuchRun(run=run, store="" if self.folder is None else self.folder.as_posix())])
         return kept
 
-    def _save(self, kept: dict[str, Json]) -> None:
+    def _save(self, kept: Record) -> None:
         """Write the whole anew and put it in place at once."""
         if self.folder is None or (self.keep == "open" and _report(kept).status != "waiting"):
             return
@@ -181,22 +194,18 @@ class FolderEngine:
             ) from None
 
 
-def _read(file: Path) -> dict[str, Json] | None:
+def _read(file: Path) -> Record | None:
     try:
         kept = loads(read_whole(str(file)))
     except (OSError, ValueError):
         return None
-    return kept if isinstance(kept, dict) and "plan" in kept and "state" in kept else None
+    return cast("Record", kept) if isinstance(kept, dict) and "plan" in kept and "state" in kept else None
 
 
-def _as_kept(kept: dict[str, Json]) -> Kept:
-    return cast("Kept", kept)
-
-
-def _report(kept: dict[str, Json]) -> Report:
+def _report(kept: Record) -> Report:
     plan, state = kept["plan"], kept["state"]
     outcome = versions.outcome(plan, state)
-    questions = () if outcome is not None or kept["cancelled"] else tuple(questions_of(_as_kept(kept)))
+    questions = () if outcome is not None or kept["cancelled"] else tuple(questions_of(kept))
     status: Status = (
         outcome["status"] if outcome is not None else "cancelled" if kept["cancelled"] else "waiting" if questions else "running"
     )
@@ -204,7 +213,6 @@ def _report(kept: dict[str, Json]) -> Report:
     return Report(kept["run"], kept["name"], status, outcome, questions, kept["began"], kept["ended"], kept["how"], record)
 
 
-def _overdue(kept: dict[str, Json]) -> bool:
+def _overdue(kept: Kept) -> bool:
     """Tell whether a timer may have ended since the run was written down."""
-    below: dict[str, dict[str, Json]] = kept["children"]
-    return any(at <= time() for at in kept["due"].values()) or any(_overdue(child) for child in below.values())
+    return any(at <= time() for at in kept["due"].values()) or any(_overdue(child) for child in kept["children"].values())

@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.effects import Event
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.events import Event
+from instrc.runtime.interpreter.documents import Done, Outcome
 from instrc.runtime.questions import Question, Status
 
 _T = TypeVar("_T")
@@ -17,7 +18,7 @@ _T = TypeVar("_T")
 class RunFailedError(Exception):
     """The result of a run was asked for, and there is none; `outcome` says why."""
 
-    def __init__(self, outcome: Json) -> None:
+    def __init__(self, outcome: Outcome | None) -> None:
         super().__init__(words_of(outcome))
         self.outcome = outcome
 
@@ -37,12 +38,12 @@ class Run(ABC):
 
     @property
     @abstractmethod
-    def outcome(self) -> Json:
+    def outcome(self) -> Outcome | None:
         """How it has ended; `None` while it has not."""
 
     @property
     @abstractmethod
-    def record(self) -> Json:
+    def record(self) -> JsonObject | None:
         """What is recorded so far, in the shape of the process."""
 
     @property
@@ -82,14 +83,18 @@ class Run(ABC):
     @property
     def output(self) -> Json:
         """What all steps have brought, by their keys; `RunFailedError` if the run has not come to its end."""
-        if self.outcome is None or self.outcome["status"] != "done":
-            raise RunFailedError(self.outcome)
-        return self.outcome["output"]
+        return self._done()["output"]
 
     @property
     def value(self) -> Json:
         """What the last step has brought; `RunFailedError` if the run has not come to its end."""
-        return None if self.output is None else self.outcome["value"]
+        return self._done()["value"]
+
+    def _done(self) -> Done:
+        outcome = self.outcome
+        if outcome is None or outcome["status"] != "done":
+            raise RunFailedError(outcome)
+        return outcome
 
     @property
     def usage(self) -> dict[str, float]:
@@ -107,9 +112,9 @@ class Run(ABC):
         return used
 
     @property
-    def metrics(self) -> dict[str, Json]:
+    def metrics(self) -> JsonObject:
         """The metrics of all answers, by command and path; those of an answer that was not accepted are not among them."""
-        found: dict[str, Json] = {}
+        found: JsonObject = {}
         trace = self.trace
         rejected = {(event["run"], event["id"]) for event in trace if event["event"] == "rejected"}
         for event in trace:
@@ -118,7 +123,7 @@ class Run(ABC):
         return found
 
 
-def words_of(outcome: Json) -> str:
+def words_of(outcome: Outcome | None) -> str:
     """Say how a run has ended."""
     if outcome is None:
         return "the run has not ended"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.effects import Event
+from instrc.jsonvalue import Json, JsonObject
 from instrc.runtime.engine import Engine, Report
+from instrc.runtime.events import Event
 from instrc.runtime.handle import Run
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import Question, Status
 
 
@@ -27,12 +28,12 @@ class KeptRun(Run):
         return self.report.status
 
     @property
-    def outcome(self) -> Json:
+    def outcome(self) -> Outcome | None:
         """How it has ended; `None` while it has not."""
         return self.report.outcome
 
     @property
-    def record(self) -> Json:
+    def record(self) -> JsonObject | None:
         """What is recorded so far, in the shape of the process."""
         return self.report.record
 

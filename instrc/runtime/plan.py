@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Literal, TypeAlias
 
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import snake
+from instrc.runtime.interpreter.documents import Options, PinnedPlan, PlanKind
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.versions import CURRENT
 
-Kind: TypeAlias = Literal["process", "tool", "steps", "call"]
-"""What was compiled; `steps` is a tool whose properties are steps."""
 _STEP = re.compile(r"step\d+_.*|[_$].*")
 
 
@@ -31,7 +29,7 @@ def plan_of(
     tokens: int | None = None,
     entry: Json = None,
     pauses: bool = True,
-) -> Json:
+) -> PinnedPlan:
     """Return the plan of a document: a process, a tool, or a direct call.
 
     `activities` are the names that are registered, so that a step that is called like one is also sent to it.
@@ -42,7 +40,7 @@ def plan_of(
     """
     kind, written = _process(document)
     process = Process.from_json(written)
-    options: dict[str, Json] = {"asks": asks, "elements": elements}
+    options: Options = {"asks": asks, "elements": elements}
     if requests is not None:
         options["requests"] = requests
     if tokens is not None:
@@ -58,39 +56,40 @@ def plan_of(
         options["fires"] = fires
     if models:
         options["models"] = dict(models)
-    plan: dict[str, Json] = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options}
-    return {**plan, "digest": digest_of(plan)}
+    plan: PinnedPlan = {"interpreter": CURRENT, "kind": kind, "process": written, "options": options, "digest": ""}
+    plan["digest"] = digest_of(plan)
+    return plan
 
 
-def has_pauses(plan: Json) -> bool:
+def has_pauses(plan: PinnedPlan) -> bool:
     """Tell whether a run waits for delays, as the processes that it calls then do."""
     return plan["options"].get("pauses", True) is True
 
 
-def digest_of(plan: Json) -> str:
+def digest_of(plan: PinnedPlan) -> str:
     """Return what pins a plan: equal for plans that are equal as JSON texts."""
     text = dumps({key: value for key, value in plan.items() if key != "digest"}, indent=False)
     return sha256(text.encode()).hexdigest()
 
 
-def _process(document: Json) -> tuple[Kind, Json]:
+def _process(document: Json) -> tuple[PlanKind, JsonObject]:
     """Return a document as a process: a tool is one chunk, a direct call one chunk and an activity that is not waited for."""
     if isinstance(document, dict) and "properties" not in document and isinstance(document.get("tool"), dict):
         tool, name = document["tool"], str(document.get("activity"))
         step = {"activity": name, "arguments": document.get("arguments")}
         contexts: dict[str, Json] = {"llmContext1": tool, "serverContext1": {"properties": {snake(name): step}}}
         return "call", _wrap_tool(contexts, tool)
-    if Process.describes(document):
+    if isinstance(document, dict) and Process.describes(document):
         return "process", document
     properties = document.get("properties") if isinstance(document, dict) else None
     keyed = isinstance(properties, dict) and bool(properties) and all(map(_STEP.fullmatch, properties))
     return "steps" if keyed else "tool", _wrap_tool({"llmContext1": document}, document)
 
 
-def _wrap_tool(contexts: dict[str, Json], tool: Json) -> Json:
+def _wrap_tool(contexts: JsonObject, tool: Json) -> JsonObject:
     tool = tool if isinstance(tool, dict) else {"description": "Anything."} if tool else {"not": {}}
     own = {key: value for key, value in tool.items() if key not in {"$defs", "$schema"}}
-    made: dict[str, Json] = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}
+    made: JsonObject = {"type": "object", "properties": {**contexts, "llmContext1": own}, "required": list(contexts)}
     return {**made, "$defs": tool["$defs"]} if "$defs" in tool else made
 
 

@@ -13,6 +13,7 @@ from instrc.runtime.interpreter.commands import Command, UserCommand
 from instrc.runtime.interpreter.names import bare_name, is_numbered
 
 Status: TypeAlias = Literal["running", "waiting", "done", "failed", "stopped", "cancelled"]
+Asker: TypeAlias = Literal["person", "system"]
 People: TypeAlias = Callable[[UserCommand], Json]
 """Answers a question, at once or as a coroutine; `None` leaves it open."""
 
@@ -25,7 +26,7 @@ class Question:
     steps: tuple[str, ...]
     show: Json
     schema: Json
-    by: Literal["person", "system"] = "person"
+    by: Asker = "person"
 
 
 def question_of(command: Command) -> Question:

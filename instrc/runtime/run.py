@@ -6,14 +6,16 @@ from time import time
 from typing import TypedDict
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.memory import MemoryPort
-from instrc.runtime.effects import Effects, Event, child_inputs, child_result
+from instrc.runtime.effects import Effects, child_inputs, child_result
+from instrc.runtime.events import Event
 from instrc.runtime.handle import Run
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan, State
 from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.questions import People, Question, Status, chosen, question_of
 
@@ -21,8 +23,8 @@ from instrc.runtime.questions import People, Question, Status, chosen, question_
 class Kept(TypedDict):
     """What is kept of a run that waits: plain JSON."""
 
-    plan: Json
-    state: Json
+    plan: PinnedPlan
+    state: State
     due: dict[str, float]
     """When timers end."""
     later: list[str]
@@ -33,7 +35,7 @@ class Kept(TypedDict):
 class LiveRun(Run):
     """A run that lives in this process: its plan and state are plain JSON, so that it can be kept and gone on with."""
 
-    def __init__(self, plan: Json, state: Json, effects: Effects, people: People | None = None) -> None:
+    def __init__(self, plan: PinnedPlan, state: State, effects: Effects, people: People | None = None) -> None:
         self.plan = plan
         self.state = state
         self.effects = effects
@@ -65,7 +67,7 @@ class LiveRun(Run):
         return self.events
 
     @property
-    def outcome(self) -> Json:
+    def outcome(self) -> Outcome | None:
         """How it has ended; `None` while it has not."""
         return versions.outcome(self.plan, self.state)
 
@@ -74,12 +76,11 @@ class LiveRun(Run):
         """In one word how it stands."""
         outcome = self.outcome
         if outcome is not None:
-            status: Status = outcome["status"]
-            return status
+            return outcome["status"]
         return "cancelled" if self.cancelled else "waiting" if self.questions else "running"
 
     @property
-    def record(self) -> Json:
+    def record(self) -> JsonObject:
         """What is recorded so far, in the shape of the process."""
         return versions.record(self.plan, self.state)
 
@@ -116,10 +117,10 @@ class LiveRun(Run):
             command = commands.get(name)
             if command is None or command["kind"] != "activity":
                 del self.children[name]  # nobody waits for it any more
-            elif (await child.resume_async()).outcome is not None:
+            elif (ended := (await child.resume_async()).outcome) is not None:
                 del self.children[name]
                 self.later.discard(name)
-                versions.apply(self.plan, self.state, name, child_result(child.outcome, command))
+                versions.apply(self.plan, self.state, name, child_result(ended, command))
 
     @property
     def overdue(self) -> bool:
@@ -156,12 +157,12 @@ class LiveRun(Run):
         pauses = has_pauses(self.plan)
         plan = plan_of(process, activities=self.effects.activities.names(), pauses=pauses)
         child = self._below(run, plan, versions.begin(plan, child_inputs(command, process)))
-        if (await child.resume_async()).outcome is not None:
-            return child_result(child.outcome, command)
+        if (ended := (await child.resume_async()).outcome) is not None:
+            return child_result(ended, command)
         self.children[command["id"]] = child
         return None
 
-    def _below(self, run: str, plan: Json, state: Json) -> LiveRun:
+    def _below(self, run: str, plan: PinnedPlan, state: State) -> LiveRun:
         above = self.effects
         effects = Effects(run, above.model, above.activities, above.sink, above.checks, above.processes)
         effects.model_retry, effects.others, effects.prices = above.model_retry, above.others, above.prices

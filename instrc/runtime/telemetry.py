@@ -7,10 +7,12 @@ Messages and answers are not among the attributes: they belong to the trace of t
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.effects import Event, Sink
+from instrc.runtime.events import Event, Sink, steps_of
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
 
 LOGGER = logging.getLogger("instrc.run")
 LOGGER.addHandler(logging.NullHandler())  # a library writes nowhere unless it is told to
@@ -55,7 +57,7 @@ class Telemetry:
         self._values = meter.create_histogram("instrc.metric", description="What models note under names with `$`.")
         self._tokens = meter.create_histogram("gen_ai.client.token.usage", unit="{token}")
         self._took = meter.create_histogram("gen_ai.client.operation.duration", unit="s")
-        self._open: dict[tuple[str, str], Any] = {}
+        self._open: dict[tuple[str, str], Span] = {}
 
     def __call__(self, event: Event) -> None:
         """Take an event in."""
@@ -76,17 +78,16 @@ class Telemetry:
         if operation == "execute_tool":
             span.set_attributes({"gen_ai.tool.name": str(what), "gen_ai.tool.call.id": "/".join(key)})
         if event.get("steps"):
-            span.set_attribute("instrc.steps", [str(step) for step in event["steps"]])
+            span.set_attribute("instrc.steps", steps_of(event))
 
     def _end(self, key: tuple[str, str], event: Event, at: int) -> None:
         span = self._open.pop(key, None)
         if span is None:
             return
-        about: dict[str, Any] = {}
-        if event.get("model"):
-            about["gen_ai.response.model"] = event["model"]
-        usage: Json = event.get("usage") or {}
-        for name, count in usage.items():
+        about: dict[str, str] = {}
+        if model := event.get("model"):
+            about["gen_ai.response.model"] = model
+        for name, count in (event.get("usage") or {}).items():
             span.set_attribute(f"gen_ai.usage.{name}", count)
             self._tokens.record(count, {**about, "gen_ai.token.type": name.removesuffix("_tokens")})
         for path, value in (event.get("metrics") or {}).items():

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject, without_type
+from instrc.runtime.events import Event
 
 Lane: TypeAlias = Literal["model", "server", "process", "person"]
 State: TypeAlias = Literal["done", "failed", "open", "rejected", "cancelled"]
@@ -28,19 +29,19 @@ class Span:
     state: State = "open"
     retries: list[str] = field(default_factory=list)
     """The errors after which it was tried again."""
-    facts: dict[str, Json] = field(default_factory=dict)
+    facts: JsonObject = field(default_factory=dict)
     """What the events say, by their own words."""
 
     @property
     def label(self) -> str:
         """What is done, in a few words."""
         steps = self.facts.get("steps")
-        if steps:
+        if isinstance(steps, list) and steps:
             return ", ".join(map(str, steps))
         return str(self.facts.get("activity") or self.facts.get("child") or self.id)
 
 
-def spans_of(events: Iterable[Json]) -> list[Span]:
+def spans_of(events: Iterable[Event]) -> list[Span]:
     """Return the spans of a run, in the order in which they began."""
     found: dict[str, Span] = {}
     start: float | None = None
@@ -63,7 +64,7 @@ def spans_of(events: Iterable[Json]) -> list[Span]:
             continue
         if kind == "rejected":
             span.state = "rejected"
-        span.facts |= {name: value for name, value in event.items() if name not in _NOT_SHOWN}
+        span.facts |= {name: value for name, value in without_type(event).items() if name not in _NOT_SHOWN}
         if kind in _ENDS:
             span.ended = event["at"] - start
             span.state = "failed" if kind == "failed" or "error" in event else "done"

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import as_object
 from instrc.regular import read_regular
-from instrc.runtime.effects import Event
+from instrc.runtime.events import Event, is_event
 
 _MOST_BYTES = 1024 * 1024 * 1024
 """Of a trace that is read; of a longer one the first events are shown."""
@@ -54,9 +53,11 @@ def read_trace(folder: Path, run: str) -> list[Event]:
     found: list[Event] = []
     for line in lines:
         try:
-            found.append(as_object(loads(line)))
-        except (TypeError, ValueError):
+            event = loads(line)
+        except ValueError:
             continue
+        if is_event(event):
+            found.append(event)
     return found
 
 

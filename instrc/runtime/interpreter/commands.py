@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict, final
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 Kind: TypeAlias = Literal["failed", "timeout", "invalid", "plan", "limit"]
+KINDS: dict[str, Kind] = {"failed": "failed", "timeout": "timeout", "invalid": "invalid", "plan": "plan", "limit": "limit"}
+"""By their words, which a result may have from anywhere."""
+
+
+class Complaint(TypedDict):
+    """What is wrong with an answer, and where in it, as a JSON Pointer."""
+
+    pointer: str
+    message: str
+
+
+class Attempt(TypedDict):
+    """An answer of a model that was not accepted, and why."""
+
+    answer: Json
+    complaints: list[Complaint]
 
 
 class Failure(TypedDict):
@@ -16,13 +32,8 @@ class Failure(TypedDict):
     kind: Kind
     code: str | None
     message: str
-
-
-class Complaint(TypedDict):
-    """What is wrong with an answer, and where in it, as a JSON Pointer."""
-
-    pointer: str
-    message: str
+    attempts: NotRequired[list[Attempt]]
+    """Of an answer that was never accepted."""
 
 
 class ModelCommand(TypedDict):
@@ -96,6 +107,7 @@ class TimerCommand(TypedDict):
 Command: TypeAlias = ModelCommand | ActivityCommand | FireCommand | UserCommand | TimerCommand
 
 
+@final
 class Result(TypedDict, total=False):
     """What came of a command: `ok` with the value, or `error`."""
 

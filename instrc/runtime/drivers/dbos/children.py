@@ -11,7 +11,9 @@ from dbos import DBOSClient
 from instrc.jsonvalue import Json
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.effects import Child, Effects, child_inputs, child_result
+from instrc.runtime.engine import Begun
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.plan import has_pauses, plan_of
 
 
@@ -24,7 +26,7 @@ class Carrier(Protocol):
     def leaving(self) -> bool:
         """Whether it leaves its runs as they are, to be gone on with."""
 
-    async def begin(self, launch: Json) -> Live:
+    async def begin(self, launch: Begun) -> Live:
         """Begin a run."""
 
     async def resume(self, run: str) -> Live:
@@ -34,7 +36,7 @@ class Carrier(Protocol):
         """End a run."""
 
 
-def child_of(carrier: Carrier, launch: dict[str, Json], parent: Live, effects: Effects) -> Child:
+def child_of(carrier: Carrier, launch: Begun, parent: Live, effects: Effects) -> Child:
     """Return what runs a process that serves an activity: as a run of its own, which is waited for."""
 
     async def child(run: str, process: Json, command: ActivityCommand) -> Result:
@@ -42,10 +44,16 @@ def child_of(carrier: Carrier, launch: dict[str, Json], parent: Live, effects: E
         if not found:
             pauses = has_pauses(launch["plan"])
             plan = plan_of(process, activities=effects.activities.names(), pauses=pauses)
-            begun = {**launch, "run": run, "name": command["called"], "plan": plan, "inputs": child_inputs(command, process)}
+            begun: Begun = {
+                **launch,
+                "run": run,
+                "name": command["called"],
+                "plan": plan,
+                "inputs": child_inputs(command, process),
+            }
             live = await asyncio.create_task(carrier.begin(begun), context=Context())
         elif found[0].status == "SUCCESS":
-            return child_result(found[0].output, command)
+            return child_result(_ended(found[0].output), command)
         else:
             live = await carrier.resume(run)
         try:
@@ -58,7 +66,7 @@ def child_of(carrier: Carrier, launch: dict[str, Json], parent: Live, effects: E
     return child
 
 
-async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Json:
+async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Outcome:
     """Wait for a child; while it waits for people, its parent does as well."""
     port = parent.port
     assert port is not None
@@ -77,6 +85,11 @@ async def _outcome_of(live: Live, parent: Live, carrier: Carrier) -> Json:
     if live.task is None or live.task.cancelled():
         if carrier.leaving:
             raise asyncio.CancelledError
-        return {"status": "failed", "error": {"kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
-    outcome: Json = live.task.result()
+        return {"status": "failed", "error": {"step": None, "kind": "failed", "code": "cancelled", "message": "it was cancelled"}}
+    return _ended(live.task.result())
+
+
+def _ended(outcome: Outcome | None) -> Outcome:
+    """Return the outcome of a run that was carried to its end."""
+    assert outcome is not None
     return outcome

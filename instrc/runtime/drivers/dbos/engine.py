@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Literal
 
 from instrc import problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.asker import Asker
@@ -22,8 +22,10 @@ from instrc.runtime.drivers.dbos.lock import acquired
 from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_of
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
-from instrc.runtime.effects import Effects, Event, Sink
+from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.events import Event, Sink
+from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.traces import read_trace, written_to
 
@@ -218,7 +220,7 @@ class DurableEngine:
             raise
         return runner
 
-    def _making(self, run: str, plan: Json, how: dict[str, Json]) -> Effects:
+    def _making(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
         write = written_to(self.place.folder) if self.keep == "all" else None
 
         def tell(event: Event) -> None:

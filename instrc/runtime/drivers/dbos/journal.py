@@ -7,13 +7,16 @@ somebody answers later; `fired`, commands whose result nobody waits for; `letter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from instrc.jsonvalue import Json
+from dbos import StepInfo
+
+from instrc.jsonvalue import JsonObject
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import FireCommand, Result
+from instrc.runtime.interpreter.documents import PinnedPlan, State
 
 STEP = "instrc"
 """The name of the steps."""
@@ -33,7 +36,7 @@ class Entry(TypedDict, total=False):
 class Journal:
     """How far a run has come."""
 
-    state: Json
+    state: State
     due: dict[str, float] = field(default_factory=dict)
     later: set[str] = field(default_factory=set)
     letters: set[str] = field(default_factory=set)
@@ -41,7 +44,7 @@ class Journal:
     """Commands to fire that were perhaps not carried out."""
 
 
-def entries_of(steps: Iterable[Mapping[str, Any]]) -> list[Entry]:
+def entries_of(steps: Iterable[StepInfo]) -> list[Entry]:
     """Return the entries among the steps that DBOS has recorded, in order.
 
     Where an entry could not be written, DBOS may have recorded that instead; nothing of it was applied.
@@ -49,7 +52,7 @@ def entries_of(steps: Iterable[Mapping[str, Any]]) -> list[Entry]:
     return [step["output"] for step in steps if step["function_name"] == STEP and step["output"] is not None]
 
 
-def rebuild_journal(plan: Json, inputs: Json, entries: Iterable[Entry]) -> Journal:
+def rebuild_journal(plan: PinnedPlan, inputs: JsonObject, entries: Iterable[Entry]) -> Journal:
     """Return how far a run has come; what became runnable last is not issued."""
     journal = Journal(versions.begin(plan, inputs))
     for entry in entries:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drivers.dbos.port import DurablePort
+from instrc.runtime.interpreter.documents import Outcome
 
 
 @dataclass(slots=True)
@@ -14,7 +14,7 @@ class Live:
     """A run that this process carries."""
 
     port: DurablePort | None = None
-    task: asyncio.Task[Json] | None = None
+    task: asyncio.Task[Outcome | None] | None = None
     rest: asyncio.Event = field(default_factory=asyncio.Event)
     """Set while it waits for people, and when it has ended."""
     change: asyncio.Event = field(default_factory=asyncio.Event)

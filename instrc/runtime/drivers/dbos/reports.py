@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dbos import DBOSClient, WorkflowStatus
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject
 from instrc.runtime.drivers.dbos.journal import entries_of, rebuild_journal
-from instrc.runtime.engine import Launch, Report
+from instrc.runtime.engine import Begun, Launch, Report
 from instrc.runtime.interpreter import versions
 from instrc.runtime.interpreter.commands import Command
+from instrc.runtime.interpreter.documents import Outcome, State
 from instrc.runtime.questions import Question, Status, question_of
 from instrc.runtime.secrets import redacted
 
 _ENDED = {"CANCELLED", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"}
 
 
-def launch_json(launch: Launch) -> dict[str, Json]:
+def launch_json(launch: Launch) -> Begun:
     """Return what is kept of the beginning of a run."""
     inputs = redacted(launch.inputs)
     return {"run": launch.run, "name": launch.name, "plan": launch.plan, "inputs": inputs, "how": launch.how}
 
 
-def launch_of(row: WorkflowStatus) -> dict[str, Json]:
+def launch_of(row: WorkflowStatus) -> Begun:
     """Return what a run began with."""
     assert row.input is not None
-    launch: dict[str, Json] = row.input["args"][0]
+    launch: Begun = row.input["args"][0]
     return launch
 
 
-def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[Json, list[Question]]:
+def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[State, list[Question]]:
     """Return the state of a run, and what it waits for."""
     launch = launch_of(row)
     steps = client.list_workflow_steps(row.workflow_id)
@@ -48,12 +47,13 @@ def state_of(client: DBOSClient, row: WorkflowStatus) -> tuple[Json, list[Questi
 def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[WorkflowStatus] | None = None, whole: bool) -> Report:
     """Return how a run stands; with its record if the `whole` is asked for."""
     launch = launch_of(row)
-    outcome: Json = row.output if row.status == "SUCCESS" else None
-    state: Any = None
+    outcome: Outcome | None = row.output if row.status == "SUCCESS" else None
+    record: JsonObject | None = None
     questions: list[Question] = []
     if whole or outcome is None:
         state, questions = state_of(client, row)
         outcome = versions.outcome(launch["plan"], state) if row.status not in _ENDED else None
+        record = versions.record(launch["plan"], state) if whole else None
         for child in children or ():
             below = child.workflow_id.removeprefix(f"{row.workflow_id}/")
             if row.status not in _ENDED and child.status not in _ENDED | {"SUCCESS"}:
@@ -64,7 +64,6 @@ def report_of(client: DBOSClient, row: WorkflowStatus, *, children: list[Workflo
         status = "cancelled"
     else:
         status = outcome["status"] if outcome is not None else "waiting" if questions else "running"
-    record = versions.record(launch["plan"], state) if whole else None
     ended = row.completed_at / 1000 if row.completed_at else None
     began = row.created_at / 1000 if row.created_at else None
     return Report(launch["run"], launch["name"], status, outcome, tuple(questions), began, ended, launch["how"], record)

@@ -13,14 +13,13 @@ import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, DBOSConfig, SetWorkflowID
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_text
+from instrc.jsonvalue import JsonObject, as_text
 from instrc.problems.problem import CompileError
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
@@ -32,13 +31,15 @@ from instrc.runtime.drivers.dbos.loops import Loop, LoopEndedError
 from instrc.runtime.drivers.dbos.port import DurablePort
 from instrc.runtime.drivers.dbos.rest import Rest
 from instrc.runtime.effects import Effects
+from instrc.runtime.engine import Begun
+from instrc.runtime.interpreter.documents import Outcome, PinnedPlan
 from instrc.runtime.questions import People
 from instrc.runtime.traces import begun_before, read_trace
 
 QUEUE_POLL = 0.5
 """Seconds between two looks for runs that are to go on; each is a query."""
 _T = TypeVar("_T")
-Making = Callable[[str, Json, dict[str, Json]], Effects]
+Making: TypeAlias = "Callable[[str, PinnedPlan, JsonObject], Effects]"
 
 
 class Runner:
@@ -159,7 +160,7 @@ class Runner:
         """Tell whether nobody uses this runner, and no run does anything but wait for people."""
         return not self._users and all(live.rest.is_set() for live in list(self.live.values()))
 
-    async def away(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def away(self, work: Coroutine[object, object, _T]) -> _T:
         """Do something in the loop of this runner, from another loop."""
         try:
             return await self.loop.away(work)
@@ -169,7 +170,7 @@ class Runner:
 
     # --- what is asked for ----------------------------------------------------------------------------------------------------
 
-    async def begin(self, launch: Json) -> Live:
+    async def begin(self, launch: Begun) -> Live:
         """Begin a run."""
         await self.rest.end()
         live = self.live[launch["run"]] = Live()
@@ -214,7 +215,8 @@ class Runner:
             recorded = live.port.take(question, data, letter.id) if live.port is not None else None
             if recorded is not None:
                 assert live.task is not None
-                await asyncio.wait({recorded, live.task}, return_when=asyncio.FIRST_COMPLETED)
+                either: set[asyncio.Future[bool] | asyncio.Task[Outcome | None]] = {recorded, live.task}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                 if not recorded.done() and (live.error is not None or self.leaving):
                     raise live.error or asyncio.CancelledError
                 return recorded.done() and recorded.result()
@@ -242,7 +244,7 @@ class Runner:
 
     # --- carrying -------------------------------------------------------------------------------------------------------------
 
-    async def carry(self, launch: Json) -> Json:
+    async def carry(self, launch: Begun) -> Outcome | None:
         """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
         live = self.live.setdefault(launch["run"], Live())
         task = live.task = asyncio.current_task()
@@ -262,7 +264,7 @@ class Runner:
             del self.live[run]
         live.end()
 
-    async def _carry(self, launch: Json, live: Live) -> Json:
+    async def _carry(self, launch: Begun, live: Live) -> Outcome | None:
         run, plan = launch["run"], launch["plan"]
         steps = await asyncio.to_thread(self.client.list_workflow_steps, run)
         journal = rebuild_journal(plan, launch["inputs"], entries_of(steps))
@@ -291,7 +293,7 @@ async def _resolved(entry: Entry) -> Entry:
 
 
 @DBOS.workflow(name=store.WORKFLOW, max_recovery_attempts=None)
-async def run_plan(launch: dict[str, Any]) -> Any:
+async def run_plan(launch: Begun) -> Outcome | None:
     """Carry a run: the one workflow, which interprets every plan."""
     runner = Runner.current
     if runner is None or runner.leaving:

@@ -11,12 +11,14 @@ from temporalio import activity as temporal
 from temporalio.client import Client
 from temporalio.exceptions import ApplicationError
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.recording import plain
 from instrc.runtime.drivers.temporal import names
-from instrc.runtime.effects import Effects, Sink, child_inputs
+from instrc.runtime.drivers.temporal.documents import Came, Child, Effect, Launched
+from instrc.runtime.effects import Effects, child_inputs
 from instrc.runtime.engine import Equip
+from instrc.runtime.events import Sink
 from instrc.runtime.interpreter.commands import ActivityCommand, Result
 from instrc.runtime.plan import has_pauses, plan_of
 from instrc.runtime.secrets import redacted
@@ -45,7 +47,7 @@ class Carrying:
         self.client = client
         self.equip = equip
         self.sink = sink
-        self._launches: OrderedDict[str, Json] = OrderedDict()
+        self._launches: OrderedDict[str, Launched] = OrderedDict()
 
     @property
     def all(self) -> list[Any]:
@@ -53,21 +55,21 @@ class Carrying:
         return [self.model, self.activity, self.fire]
 
     @temporal.defn(name=names.ACTIVITIES["model"])
-    async def model(self, given: Any) -> Any:
+    async def model(self, given: Effect) -> Came:
         """Ask a model."""
         return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["activity"])
-    async def activity(self, given: Any) -> Any:
+    async def activity(self, given: Effect) -> Came:
         """Call an activity."""
         return await self._carry_out(given)
 
     @temporal.defn(name=names.ACTIVITIES["fire"])
-    async def fire(self, given: Any) -> Any:
+    async def fire(self, given: Effect) -> Came:
         """Call an activity whose result nobody waits for."""
         return await self._carry_out(given)
 
-    async def _carry_out(self, given: Json) -> Json:
+    async def _carry_out(self, given: Effect) -> Came:
         beating = asyncio.ensure_future(_beat())
         try:
             return await self._attempt(given)
@@ -82,7 +84,7 @@ class Carrying:
         finally:
             beating.cancel()
 
-    async def _attempt(self, given: Json) -> Json:
+    async def _attempt(self, given: Effect) -> Came:
         launch = await self._launch(given["digest"])
         command = given["command"]
         effects = self.equip(given["run"], launch["plan"], launch["how"], self.sink)
@@ -93,12 +95,12 @@ class Carrying:
             return {"launch": self._child(effects, launched, given["digest"], pauses=has_pauses(launch["plan"]))}
         return {"pending": True} if result is None else plain(result)
 
-    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Json:
+    def _child(self, effects: Effects, launched: _Launch, digest: str, *, pauses: bool) -> Child:
         plan = plan_of(launched.process, activities=effects.activities.names(), pauses=pauses)
         inputs = child_inputs(launched.command, launched.process)
         return {"name": launched.command["called"], "plan": plan, "inputs": inputs, "digest": f"{digest}/{plan['digest']}"}
 
-    async def _launch(self, digest: str) -> Json:
+    async def _launch(self, digest: str) -> Launched:
         """Return what the run of this activity began with: read once from its history, since it is the same for all."""
         if digest not in self._launches:
             info = temporal.info()

@@ -13,7 +13,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Literal
 
 from temporalio.client import (
     Client,
@@ -27,16 +27,17 @@ from temporalio.service import RPCError
 
 from instrc import problems
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.runtime.asking import ask_people
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import connected, has_search_attributes, trouble
+from instrc.runtime.drivers.temporal.documents import Launched, Letter
 from instrc.runtime.drivers.temporal.reports import Reader
 from instrc.runtime.drivers.temporal.serving import serving
 from instrc.runtime.drivers.temporal.sharing import SharedWorker
-from instrc.runtime.effects import Event, Sink
 from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.events import Event, Sink
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.secrets import redacted
 from instrc.runtime.traces import read_trace, written_to
@@ -87,7 +88,7 @@ class TemporalEngine:
         """Begin a run, and wait until it ends or waits for somebody; a run that was begun in the same way goes on."""
         client = await self._client()
         digest = sha256(dumps([launch.plan["digest"], launch.how], indent=False).encode()).hexdigest()
-        begun: dict[str, Json] = {
+        begun: Launched = {
             "run": launch.run,
             "name": launch.name,
             "plan": launch.plan,
@@ -142,7 +143,7 @@ class TemporalEngine:
             question = chosen(list(report.questions), step, run)
             child, slash, asked = question.id.rpartition("/")
             handle = (await self._client()).get_workflow_handle(self.prefix + (f"{run}/{child}" if slash else run))
-            letter = {"answer": asked, "data": redacted(data)}
+            letter: Letter = {"answer": asked, "data": redacted(data)}
             try:
                 with trouble():
                     await handle.execute_update(names.ANSWER, letter, id=token_hex(16))
@@ -240,12 +241,12 @@ class TemporalEngine:
                 await asyncio.gather(ended, return_exceptions=True)
 
 
-def _pinned(begun: dict[str, Json]) -> str:
+def _pinned(begun: Launched) -> str:
     return sha256(dumps([begun["plan"]["digest"], begun["inputs"]], indent=False).encode()).hexdigest()
 
 
 def _refusal(error: WorkflowUpdateFailedError, run: str, step: str) -> CompileError:
-    cause: Any = error.cause
+    cause = error.cause
     if isinstance(cause, ApplicationError) and cause.type == names.REJECTED:
         pointer = str(cause.details[0]) if cause.details else ""
         return CompileError([problems.runs.RejectedAnswer(step=step, pointer=pointer, reason=cause.message)])

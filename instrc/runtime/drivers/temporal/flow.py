@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 
-from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.temporal import names
+from instrc.runtime.drivers.temporal.documents import Ended, Launched, Letter, Standing
 from instrc.runtime.drivers.temporal.port import TemporalPort
 from instrc.runtime.drivers.temporal.telling import tell
 from instrc.runtime.interpreter import versions
+from instrc.runtime.interpreter.commands import Complaint
+from instrc.runtime.interpreter.documents import State
 from instrc.runtime.questions import question_of
 
 _PLAN = SearchAttributeKey.for_keyword(names.PLAN_ATTRIBUTE)
@@ -25,32 +25,34 @@ class RunWorkflow:
     """A run."""
 
     @workflow.init
-    def __init__(self, launch: Any) -> None:
-        carried = launch.get("carried") or {}
+    def __init__(self, launch: Launched) -> None:
+        carried = launch.get("carried")
         self.launch = launch
-        self.state: Json = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
+        self.state: State = carried["state"] if carried else versions.begin(launch["plan"], launch["inputs"])
         self.port: TemporalPort = TemporalPort(launch, carried)
         self.status: str = ""
 
     @workflow.run
-    async def run(self, launch: Any) -> Any:
+    async def run(self, launch: Launched) -> Ended:
         """Carry the run to its end, or on into a new history."""
         port = _Watched(self)
         outcome = await drive(launch["plan"], self.state, port)
         if outcome is None:
-            workflow.continue_as_new({**launch, "inputs": {}, "carried": {"state": self.state, **self.port.carried()}})
+            again = launch.copy()
+            again["inputs"], again["carried"] = {}, {"state": self.state, **self.port.carried()}
+            workflow.continue_as_new(again)
         await self.port.drain()
         self.note(outcome["status"])
         tell(launch["run"], "ended", outcome=outcome)
         return {"outcome": outcome, "record": versions.record(launch["plan"], self.state)}
 
     @workflow.update(name=names.ANSWER)
-    def answer(self, letter: Any) -> None:
+    def answer(self, letter: Letter) -> None:
         """Take an answer in."""
         self._take(letter)
 
     @answer.validator
-    def refuse(self, letter: Any) -> None:
+    def refuse(self, letter: Letter) -> None:
         """Refuse what is not asked, or does not fit: the question stays open."""
         wrong = self._faults(letter)
         if wrong is None:
@@ -59,13 +61,13 @@ class RunWorkflow:
             raise ApplicationError(wrong[0]["message"], wrong[0]["pointer"], type=names.REJECTED)
 
     @workflow.signal(name=f"{names.ANSWER}-signal")
-    def told(self, letter: Any) -> None:
+    def told(self, letter: Letter) -> None:
         """Take an answer in where the server knows no updates; a wrong one is left out, and the question stays open."""
         if self._faults(letter) == []:
             self._take(letter)
 
     @workflow.query(name=names.REPORT)
-    def report(self) -> Any:
+    def report(self) -> Standing:
         """Return how the run stands."""
         plan, state = self.launch["plan"], self.state
         outcome = versions.outcome(plan, state)
@@ -80,25 +82,24 @@ class RunWorkflow:
             "idle": self.port.idle,
             "flying": self.port.flying,
             "due": min(self.port.due.values(), default=None),
-            "questions": [[each.id, list(each.steps), each.show, each.schema, each.by] for each in questions],
+            "questions": [(each.id, list(each.steps), each.show, each.schema, each.by) for each in questions],
             "children": sorted(self.port.children),
             "record": versions.record(plan, state),
         }
 
     def note(self, status: str) -> None:
         """Say on the server how the run stands, where it can be searched for."""
-        if self.launch["attributes"] and status != self.status:
+        if self.launch.get("attributes") and status != self.status:
             self.status = status
             plan = self.launch["plan"]["digest"]
             workflow.upsert_search_attributes([_PLAN.value_set(plan), _STATUS.value_set(status)])
 
-    def _faults(self, letter: Any) -> list[Any] | None:
+    def _faults(self, letter: Letter) -> list[Complaint] | None:
         if letter["answer"] in self.port.unread or self.port.is_late(letter["answer"]):
             return None
-        found = versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
-        return None if found is None else list(found)
+        return versions.faults(self.launch["plan"], self.state, letter["answer"], letter["data"])
 
-    def _take(self, letter: Any) -> None:
+    def _take(self, letter: Letter) -> None:
         tell(self.launch["run"], "told", letter["answer"], answer=letter["data"])
         self.port.give(letter["answer"], {"ok": letter["data"]})
         self.note("running")

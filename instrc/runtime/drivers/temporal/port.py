@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
 
-from instrc.jsonvalue import AnyJson as Json
 from instrc.runtime.drive import Cancellable
 from instrc.runtime.drivers.temporal import names
+from instrc.runtime.drivers.temporal.documents import Came, Carried, Child, Continued, Effect, Ended, Launched
 from instrc.runtime.drivers.temporal.telling import tell
 from instrc.runtime.durations import seconds
 from instrc.runtime.effects import child_result
@@ -32,13 +31,13 @@ _RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=tim
 class TemporalPort:
     """Commands of one run."""
 
-    def __init__(self, launch: Json, carried: Json) -> None:
+    def __init__(self, launch: Launched, carried: Continued | None) -> None:
         self.launch = launch
-        self.due: dict[str, float] = carried.get("due", {})
+        self.due: dict[str, float] = carried["due"] if carried else {}
         """When timers end; kept when the history is begun anew."""
-        self.later: set[str] = set(carried.get("later", ()))
+        self.later: set[str] = set(carried["later"] if carried else ())
         """Commands that somebody answers."""
-        self.unread: dict[str, Result] = carried.get("unread", {})
+        self.unread: dict[str, Result] = carried["unread"] if carried else {}
         """Results of commands that are not begun again yet."""
         self.children: dict[str, str] = {}
         """The workflows of commands that processes serve."""
@@ -125,7 +124,7 @@ class TemporalPort:
         self.leaving = self.ending and not self.flying and not self.firing and self._done.empty()
         return self.leaving
 
-    def carried(self) -> dict[str, Json]:
+    def carried(self) -> Carried:
         """Return what the run takes along into a new history."""
         while not self._done.empty():
             name, result = self._done.get_nowait()
@@ -135,40 +134,40 @@ class TemporalPort:
 
     # --- carrying out ---------------------------------------------------------------------------------------------------------
 
-    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> Json:
+    async def effect(self, command: ModelCommand | ActivityCommand | FireCommand) -> Came:
         """Carry out a command in a worker."""
-        return await workflow.execute_activity(
+        given: Effect = {"run": self.launch["run"], "digest": self.launch["digest"], "command": command}
+        came: Came = await workflow.execute_activity(
             names.ACTIVITIES[command["kind"]],
-            {"run": self.launch["run"], "digest": self.launch["digest"], "command": command},
+            given,
             activity_id=command["id"],
             start_to_close_timeout=_AT_LONGEST,
             heartbeat_timeout=timedelta(seconds=self.launch["heartbeat"]),
             retry_policy=_RETRY,
             summary=command["id"],
         )
+        return came
 
     async def result_of(self, command: ModelCommand | ActivityCommand) -> Result | None:
         """Return the result of a command; `None` if somebody gives it later."""
         try:
-            given = await self.effect(command)
-            if "launch" in given and command["kind"] == "activity":
-                return await self._child(given["launch"], command)
+            came = await self.effect(command)
+            if "launch" in came:
+                assert command["kind"] == "activity"
+                return await self._child(came["launch"], command)
         except (ActivityError, ChildWorkflowError) as error:
             if workflow.cancellation_reason() is not None and isinstance(error.cause, CancelledError):
                 raise
             return {"error": {"kind": "failed", "code": None, "message": str(error.cause or error)}}
-        if "pending" in given:
-            return None
-        made: Result = given
-        return made
+        return None if "pending" in came else came
 
-    async def _child(self, begun: dict[str, Json], command: ActivityCommand) -> Result:
-        inherited = {key: value for key, value in self.launch.items() if key != "carried"}
+    async def _child(self, begun: Child, command: ActivityCommand) -> Result:
         name = f"{workflow.info().workflow_id}/{command['id']}"
         self.children[command["id"]] = name
-        launch = {**inherited, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        launch: Launched = {**self.launch, **begun, "run": f"{self.launch['run']}/{command['id']}"}
+        launch.pop("carried", None)
         try:
-            ended = await workflow.execute_child_workflow(names.WORKFLOW, launch, id=name)
+            ended: Ended = await workflow.execute_child_workflow(names.WORKFLOW, launch, id=name)
         finally:
             self.children.pop(command["id"], None)
         return child_result(ended["outcome"], command)
@@ -210,9 +209,9 @@ class _Work:
     def __init__(self, port: TemporalPort, command: Command) -> None:
         self.port = port
         self.command = command
-        self.task: asyncio.Task[Any] | None = None
+        self.task: asyncio.Task[None] | None = None
 
-    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+    def begin(self, work: Coroutine[object, object, None]) -> None:
         self.task = asyncio.create_task(work)
 
     def fly(self) -> None:

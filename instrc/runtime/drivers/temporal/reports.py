@@ -11,11 +11,13 @@ from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExec
 from temporalio.service import RPCError, RPCStatusCode
 
 from instrc import problems
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.connection import trouble
+from instrc.runtime.drivers.temporal.documents import Ended, Standing
 from instrc.runtime.engine import Report
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.questions import Question, Status
 
 _TRIES = 5
@@ -53,11 +55,13 @@ class Reader:
         """Return how a run stands, and whether it goes on only if somebody does something."""
         memo = await described.memo()
         run = described.id.removeprefix(self.prefix)
-        outcome, record, idle = None, None, True
+        outcome: Outcome | None = None
+        record: JsonObject | None = None
+        idle = True
         questions: list[Question] = []
         if described.status == WorkflowExecutionStatus.COMPLETED:
             with trouble():
-                ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
+                ended: Ended = await self.client.get_workflow_handle(described.id, run_id=described.run_id).result()
             outcome, record = ended["outcome"], ended["record"]
         elif described.status == WorkflowExecutionStatus.RUNNING:
             found = await self._asked(described.id)
@@ -74,18 +78,20 @@ class Reader:
         began = described.start_time.timestamp()
         return Report(run, memo["name"], status, outcome, tuple(questions), began, ended_at, memo["how"], record), idle
 
-    async def _asked(self, workflow: str) -> Json:
+    async def _asked(self, workflow: str) -> Standing:
         handle = self.client.get_workflow_handle(workflow)
         with trouble():
             for _ in range(_TRIES):
                 with suppress(WorkflowQueryFailedError):
-                    return await handle.query(names.REPORT)
+                    found: Standing = await handle.query(names.REPORT)
+                    return found
                 await asyncio.sleep(_PAUSE)
-            return await handle.query(names.REPORT)
+            last: Standing = await handle.query(names.REPORT)
+            return last
 
-    async def _questions(self, workflow: str, found: Json) -> tuple[list[Question], bool]:
+    async def _questions(self, workflow: str, found: Standing) -> tuple[list[Question], bool]:
         """Return what a run waits for, with those that serve its activities; and whether it waits for nothing else."""
-        questions = [Question(name, tuple(steps), *more) for name, steps, *more in found["questions"]]
+        questions = [Question(name, tuple(steps), show, schema, by) for name, steps, show, schema, by in found["questions"]]
         idle = found["idle"] or found["flying"] == len(found["children"]) > 0
         if found["due"] is not None and found["due"] <= time():
             idle = False  # the server is about to end a timer

@@ -12,8 +12,8 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 from instrc.runtime.drivers.temporal.activities import Carrying
 from instrc.runtime.drivers.temporal.flow import RunWorkflow
 from instrc.runtime.drivers.temporal.telling import sinks
-from instrc.runtime.effects import Sink
 from instrc.runtime.engine import Equip
+from instrc.runtime.events import Sink
 from instrc.runtime.interpreter import versions
 
 _PASSED = ("instrc", "jsonschema", "jsonschema_specifications", "referencing", "rpds", "attr", "orjson", "re2", "regex", "idna")

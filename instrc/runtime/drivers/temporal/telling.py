@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from time import time
+from typing import Unpack
 
 from temporalio import workflow
 
-from instrc.jsonvalue import Json
-from instrc.runtime.effects import Sink
-from instrc.runtime.secrets import redacted
+from instrc.runtime.events import EventKind, Facts, Sink, event_of
 
 sinks: list[Sink] = []
 """Of the workers in this process."""
 
 
-def tell(run: str, event: str, command: str | None = None, **facts: Json) -> None:
+def tell(run: str, event: EventKind, command: str | None = None, **facts: Unpack[Facts]) -> None:
     """Tell what happens."""
     if not workflow.unsafe.is_replaying():
-        about = {"event": event, "at": time(), "run": run, **({} if command is None else {"id": command})}
+        told = event_of(run, event, command, facts)
         for sink in sinks[-1:]:
             try:
-                sink(redacted({**about, **facts}))
+                sink(told)
             except Exception as error:  # noqa: BLE001  -- whoever watches a run does not end it
                 warnings.warn(f"an event of `{run}` could not be told: {error}", RuntimeWarning, stacklevel=2)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from instrc.ir.chunk_json import loops_of
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, as_object, pointer
 from instrc.plans.check import check_plan
-from instrc.runtime.interpreter.commands import Complaint
+from instrc.runtime.interpreter.commands import Attempt, Complaint, Result
+from instrc.runtime.interpreter.documents import Asking, Entry
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.interpreter.v1 import tasks
 from instrc.runtime.interpreter.v1.issue import ask, schema_of
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
+from instrc.runtime.interpreter.v1.results import Came, came_of
 from instrc.runtime.interpreter.v1.state import FailedError, Machine, failure, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import shown_of
 from instrc.runtime.validation import complaints, complaints_by
 
-_KINDS = frozenset({"failed", "timeout", "invalid", "plan", "limit"})
 
-
-def apply(machine: Machine, command: str, result: Json) -> None:
+def apply(machine: Machine, command: str, result: Result) -> None:
     """Take in what came of a command; of one that is not open, nothing."""
     entry = machine.state["open"].get(command)
     if entry is None or machine.state["outcome"] is not None:
         return
     scope = entry["scope"]
     unit = machine.unit(scope, entry["unit"])
-    result = result if isinstance(result, dict) else {}
     try:
         match entry["as"]:
             case "delay":
@@ -37,15 +35,15 @@ def apply(machine: Machine, command: str, result: Json) -> None:
                 _overdue(machine, scope, unit, entry["after"])
             case "task":
                 machine.close_command(command)
-                tasks.apply(machine, entry, _checked_result(result))
+                tasks.apply(machine, entry, came_of(result))
             case _ if unit.kind == "model":
                 machine.close_command(command)
-                _apply_model_answer(machine, scope, unit, entry, _checked_result(result))
+                _apply_model_answer(machine, scope, unit, entry, came_of(result))
             case _ if unit.kind == "user":
-                _apply_person_answer(machine, command, scope, unit, _checked_result(result))
+                _apply_person_answer(machine, command, scope, unit, came_of(result))
             case _:
                 machine.close_command(command)
-                _apply_activity_result(machine, scope, unit, _checked_result(result))
+                _apply_activity_result(machine, scope, unit, came_of(result))
     except FailedError as error:
         fail(machine, scope, error.failure)
 
@@ -63,23 +61,6 @@ def faults(machine: Machine, command: str, value: Json) -> list[Complaint] | Non
     return None if unit.kind == "model" else _fit_result(unit, value)[1]
 
 
-def _checked_result(result: dict[str, Json]) -> dict[str, Json]:
-    """Make sure that a result is one: a value, or an error with words."""
-    error = result.get("error")
-    if error is None and "ok" in result:
-        return result
-    given = error if isinstance(error, dict) else {}
-    message = given.get("message")
-    return {
-        **result,
-        "error": {
-            "kind": given.get("kind") if given.get("kind") in _KINDS else "failed",
-            "code": given.get("code") if isinstance(given.get("code"), str) else None,
-            "message": message if isinstance(message, str) else "it gave neither a value nor an error",
-        },
-    }
-
-
 def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
     error = failure("timeout", f"`{name_of(unit)}` was not done within {span}", name_of(unit))
     inner = scoped_id(scope, unit.context)
@@ -89,25 +70,26 @@ def _overdue(machine: Machine, scope: str, unit: Unit, span: str) -> None:
 # --- models -------------------------------------------------------------------------------------------------------------------
 
 
-def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Json, result: dict[str, Json]) -> None:
+def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Entry, came: Came) -> None:
     """Accept a model's answer, ask again, or give up."""
-    usage = result.get("usage")
-    if isinstance(usage, dict):
-        machine.state["spent"]["tokens"] += sum(
-            count for name, count in usage.items() if name in {"input_tokens", "output_tokens"} and isinstance(count, int)
-        )
-    if result.get("error") is not None:
-        error = result["error"]
-        give_up(error["kind"], error["message"], name_of(unit), error["code"])
-    answer = result["ok"]
-    said: list[Complaint] = list(result.get("complaints") or ())
+    machine.state["spent"]["tokens"] += came.tokens
+    if came.error is not None:
+        give_up(came.error["kind"], came.error["message"], name_of(unit), came.error["code"])
+    answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
-    wrong = [*said, *_elsewhere(tasks, _misfits(machine, scope, unit, answer))]
+    wrong = [*came.complaints, *_elsewhere(tasks, _misfits(machine, scope, unit, answer))]
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
         return
     if _goes_round(unit, entry, answer):
-        more = {"round": entry["round"] + 1, "previous": answer, "asks": 0, "rejected": None, "complaints": [], "attempts": []}
+        more: Asking = {
+            "round": entry["round"] + 1,
+            "previous": answer,
+            "asks": 0,
+            "rejected": None,
+            "complaints": [],
+            "attempts": [],
+        }
         ask(machine, scope, unit, more)
         return
     _fire(machine, scope, unit, answer)
@@ -120,26 +102,30 @@ def _misfits(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Comp
     return complaints_by(unit.judge, value) if schema is unit.schema else complaints(value, schema)
 
 
-def _again(machine: Machine, scope: str, unit: Unit, entry: Json, answer: Json, wrong: list[Complaint], *, planned: bool) -> None:
-    attempts = [*entry["attempts"], {"answer": answer, "complaints": wrong}]
+def _again(
+    machine: Machine, scope: str, unit: Unit, entry: Entry, answer: Json, wrong: list[Complaint], *, planned: bool
+) -> None:
+    attempts: list[Attempt] = [*entry["attempts"], {"answer": answer, "complaints": wrong}]
     if entry["asks"] < machine.program.options.get("asks", 2):
-        kept = {"round": entry["round"], "previous": entry["previous"]}
-        ask(
-            machine,
-            scope,
-            unit,
-            {**kept, "asks": entry["asks"] + 1, "rejected": answer, "complaints": wrong, "attempts": attempts},
-        )
+        again: Asking = {
+            "round": entry["round"],
+            "previous": entry["previous"],
+            "asks": entry["asks"] + 1,
+            "rejected": answer,
+            "complaints": wrong,
+            "attempts": attempts,
+        }
+        ask(machine, scope, unit, again)
         return
     first = wrong[0]["pointer"].split("/")
     step = next((step.key for step in unit.steps if len(first) > 1 and step.key == first[1]), name_of(unit))
     message = (
         f"the answer was not accepted after {len(attempts)} attempts; at `{wrong[0]['pointer'] or '/'}`: {wrong[0]['message']}"
     )
-    give_up("plan" if planned else "invalid", message, step, None, attempts=attempts)
+    raise FailedError({**failure("plan" if planned else "invalid", message, step), "attempts": attempts})
 
 
-def _goes_round(unit: Unit, entry: Json, answer: Json) -> bool:
+def _goes_round(unit: Unit, entry: Entry, answer: Json) -> bool:
     """Tell whether a loop in a chunk asks for another round, and may have it."""
     for loop in loops_of(unit.chunk) if unit.chunk is not None else ():
         part = answer
@@ -198,23 +184,22 @@ def _wrong(machine: Machine, scope: str, unit: Unit, value: Json) -> list[Compla
     return [*_elsewhere(tasks, _misfits(machine, scope, unit, value)), *plans]
 
 
-def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit, came: Came) -> None:
     """Take in a person's answer; a wrong one leaves the question open."""
-    if result.get("error") is not None:
+    if came.error is not None:
         machine.close_command(command)
-        error = result["error"]
-        give_up(error["kind"], error["message"], name_of(unit), error["code"])
-    answer = result["ok"]
+        give_up(came.error["kind"], came.error["message"], name_of(unit), came.error["code"])
+    answer = came.value
     if _wrong(machine, scope, unit, answer):
         machine.state["queue"].append(command)
         return
     machine.close_command(command)
-    record = {unit.steps[0].key: answer} if len(unit.steps) == 1 else answer
+    record = {unit.steps[0].key: answer} if len(unit.steps) == 1 else as_object(answer)
     for step in unit.steps:
         part = record.get(step.key)
         if isinstance(part, dict) and part.get("decision") == "Reject":
             if step.key in unit.unread:
-                machine.scope(scope)["record"].setdefault(unit.context, {}).update(record)
+                as_object(machine.scope(scope)["record"].setdefault(unit.context, {})).update(record)
                 stop(machine, step.key)
                 return
             machine.scope(scope)["refused"].append([machine.region(scope).index, step.key])
@@ -224,20 +209,19 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit,
 def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
     step = unit.steps[0]
-    wrapped = {"output": value} if step.output else value
+    wrapped: Json = {"output": value} if step.output else value
     wrong = complaints_by(unit.judge, wrapped)
     if wrong and step.output and isinstance(value, dict) and value.keys() == {"output"} and not complaints_by(unit.judge, value):
         return value, []
     return wrapped, wrong
 
 
-def _apply_activity_result(machine: Machine, scope: str, unit: Unit, result: dict[str, Json]) -> None:
+def _apply_activity_result(machine: Machine, scope: str, unit: Unit, came: Came) -> None:
     """Take in what an activity gives back."""
     step = unit.steps[0]
-    if result.get("error") is not None:
-        error = result["error"]
-        give_up(error["kind"], error["message"], step.key, error["code"])
-    value, wrong = _fit_result(unit, result["ok"])
+    if came.error is not None:
+        give_up(came.error["kind"], came.error["message"], step.key, came.error["code"])
+    value, wrong = _fit_result(unit, came.value)
     if wrong:
         give_up(
             "invalid",

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from instrc.ir.flow import Do, Each, Else, Repeat, Try, When
 from instrc.ir.reads import Read, Segment
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_integer, without_type
 from instrc.runtime.interpreter.commands import Failure
+from instrc.runtime.interpreter.documents import RepeatState
 from instrc.runtime.interpreter.v1.refusals import decisions_of
 from instrc.runtime.interpreter.v1.state import Machine, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
@@ -48,8 +49,10 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
             noted[unit.context] = {"branch": 0}
             return _enter(machine, here, unit.regions[0], scope, {}, {"branch": 0})
         case Else(of=of):
-            if not noted[of]["vain"]:
-                return Given(None, noted.pop(of)["value"])
+            repeated = machine.repeat(scope, of)
+            if not repeated["vain"]:
+                del noted[of]
+                return Given(None, repeated["value"])
             return _enter(machine, here, unit.regions[0], scope, {})
         case Each():
             elements = _elements(unit, evaluate(machine, scope, block.source), block.most)
@@ -85,9 +88,9 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Given | None:
 def body_done(machine: Machine, inner: str) -> Given | None:
     """Take in that a body is done: go on with the next one, or return what the block gives."""
     done = machine.scope(inner)
-    scope: str = done["parent"]
+    scope = machine.around(inner)
     unit = machine.unit(scope, machine.region(inner).owner)
-    noted = machine.scope(scope)["blocks"].get(unit.context)
+    blocks = machine.scope(scope)["blocks"]
     region = machine.region(inner)
     value = evaluate(machine, inner, region.value)
     record = done["record"]
@@ -95,15 +98,17 @@ def body_done(machine: Machine, inner: str) -> Given | None:
         machine.scope(scope)["refused"].extend(done["refused"])
     match unit.block:
         case Each() as block:
-            index = done["names"].pop("#") - 1
-            noted["records"][index], noted["values"][index] = record, value
-            noted["left"] -= 1
+            elements = machine.each(scope, unit.context)
+            index = as_integer(done["names"].pop("#")) - 1
+            elements["records"][index], elements["values"][index] = record, value
+            elements["left"] -= 1
             machine.close_scope(inner)
-            if noted["left"]:
+            if elements["left"]:
                 return _more_elements(machine, scope, unit, block)
-            del machine.scope(scope)["blocks"][unit.context]
-            return Given(noted["records"], noted["values"])
+            del blocks[unit.context]
+            return Given(elements["records"], elements["values"])
         case Repeat() as block:
+            noted = machine.repeat(scope, unit.context)
             ends = block.until is not None and holds(machine, inner, block.until)
             refused = None if ends or block.until is None else _refusing_step(machine, inner, block)
             _hand_on(machine, inner, block, noted)
@@ -117,7 +122,7 @@ def body_done(machine: Machine, inner: str) -> Given | None:
             if block.source is not None:
                 return (
                     _end_repeat(machine, scope, unit, block)
-                    if noted["round"] == len(noted["items"])
+                    if noted["round"] == len(noted["items"] or ())
                     else _next_round(machine, scope, unit, block)
                 )
             if noted["round"] < (block.most or 0):
@@ -129,11 +134,11 @@ def body_done(machine: Machine, inner: str) -> Given | None:
             return _end_repeat(machine, scope, unit, block)
         case Else(of=of):
             machine.close_scope(inner)
-            machine.scope(scope)["blocks"].pop(of, None)
+            blocks.pop(of, None)
             return Given(record, value)
         case _:
             machine.close_scope(inner)
-            del machine.scope(scope)["blocks"][unit.context]
+            del blocks[unit.context]
             return Given(record, value)
 
 
@@ -141,16 +146,18 @@ def rescue(machine: Machine, scope: str, unit: Unit, error: Failure) -> bool:
     """Go on with the `else` of a `try` whose first body has failed; tell whether there is nothing in it to do."""
     machine.scope(scope)["blocks"][unit.context] = {"branch": 1}
     inner = scoped_id(scoped_id(scope, unit.context), "else")
-    return machine.open_scope(inner, unit.regions[1], scope, {"error": dict(error)}, {"branch": 1})
+    return machine.open_scope(inner, unit.regions[1], scope, {"error": without_type(error)}, {"branch": 1})
 
 
 def can_rescue(machine: Machine, scope: str, unit: Unit) -> bool:
     """Tell whether a block is a `try` in its first body."""
-    noted = machine.scope(scope)["blocks"].get(unit.context)
-    return isinstance(unit.block, Try) and noted is not None and noted["branch"] == 0
+    noted = machine.branch(scope, unit.context) if isinstance(unit.block, Try) else None
+    return noted is not None and noted["branch"] == 0
 
 
-def _enter(machine: Machine, inner: str, region: int, scope: str, names: Json, record: Json = None) -> Given | None:
+def _enter(
+    machine: Machine, inner: str, region: int, scope: str, names: JsonObject, record: JsonObject | None = None
+) -> Given | None:
     return body_done(machine, inner) if machine.open_scope(inner, region, scope, names, record) else None
 
 
@@ -175,7 +182,7 @@ def _elements(unit: Unit, source: Json, most: int | None) -> list[Json]:
 
 def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Given | None:
     """Begin as many elements as may run at the same time."""
-    noted = machine.scope(scope)["blocks"][unit.context]
+    noted = machine.each(scope, unit.context)
     limit = machine.program.options.get("elements") or len(noted["items"])
     while noted["next"] < len(noted["items"]):
         running = noted["left"] - (len(noted["items"]) - noted["next"])
@@ -184,7 +191,7 @@ def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Giv
         noted["next"] += 1
         number = noted["next"]
         inner = f"{scoped_id(scope, unit.context)}[{number}]"
-        names = {block.item: noted["items"][number - 1], "#": number}
+        names: JsonObject = {block.item: noted["items"][number - 1], "#": number}
         if machine.open_scope(inner, unit.regions[0], scope, names):  # nothing to do for this one
             region = machine.region(inner)
             noted["records"][number - 1] = {}
@@ -198,11 +205,12 @@ def _more_elements(machine: Machine, scope: str, unit: Unit, block: Each) -> Giv
 
 
 def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given | None:
-    noted = machine.scope(scope)["blocks"][unit.context]
+    noted = machine.repeat(scope, unit.context)
     while True:
         noted["round"] += 1
         inner = f"{scoped_id(scope, unit.context)}@{noted['round']}"
-        names = {} if block.item is None else {block.item: noted["items"][noted["round"] - 1]}
+        items = noted["items"]
+        names = {} if block.item is None or items is None else {block.item: items[noted["round"] - 1]}
         if not machine.open_scope(inner, unit.regions[0], scope, names):
             return None
         # an empty body: its value may still end the rounds
@@ -214,7 +222,7 @@ def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Give
         ends = block.until is not None and holds(machine, inner, block.until)
         _hand_on(machine, inner, block, noted)
         machine.close_scope(inner)
-        last = len(noted["items"]) if noted["items"] is not None else block.most or 0
+        last = len(items) if items is not None else block.most or 0
         if ends or noted["round"] >= last:
             if not ends and block.source is None:
                 noted["vain"] = True
@@ -222,7 +230,7 @@ def _next_round(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Give
             return _end_repeat(machine, scope, unit, block)
 
 
-def _hand_on(machine: Machine, inner: str, block: Repeat, noted: Json) -> None:
+def _hand_on(machine: Machine, inner: str, block: Repeat, noted: RepeatState) -> None:
     """Keep of a round what the next ones see, if they look."""
     if machine.region(inner).index not in machine.program.handed:
         return
@@ -237,11 +245,11 @@ def _refusing_step(machine: Machine, inner: str, block: Repeat) -> str | None:
     if block.until is None or block.otherwise is not None or not machine.scope(inner)["refused"]:
         return None
     read = decisions_of(machine.program, machine.region(inner), block.until)
-    return next((key for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
+    return next((str(key) for number, key in machine.scope(inner)["refused"] if (number, key) in read), None)
 
 
 def _end_repeat(machine: Machine, scope: str, unit: Unit, block: Repeat) -> Given:
-    noted = machine.scope(scope)["blocks"][unit.context]
+    noted = machine.repeat(scope, unit.context)
     noted["value"] = noted["values"] if block.source is not None else noted["value"]
     records = noted.pop("records")
     noted.pop("items")

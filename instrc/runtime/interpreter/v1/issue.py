@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from instrc.ir.reads import Read
 from instrc.ir.steps import Step
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_integer, as_text
 from instrc.runtime.durations import seconds
-from instrc.runtime.interpreter.commands import Command, Complaint, ModelCommand
+from instrc.runtime.interpreter.commands import Command, Failure, ModelCommand
+from instrc.runtime.interpreter.documents import Asking, Entry
 from instrc.runtime.interpreter.v1 import blocks, tasks
 from instrc.runtime.interpreter.v1.progress import fail, finish, stop
+from instrc.runtime.interpreter.v1.results import kind_of_failure
 from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, give_up, name_of, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import context_of, evaluate, resolve, without_own
@@ -24,23 +27,24 @@ def issue(machine: Machine) -> list[Command]:
     state = machine.state
     while state["ready"]:
         ready, state["ready"] = state["ready"], []
-        for scope, number, *delayed in ready:
+        for each in ready:
+            scope, number = as_text(each[0]), as_integer(each[1])
             if state["outcome"] is not None:
                 break
             if scope not in state["scopes"]:
                 continue  # something beside it has failed
             unit = machine.unit(scope, number)
             try:
-                _begin(machine, scope, unit, delayed=bool(delayed))
+                _begin(machine, scope, unit, delayed=len(each) > 2)
             except blocks.StoppedError as stopped:
                 stop(machine, stopped.step)
             except FailedError as error:
                 fail(machine, scope, error.failure)
     queue, state["queue"] = state["queue"], []
     return [
-        command_of(machine, each) if isinstance(each, str) else each
-        for each in queue
-        if not isinstance(each, str) or each in state["open"]
+        command_of(machine, queued) if isinstance(queued, str) else queued
+        for queued in queue
+        if not isinstance(queued, str) or queued in state["open"]
     ]
 
 
@@ -54,17 +58,17 @@ def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
     here = scoped_id(scope, unit.id)
     waits = unit.timed and machine.program.options.get("pauses", True)
     if waits and not delayed and (delay := _span(unit, "delay", max)) is not None:
-        machine.open_command(f"{here}!delay", scope, unit.index, "delay", after=delay)
+        machine.open_command(f"{here}!delay", {"scope": scope, "unit": unit.index, "as": "delay", "after": delay})
         machine.state["queue"].append(f"{here}!delay")
         return
     if unit.timed and (within := _span(unit, "within", min)) is not None:
-        machine.open_command(f"{here}!within", scope, unit.index, "within", after=within)
+        machine.open_command(f"{here}!within", {"scope": scope, "unit": unit.index, "as": "within", "after": within})
         machine.state["queue"].append(f"{here}!within")
     match unit.kind:
         case "block":
-            given = blocks.begin(machine, scope, unit)
-            if given is not None:
-                finish(machine, scope, unit, *given)
+            done = blocks.begin(machine, scope, unit)
+            if done is not None:
+                finish(machine, scope, unit, *done)
         case "fail":
             raise FailedError(_error(evaluate(machine, scope, unit.steps[0].arguments), unit.steps[0]))
         case "plan":
@@ -87,25 +91,41 @@ def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
             for step in unit.steps:
                 for among in step.among:
                     _choices(machine, scope, step, among.choices)
-            machine.open_command(here, scope, unit.index, "run")
+            machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
             machine.state["queue"].append(here)
 
 
-def ask(machine: Machine, scope: str, unit: Unit, entry: dict[str, Json]) -> None:
+def ask(machine: Machine, scope: str, unit: Unit, entry: Asking) -> None:
     """Let a model be asked for a chunk, for the first time or again."""
     for step in unit.steps:
         for among in step.among:
             _choices(machine, scope, step, among.choices)
     spent, options = machine.state["spent"], machine.program.options
-    for what in ("requests", "tokens"):
-        most = options.get(what)
-        if most is not None and spent[what] >= most:
-            give_up("limit", f"the run may spend {most} {what} on models, and has spent {spent[what]}", name_of(unit), what)
+    limits: tuple[tuple[str, int, int | None], ...] = (
+        ("requests", spent["requests"], options.get("requests")),
+        ("tokens", spent["tokens"], options.get("tokens")),
+    )
+    for what, used, most in limits:
+        if most is not None and used >= most:
+            give_up("limit", f"the run may spend {most} {what} on models, and has spent {used}", name_of(unit), what)
     spent["requests"] += 1
     command = scoped_id(scope, unit.id)
     command += f"@{entry['round']}" if entry["round"] > 1 else ""
     command += f"#{entry['asks'] + 1}" if entry["asks"] else ""
-    machine.open_command(command, scope, unit.index, "run", **entry)
+    machine.open_command(
+        command,
+        {
+            "scope": scope,
+            "unit": unit.index,
+            "as": "run",
+            "round": entry["round"],
+            "asks": entry["asks"],
+            "previous": entry["previous"],
+            "rejected": entry["rejected"],
+            "complaints": entry["complaints"],
+            "attempts": entry["attempts"],
+        },
+    )
     machine.state["queue"].append(command)
 
 
@@ -119,19 +139,19 @@ def _span(unit: Unit, which: str, choose: _Choose) -> str | None:
         give_up("failed", str(error), name_of(unit), "not-a-duration")
 
 
-def _error(given: Json, step: Step) -> Json:
+def _error(given: Json, step: Step) -> Failure:
     """Make a failure of what `Fail` reads."""
     candidates = [given, *(given.values() if isinstance(given, dict) else given if isinstance(given, list) else ())]
     known = next((each for each in candidates if isinstance(each, dict) and isinstance(each.get("message"), str)), None)
     if known is None:
         text = next((each for each in candidates if isinstance(each, str)), f"`{step.key}` ends the run")
         known = {"message": text}
-    kind = known.get("kind")
+    key, code = known.get("step"), known.get("code")
     return {
-        "step": known.get("step") if isinstance(known.get("step"), str) else step.key,
-        "kind": kind if kind in {"failed", "timeout", "invalid", "plan", "limit"} else "failed",
-        "code": known.get("code") if isinstance(known.get("code"), str) else None,
-        "message": known["message"],
+        "step": key if isinstance(key, str) else step.key,
+        "kind": kind_of_failure(known),
+        "code": code if isinstance(code, str) else None,
+        "message": as_text(known["message"]),
     }
 
 
@@ -172,12 +192,11 @@ def command_of(machine: Machine, command: str) -> Command:
     }
 
 
-def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry: Json) -> ModelCommand:
+def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry: Entry) -> ModelCommand:
     if machine.program.open and scope == ROOT and unit.index == 0:
         context = dict(machine.state["inputs"])
     else:
         context = context_of(machine, scope, unit, [read for step in unit.steps for read in step.references])
-    complaints: list[Complaint] = entry["complaints"]
     return {
         "kind": "model",
         "id": command,
@@ -187,7 +206,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry
         "context": context,
         "previous": entry["previous"],
         "rejected": entry["rejected"],
-        "complaints": complaints,
+        "complaints": entry["complaints"],
         "model": unit.model,
     }
 
@@ -204,7 +223,7 @@ def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
     return schema
 
 
-def _choices(machine: Machine, scope: str, step: Step, read: Json) -> list[Json]:
+def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]:
     """Return what a value may be one of."""
     given = resolve(machine, scope, read)
     listed = given if isinstance(given, list) else []

@@ -14,7 +14,8 @@ from instrc.ir.process import Process
 from instrc.ir.reads import Read, reads_of
 from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject
+from instrc.runtime.interpreter.documents import Options, PinnedPlan
 from instrc.runtime.interpreter.v1.units import Place, Region, Source, Unit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.schema.validation import Judge
@@ -23,17 +24,17 @@ from instrc.schema.validation import Judge
 class Program:
     """The regions of a plan."""
 
-    def __init__(self, plan: Json) -> None:
-        self.document: Json = plan["process"]
-        self.options: dict[str, Json] = plan["options"]
+    def __init__(self, plan: PinnedPlan) -> None:
+        self.document: JsonObject = plan["process"]
+        self.options: Options = plan["options"]
         self.whole: bool = plan["kind"] == "tool"
         """The first chunk is a tool, and its properties are no steps."""
         self.open: bool = plan["kind"] != "process"
         """The first chunk is a tool: what it reads is not said, so it is shown all inputs."""
-        self.fires: frozenset[Json] = frozenset(self.options.get("fires", ()))
+        self.fires: frozenset[str] = frozenset(self.options.get("fires", ()))
         self.models: dict[str, str] = self.options.get("models") or {}
         self.process: Process = Process.from_json(self.document)
-        self.definitions: dict[str, Json] = definitions_of(self.document)
+        self.definitions: JsonObject = definitions_of(self.document)
         self.regions: list[Region] = []
         self.handed: set[int] = set()
         """Bodies of rounds that are looked at by later ones."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from instrc.ir.flow import Else, Repeat
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.interpreter.commands import Failure
+from instrc.runtime.interpreter.documents import Outcome
 from instrc.runtime.interpreter.v1 import blocks
 from instrc.runtime.interpreter.v1.record import output_of
-from instrc.runtime.interpreter.v1.state import ROOT, FailedError, Machine, scoped_id
+from instrc.runtime.interpreter.v1.state import FailedError, Machine, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 
 
@@ -26,10 +27,10 @@ def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json =
                 machine.state["ready"].append([scope, number])
         if here["left"]:
             return
-        if scope == ROOT:
-            machine.state["outcome"] = {"status": "done", **output_of(machine)}
+        if here["parent"] is None:
+            machine.state["outcome"] = output_of(machine)
             return
-        parent: str = here["parent"]
+        parent = here["parent"]
         owner = machine.unit(parent, region.owner)
         try:
             given = blocks.body_done(machine, scope)
@@ -73,10 +74,10 @@ def fail(machine: Machine, scope: str, error: Failure) -> None:
     """End a body in which something has failed for good: the innermost `try` goes on with its `else`, else the run fails."""
     while True:
         here = machine.scope(scope)
-        if scope == ROOT:
-            _end(machine, {"status": "failed", "error": dict(error)})
+        if here["parent"] is None:
+            _end(machine, {"status": "failed", "error": error})
             return
-        parent: str = here["parent"]
+        parent = here["parent"]
         owner = machine.unit(parent, machine.region(scope).owner)
         machine.close_scope(scope)
         if blocks.can_rescue(machine, parent, owner):
@@ -100,7 +101,7 @@ def stop(machine: Machine, step: str) -> None:
     _end(machine, {"status": "stopped", "step": step})
 
 
-def _end(machine: Machine, outcome: Json) -> None:
+def _end(machine: Machine, outcome: Outcome) -> None:
     """End the run; what is open is withdrawn, what is recorded stays."""
     machine.withdrawn.extend(machine.state["open"])
     machine.state["open"].clear()

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from instrc.flattening.split import split
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.interpreter.documents import Done
 from instrc.runtime.interpreter.v1.state import ROOT, Machine
 from instrc.runtime.interpreter.v1.values import evaluate, shown_of
 
 
-def output_of(machine: Machine) -> dict[str, Json]:
-    """Return the `output` of a finished run, all steps by their keys, and its `value`: what the process says, else the last."""
+def output_of(machine: Machine) -> Done:
+    """Return how a finished run has ended: all steps by their keys, and its `value`: what the process says, else the last."""
     scope = machine.scope(ROOT)
     region = machine.region(ROOT)
-    output: dict[str, Json] = {}
+    output: JsonObject = {}
     last: Json = None
     if machine.program.whole:
         unit = region.units[0]
         whole = split(scope["record"].get(unit.context), unit.schema)["output"]
-        return {"output": whole, "value": whole}
+        return {"status": "done", "output": whole, "value": whole}
     for unit in region.units:
         if unit.block is not None:
             key = getattr(unit.block, "key", None)
@@ -34,10 +35,14 @@ def output_of(machine: Machine) -> dict[str, Json]:
             last = output[step.key]
             if unit.kind != "model" and step.output and isinstance(last, dict):
                 last = last.get("output")
-    return {"output": output, "value": last if region.value is None else evaluate(machine, ROOT, region.value)}
+    return {
+        "status": "done",
+        "output": output,
+        "value": last if region.value is None else evaluate(machine, ROOT, region.value),
+    }
 
 
-def record_of(machine: Machine) -> Json:
+def record_of(machine: Machine) -> JsonObject:
     """Return what is recorded so far, in the shape of the process; of a finished run it satisfies the process's schema."""
     record = machine.scope(ROOT)["record"]
     return {context: record[context] for context in machine.region(ROOT).contexts if context in record}

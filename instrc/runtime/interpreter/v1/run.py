@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.interpreter.commands import Command, Complaint
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.interpreter.commands import Command, Complaint, Result
+from instrc.runtime.interpreter.documents import PinnedPlan, State
 from instrc.runtime.interpreter.v1 import apply as applying
 from instrc.runtime.interpreter.v1 import issue as issuing
 from instrc.runtime.interpreter.v1.program import Program
@@ -19,9 +20,9 @@ _programs: OrderedDict[str, Program] = OrderedDict()
 """Programs that were made ready, by the digest of their plan; the same plan gives the same program."""
 
 
-def begin(plan: Json, inputs: Json) -> Json:
+def begin(plan: PinnedPlan, inputs: JsonObject) -> State:
     """Return the state of a run that has not begun."""
-    state = {
+    state: State = {
         "inputs": inputs,
         "scopes": {},
         "ready": [],
@@ -49,38 +50,38 @@ def _enter(machine: Machine) -> None:
             machine.state["queue"].append(command if command["kind"] == "fire" else command["id"])
 
 
-def issue(plan: Json, state: Json) -> list[Command]:
+def issue(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that have become runnable, and mark them issued."""
     return issuing.issue(_machine(plan, state))
 
 
-def pending(plan: Json, state: Json) -> list[Command]:
+def pending(plan: PinnedPlan, state: State) -> list[Command]:
     """Return the commands that were issued and are not answered."""
     return issuing.pending(_machine(plan, state))
 
 
-def apply(plan: Json, state: Json, command: str, result: Json) -> list[str]:
+def apply(plan: PinnedPlan, state: State, command: str, result: Result) -> list[str]:
     """Take in what came of a command; return the commands that nobody waits for any more."""
     machine = _machine(plan, state)
     applying.apply(machine, command, result)
     return machine.withdrawn
 
 
-def faults(plan: Json, state: Json, command: str, value: Json) -> list[Complaint] | None:
+def faults(plan: PinnedPlan, state: State, command: str, value: Json) -> list[Complaint] | None:
     """Return what is wrong with an answer to an open command; `None` if nothing of that id takes one."""
     return applying.faults(_machine(plan, state), command, value)
 
 
-def record(plan: Json, state: Json) -> Json:
+def record(plan: PinnedPlan, state: State) -> JsonObject:
     """Return what is recorded so far, in the shape of the process."""
     return record_of(_machine(plan, state))
 
 
-def _machine(plan: Json, state: Json) -> Machine:
+def _machine(plan: PinnedPlan, state: State) -> Machine:
     return Machine(_program(plan), state, [])
 
 
-def _program(plan: Json) -> Program:
+def _program(plan: PinnedPlan) -> Program:
     digest = plan["digest"]
     program = _programs.get(digest)
     if program is None:

@@ -1,22 +1,13 @@
-"""The state of a run, plain JSON: scopes that are being carried out, what is ready, what is open.
-
-```
-{ "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
-  "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
-scope = { "region", "parent", "left", "waits": { unit: count }, "record": {…}, "values": { key: value }, "names": {…},
-          "blocks": { context: {…} }, "open": { command: null }, "children": { ID: null },
-          "refused": [[region, key], …] }
-entry = { "scope", "unit", "as": "run" | "delay" | "within" | "task", … }
-```
-"""
+"""What is done to the state of a run: scopes are opened and closed, commands are noted and put away."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, cast
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject, as_text
 from instrc.runtime.interpreter.commands import Failure, Kind
+from instrc.runtime.interpreter.documents import BranchState, EachState, Entry, PlanState, RepeatState, Scope, State
 from instrc.runtime.interpreter.v1.program import Program
 from instrc.runtime.interpreter.v1.units import Region, Unit
 
@@ -37,14 +28,17 @@ class Machine:
     """A program and the state of one run of it."""
 
     program: Program
-    state: dict[str, Json]
+    state: State
     withdrawn: list[str]
     """Commands that nobody waits for any more, as they are found."""
 
-    def scope(self, scope: str) -> dict[str, Json]:
+    def scope(self, scope: str) -> Scope:
         """Return a scope."""
-        found: dict[str, Json] = self.state["scopes"][scope]
-        return found
+        return self.state["scopes"][scope]
+
+    def around(self, scope: str) -> str:
+        """Return the scope that a body stands in; the outermost stands in none."""
+        return as_text(self.state["scopes"][scope]["parent"])
 
     def region(self, scope: str) -> Region:
         """Return the body that a scope carries out."""
@@ -54,9 +48,29 @@ class Machine:
         """Return a unit of the body that a scope carries out."""
         return self.region(scope).units[unit]
 
+    # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
+
+    def branch(self, scope: str, context: str) -> BranchState | None:
+        """Return what is noted of a `when`, a `try` or a `do`, if it has begun."""
+        return cast("BranchState | None", self.state["scopes"][scope]["blocks"].get(context))
+
+    def each(self, scope: str, context: str) -> EachState:
+        """Return what is noted of an `each`."""
+        return cast("EachState", self.state["scopes"][scope]["blocks"][context])
+
+    def repeat(self, scope: str, context: str) -> RepeatState:
+        """Return what is noted of a `repeat`."""
+        return cast("RepeatState", self.state["scopes"][scope]["blocks"][context])
+
+    def plan(self, scope: str, unit: str) -> PlanState:
+        """Return what is noted of a plan that is carried out."""
+        return cast("PlanState", self.state["scopes"][scope]["blocks"][unit])
+
     # --- scopes ---------------------------------------------------------------------------------------------------------------
 
-    def open_scope(self, scope: str, region: int, parent: str | None, names: Json, record: Json = None) -> bool:
+    def open_scope(
+        self, scope: str, region: int, parent: str | None, names: JsonObject, record: JsonObject | None = None
+    ) -> bool:
         """Begin a body; tell whether there is nothing in it to do."""
         units = self.program.regions[region].units
         self.state["scopes"][scope] = {
@@ -74,7 +88,7 @@ class Machine:
         }
         if parent is not None:
             self.scope(parent)["children"][scope] = None
-        self.state["ready"].extend([scope, unit.index] for unit in units if not unit.needs)
+        self.state["ready"] += [[scope, unit.index] for unit in units if not unit.needs]
         return not units
 
     def close_scope(self, scope: str) -> None:
@@ -89,21 +103,20 @@ class Machine:
                 if self.state["open"].pop(command, None) is not None:
                     self.withdrawn.append(command)
             waiting.extend(gone["children"])
-            if gone["parent"] in self.state["scopes"]:
+            if gone["parent"] is not None and gone["parent"] in self.state["scopes"]:
                 self.scope(gone["parent"])["children"].pop(here, None)
 
     # --- commands -------------------------------------------------------------------------------------------------------------
 
-    def open_command(self, command: str, scope: str, unit: int, way: str, **more: Json) -> None:
+    def open_command(self, command: str, entry: Entry) -> None:
         """Note that a command is open."""
-        self.state["open"][command] = {"scope": scope, "unit": unit, "as": way, **more}
-        self.scope(scope)["open"][command] = None
+        self.state["open"][command] = entry
+        self.scope(entry["scope"])["open"][command] = None
 
-    def close_command(self, command: str) -> Json:
-        """Note that a command is answered; return what was noted with it."""
+    def close_command(self, command: str) -> None:
+        """Note that a command is answered."""
         entry = self.state["open"].pop(command)
         self.scope(entry["scope"])["open"].pop(command, None)
-        return entry
 
     def withdraw(self, command: str) -> None:
         """Note that nobody waits for a command any more."""
@@ -122,9 +135,9 @@ def failure(kind: Kind, message: str, step: str | None, code: str | None = None)
     return {"step": step, "kind": kind, "code": code, "message": message}
 
 
-def give_up(kind: Kind, message: str, step: str | None, code: str | None = None, **more: Json) -> NoReturn:
-    """Let a step fail for good; `attempts` of an answer that was never accepted go along."""
-    raise FailedError({**failure(kind, message, step, code), **more})  # type: ignore[typeddict-item]  # a failure may say more
+def give_up(kind: Kind, message: str, step: str | None, code: str | None = None) -> NoReturn:
+    """Let a step fail for good."""
+    raise FailedError(failure(kind, message, step, code))
 
 
 def name_of(unit: Unit) -> str:

@@ -1,7 +1,4 @@
-"""Carry out a plan: each task an effect of its own, concurrently as their dependencies allow.
-
-In the state of the block: `{ "plan": […], "tasks": { ID: { "status", "output", "error", "left", "outputs" } }, "left": count }`.
-"""
+"""Carry out a plan: each task an effect of its own, concurrently as their dependencies allow."""
 
 from __future__ import annotations
 
@@ -10,11 +7,12 @@ from itertools import product
 
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import JsonObject, as_object
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
+from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState
 from instrc.runtime.interpreter.v1.progress import finish
+from instrc.runtime.interpreter.v1.results import Came
 from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate
@@ -35,7 +33,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Json:
         give_up("plan", f"at `{first.pointer or '/'}`: {first.message}{more}", step.key, first.name)
     if not tasks:
         return []
-    noted = {task.id: {"status": "waiting", "waits": len(task.needs)} for task in tasks}
+    noted: dict[str, TaskState] = {task.id: {"status": "waiting", "waits": len(task.needs)} for task in tasks}
     machine.scope(scope)["blocks"][unit.id] = {"plan": plan, "tasks": noted, "left": len(tasks)}
     _start(machine, scope, unit, {task.id: task for task in tasks}, [task.id for task in tasks if not task.needs])
     return _result(machine, scope, unit, tasks)
@@ -50,24 +48,24 @@ def conclude(machine: Machine, scope: str, unit: Unit, result: Json) -> None:
     finish(machine, scope, unit, {unit.steps[0].key: result})
 
 
-def apply(machine: Machine, entry: Json, result: Json) -> None:
+def apply(machine: Machine, entry: Entry, came: Came) -> None:
     """Take in what one task, or one copy of it, has brought."""
     scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
-    state = machine.scope(scope)["blocks"][unit.id]
+    state = machine.plan(scope, unit.id)
     tasks = _tasks(unit, state["plan"])
     task, copy = tasks[entry["task"]], entry["copy"]
     noted = state["tasks"][task.id]
-    error, output = result.get("error"), result.get("ok")
+    error, output = came.error, came.value
     if error is None:
         faults = complaints(output, _output(unit, task))
         if faults:
             error = {"kind": "invalid", "code": None, "message": f"at `{faults[0]['pointer'] or '/'}`: {faults[0]['message']}"}
     if error is not None:
-        noted.setdefault("error", {"kind": "failed", "code": None, "message": "it failed", **error})
+        noted.setdefault("error", error)
     elif copy is None:
         noted["output"] = output
     else:
-        noted["output"][copy] = output
+        as_array(noted["output"])[copy] = output
     noted["left"] -= 1
     if not noted["left"]:
         _end_task(machine, scope, unit, tasks, task.id, "failed" if "error" in noted else "ok")
@@ -76,9 +74,9 @@ def apply(machine: Machine, entry: Json, result: Json) -> None:
         conclude(machine, scope, unit, listed)
 
 
-def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Json) -> ActivityCommand:
+def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Entry) -> ActivityCommand:
     """Return the command of one task, or of one copy of it."""
-    state = machine.scope(scope)["blocks"][unit.id]
+    state = machine.plan(scope, unit.id)
     task = _tasks(unit, state["plan"])[entry["task"]]
     tool = _tool(unit, task)
     given = _arguments(task, state, entry["copy"])
@@ -114,7 +112,7 @@ def _tool(unit: Unit, task: Task) -> JsonObject:
 
 def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids: list[str]) -> None:
     """Begin tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
-    state = machine.scope(scope)["blocks"][unit.id]
+    state = machine.plan(scope, unit.id)
     for id_ in ids:
         task, noted = tasks[id_], state["tasks"][id_]
         if noted["status"] != "waiting":
@@ -138,13 +136,13 @@ def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids
 
 
 def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, copy: int | None) -> None:
-    machine.open_command(command, scope, unit.index, "task", task=task, copy=copy)
+    machine.open_command(command, {"scope": scope, "unit": unit.index, "as": "task", "task": task, "copy": copy})
     machine.state["queue"].append(command)
 
 
 def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], id_: str, status: str) -> None:
     """Note how a task has ended; let those begin that waited for it, or skip them."""
-    state = machine.scope(scope)["blocks"][unit.id]
+    state = machine.plan(scope, unit.id)
     ended = [(id_, status)]
     ready: list[str] = []
     while ended:
@@ -167,21 +165,26 @@ def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], 
     _start(machine, scope, unit, tasks, ready)
 
 
-def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -> Json:
+def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -> list[Json] | None:
     """Return the records of all tasks, in the order of the plan; `None` while some are not done."""
-    state = machine.scope(scope)["blocks"].get(unit.id)
-    if state is None or state["left"]:
+    if unit.id not in machine.scope(scope)["blocks"]:
         return None
-    listed = []
+    state = machine.plan(scope, unit.id)
+    if state["left"]:
+        return None
+    listed: list[Json] = []
     for task in tasks:
         noted = state["tasks"][task.id]
-        entry: dict[str, Json] = {"id": task.id, "tool": task.tool, "status": noted["status"]}
-        entry |= {member: noted[member] for member in ("output", "error") if member in noted}
+        entry: JsonObject = {"id": task.id, "tool": task.tool, "status": noted["status"]}
+        if "output" in noted:
+            entry["output"] = noted["output"]
+        if "error" in noted:
+            entry["error"] = without_type(noted["error"])
         listed.append(entry)
     return listed
 
 
-def _copies(task: Task, state: Json) -> list[tuple[int, ...]] | str:
+def _copies(task: Task, state: PlanState) -> list[tuple[int, ...]] | str:
     """Return for each copy of a task which element of each list it takes; a text says why there are none."""
     counts = []
     for name, reference in task.references():
@@ -202,7 +205,7 @@ def _copies(task: Task, state: Json) -> list[tuple[int, ...]] | str:
     return copies if len(copies) <= _MOST else f"a task has a limit of {_MOST} copies, and there are {len(copies)}"
 
 
-def _arguments(task: Task, state: Json, copy: int | None) -> dict[str, Json]:
+def _arguments(task: Task, state: PlanState, copy: int | None) -> dict[str, Json]:
     copies = _copies(task, state) if copy is not None else ""
     chosen: Iterator[int] = iter(() if isinstance(copies, str) or copy is None else copies[copy])
     given: dict[str, Json] = {}
@@ -212,11 +215,12 @@ def _arguments(task: Task, state: Json, copy: int | None) -> dict[str, Json]:
         elif value.kind == "from":
             given[name] = _resolve_reference(value, state)
         else:
-            given[name] = (_resolve_reference(value, state) or [None])[next(chosen, 0)]
+            listed = _resolve_reference(value, state)
+            given[name] = (listed if isinstance(listed, list) and listed else [None])[next(chosen, 0)]
     return given
 
 
-def _resolve_reference(reference: Reference, state: Json) -> Json:
+def _resolve_reference(reference: Reference, state: PlanState) -> Json:
     """Return what a reference leads to in the output of a task that is done; `null` where it leads nowhere."""
     value = state["tasks"][reference.task].get("output")
     for step in reference.steps:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from instrc.flattening.split import split
-from instrc.ir.flow import Condition, Each, Else, Repeat
+from instrc.ir.flow import Condition, Else, Repeat
 from instrc.ir.reads import Constant, Listed, Named, Read, Value
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.runtime.interpreter.documents import Scope
 from instrc.runtime.interpreter.v1.state import Machine
 from instrc.runtime.interpreter.v1.units import Place, Region, Unit
 from instrc.runtime.interpreter.v1.views import with_definitions
@@ -21,13 +22,14 @@ def resolve(machine: Machine, scope: str, read: Read) -> Json:
     place = machine.program.locate(machine.region(scope), read)
     here = machine.scope(scope)
     for _ in range(place.levels):
-        here = machine.scope(here["parent"])
+        scope = machine.around(scope)
+        here = machine.scope(scope)
     region = machine.program.regions[here["region"]]
     match place.source:
         case "input":
             return _member(machine.state["inputs"].get(place.name), place.rest, place.quoted)
         case "name":
-            return _member(_name(machine, here, region, place.name), place.rest, place.quoted)
+            return _member(_name(machine, scope, region, place.name), place.rest, place.quoted)
         case "context":
             return _context(machine, here, region, place)
         case "key":
@@ -131,22 +133,24 @@ def _set_member(found: dict[str, Json], names: list[str], value: Json) -> None:
     found[names[-1]] = value
 
 
-def _name(machine: Machine, scope: dict[str, Json], region: Region, name: str) -> Json:
+def _name(machine: Machine, scope: str, region: Region, name: str) -> Json:
     """Return what a name of a block stands for."""
-    if name in scope["names"]:
-        return scope["names"][name]
-    parent = machine.scope(scope["parent"])
-    block = machine.program.regions[parent["region"]].units[region.owner].block
+    names = machine.scope(scope)["names"]
+    if name in names:
+        return names[name]
+    parent = machine.around(scope)
+    block = machine.unit(parent, region.owner).block
     if isinstance(block, Else):
-        return parent["blocks"][block.of]["shown"]
-    if not isinstance(block, Repeat | Each):
+        return machine.repeat(parent, block.of)["shown"]
+    if not isinstance(block, Repeat):
         return None
-    noted = parent["blocks"][block.name]
+    noted = machine.repeat(parent, block.name)
     shown = noted["shown"]
-    return {"round": noted["round"], "previous": shown[-1] if shown else None, "rounds": shown}.get(name)
+    about: JsonObject = {"round": noted["round"], "previous": shown[-1] if shown else None, "rounds": shown}
+    return about.get(name)
 
 
-def _context(machine: Machine, scope: dict[str, Json], region: Region, place: Place) -> Json:
+def _context(machine: Machine, scope: Scope, region: Region, place: Place) -> Json:
     """Return what a chunk has given, or one step of it."""
     units = region.contexts[place.name]
     if place.rest:
@@ -158,7 +162,7 @@ def _context(machine: Machine, scope: dict[str, Json], region: Region, place: Pl
 
 def _step(
     machine: Machine,
-    scope: dict[str, Json],
+    scope: Scope,
     givers: list[int],
     region: Region,
     key: str,
@@ -177,8 +181,10 @@ def _step(
             continue
         value = recorded[key]
         shown = shown_of(machine, unit, key, value)
-        both = isinstance(whole, dict) and isinstance(value, dict)
-        whole, whole_shown = ({**whole, **value}, {**whole_shown, **shown}) if both else (value, shown)
+        if isinstance(whole, dict) and isinstance(value, dict):
+            whole, whole_shown = {**whole, **value}, {**as_object(whole_shown), **as_object(shown)}
+        else:
+            whole, whole_shown = value, shown
     if rest and any(name[:1] in _META for name in rest) and _member(whole_shown, rest, quoted) is None:
         return _member(whole, rest, quoted)
     return _member(whole_shown, rest, quoted)

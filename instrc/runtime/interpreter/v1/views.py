@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from instrc.flattening.strip import strip
 from instrc.ir.steps import Chunk, Step
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object
 
 _Change: TypeAlias = Callable[[dict[str, Json]], Json]
 _BEGINNING = "#/$defs/"
@@ -62,8 +62,8 @@ def with_definitions(schema: Json, definitions: dict[str, Json]) -> Json:
             waiting.extend(_referred(definitions[name]))
     if not needed:
         return schema
-    own = schema.get("$defs")
-    return {**schema, "$defs": {**{name: definitions[name] for name in needed}, **(own or {})}}
+    own = as_object(schema.get("$defs") or {})
+    return {**schema, "$defs": {**{name: definitions[name] for name in needed}, **own}}
 
 
 def _referred(schema: Json) -> Iterable[str]:

@@ -1,0 +1,213 @@
+"""The plan of a run and the state of a run: plain JSON with types, so that both can be kept, sent and gone on with.
+
+```
+state = { "inputs": {…}, "scopes": { ID: scope }, "ready": [[scope, unit], …], "queue": [command, …], "open": { ID: entry },
+          "spent": { "requests", "tokens" }, "vain": [ID, …], "outcome": null | {…} }
+```
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict
+
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.interpreter.commands import Attempt, Complaint, Failure, FireCommand, Kind
+
+PlanKind: TypeAlias = Literal["process", "tool", "steps", "call"]
+"""What was compiled; `steps` is a tool whose properties are steps."""
+
+
+class Options(TypedDict, total=False):
+    """The settings that decide what happens in a run."""
+
+    asks: int
+    """How often a model is asked again."""
+    elements: int | None
+    """How many of an `each` run at the same time."""
+    requests: int
+    tokens: int
+    entry: Json
+    """The answer of the first chunk, where it is filled already."""
+    pauses: bool
+    """`false` if no `delay` is waited for."""
+    fires: dict[str, str]
+    """Activities that what a model fills in is also sent to, by their bare names."""
+    models: dict[str, str]
+
+
+class PinnedPlan(TypedDict):
+    """The plan of a run: process, version of the interpreter and settings, pinned by a digest."""
+
+    interpreter: str
+    kind: PlanKind
+    process: JsonObject
+    options: Options
+    digest: str
+
+
+# --- how a run ends -----------------------------------------------------------------------------------------------------------
+
+
+class Done(TypedDict):
+    """All is done: the steps by their keys, and what the process gives."""
+
+    status: Literal["done"]
+    output: Json
+    value: Json
+
+
+class Failed(TypedDict):
+    """A step has failed for good."""
+
+    status: Literal["failed"]
+    error: Failure
+
+
+class Stopped(TypedDict):
+    """A person has refused."""
+
+    status: Literal["stopped"]
+    step: str
+
+
+Outcome: TypeAlias = Done | Failed | Stopped
+
+
+# --- the state of a run -------------------------------------------------------------------------------------------------------
+
+
+class Asking(TypedDict):
+    """How far the asking of a model is."""
+
+    round: int
+    """Of a chunk that goes round."""
+    asks: int
+    """How often it was asked again in this round."""
+    previous: Json
+    """The answer of the round before."""
+    rejected: Json
+    complaints: list[Complaint]
+    attempts: list[Attempt]
+
+
+Way: TypeAlias = Literal["run", "delay", "within", "task"]
+"""What an open command is for: the work of a unit, its delay, its deadline, one task of a plan."""
+
+Entry = TypedDict(
+    "Entry",
+    {
+        "scope": str,
+        "unit": int,
+        "as": Way,
+        "after": NotRequired[str],
+        "task": NotRequired[str],
+        "copy": NotRequired[int | None],
+        "round": NotRequired[int],
+        "asks": NotRequired[int],
+        "previous": NotRequired[Json],
+        "rejected": NotRequired[Json],
+        "complaints": NotRequired[list[Complaint]],
+        "attempts": NotRequired[list[Attempt]],
+    },
+)
+"""An open command: its unit; of a timer its span, of a task which one and which copy, of a model how far the asking is."""
+
+
+class Fault(TypedDict):
+    """Why a command has failed."""
+
+    kind: Kind
+    code: str | None
+    message: str
+
+
+class TaskState(TypedDict):
+    """A task of a plan that is carried out."""
+
+    status: str
+    waits: int
+    """For how many other tasks."""
+    left: NotRequired[int]
+    """How many of its copies are not done."""
+    output: NotRequired[Json]
+    error: NotRequired[Fault]
+
+
+class PlanState(TypedDict):
+    """A plan that is carried out."""
+
+    plan: Json
+    tasks: dict[str, TaskState]
+    left: int
+
+
+class BranchState(TypedDict):
+    """A `when`, a `try` or a `do`: the body it has entered."""
+
+    branch: NotRequired[int]
+
+
+class EachState(TypedDict):
+    """An `each`: what its elements have given so far."""
+
+    items: list[Json]
+    next: int
+    left: int
+    records: list[Json]
+    values: list[Json]
+
+
+class RepeatState(TypedDict):
+    """A `repeat`: what its rounds have given so far; one that has ended waits for its `else` without items and records."""
+
+    items: NotRequired[list[Json] | None]
+    round: int
+    records: NotRequired[list[Json]]
+    values: list[Json]
+    shown: list[Json]
+    vain: bool
+    value: Json
+
+
+BlockState: TypeAlias = BranchState | EachState | RepeatState | PlanState
+
+
+class Scope(TypedDict):
+    """A body that is being carried out."""
+
+    region: int
+    parent: str | None
+    left: int
+    waits: dict[str, int]
+    """How many units those units still wait for that wait for fewer than at first."""
+    record: JsonObject
+    values: JsonObject
+    names: JsonObject
+    blocks: dict[str, BlockState]
+    open: dict[str, None]
+    children: dict[str, None]
+    refused: list[list[int | str]]
+    """Steps of persons who have refused: region and key."""
+
+
+class Spent(TypedDict):
+    """What models have cost so far."""
+
+    requests: int
+    tokens: int
+
+
+class State(TypedDict):
+    """The state of a run."""
+
+    inputs: JsonObject
+    scopes: dict[str, Scope]
+    ready: list[list[str | int]]
+    """Scope and unit; with a third member, `true`, its delay has passed."""
+    queue: list[str | FireCommand]
+    """Commands that are not issued yet: by their ids, or whole where nobody answers them."""
+    open: dict[str, Entry]
+    spent: Spent
+    vain: list[str]
+    """Rounds that have ended without what they were to reach."""
+    outcome: Outcome | None
