@@ -15,8 +15,8 @@ from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos.engine import DurableEngine
 from instrc.runtime.drivers.temporal.engine import TemporalEngine
 from instrc.runtime.effects import Effects
-from instrc.runtime.events import Event
 from instrc.runtime.engine import Engine, Equip, Launch, Report
+from instrc.runtime.events import Event
 from instrc.runtime.folder import FolderEngine
 from instrc.runtime.models.model import ModelError, Reply, Request
 from instrc.runtime.plan import plan_of
