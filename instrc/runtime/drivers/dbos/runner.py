@@ -253,8 +253,7 @@ class Runner:
         try:
             return await self._carry(launch, live)
         except sa.exc.SQLAlchemyError as error:
-            problem = problems.runs.UnusableStore(store=self.place.shown, reason=store.reason_of(error))
-            live.error = CompileError([problem])
+            live.error = CompileError([problems.runs.UnusableStore(store=self.place.shown, reason=store.reason_of(error))])
         except Exception as error:  # noqa: BLE001  -- told to whoever waits
             live.error = error
         raise asyncio.CancelledError
