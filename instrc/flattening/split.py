@@ -82,13 +82,11 @@ def holds_meta(answer: Json) -> bool:
             return False
         value = stack.pop()
         if value.__class__ is dict:
-            for key, item in value.items():
-                if is_meta(key):
-                    return True
-                if item.__class__ is dict or item.__class__ is list:
-                    stack.append(item)
+            if any(map(is_meta, value)):
+                return True
+            stack += [item for item in value.values() if item.__class__ is dict or item.__class__ is list]
         elif value.__class__ is list:
-            stack.extend(item for item in value if item.__class__ is dict or item.__class__ is list)
+            stack += [item for item in value if item.__class__ is dict or item.__class__ is list]
     return True
 
 

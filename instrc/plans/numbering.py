@@ -28,10 +28,13 @@ def _renumber(value: Json, schema: Json, place: tuple[str, ...], notes: list[str
     properties = schema.get("properties")
     if not isinstance(value, dict) or not isinstance(properties, dict):
         return value
-    return {
-        name: _renumber(part, properties[name], (*place, name), notes) if name in properties else part
-        for name, part in value.items()
-    }
+    changed: dict[str, Json] = {}
+    for name, part in value.items():
+        if name in properties and (part.__class__ is dict or part.__class__ is list):
+            made = _renumber(part, properties[name], (*place, name), notes)
+            if made is not part:
+                changed[name] = made
+    return {**value, **changed} if changed else value
 
 
 def _is_plan(schema: dict[str, Json]) -> bool:
@@ -51,6 +54,7 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
     used = {each for each in ids if isinstance(each, str)}
     counts: dict[str, int] = {}
     found: list[Json] = []
+    told = len(notes)
     for index, task in enumerate(plan):
         if not isinstance(task, dict) or not isinstance(old := task.get("id"), str):
             found.append(task)
@@ -63,7 +67,7 @@ def _renumber_plan(plan: list[Json], place: tuple[str, ...], notes: list[str]) -
         else:
             counts.setdefault(old, 1)
             found.append(task)
-    return found
+    return found if len(notes) > told else plan
 
 
 def _free(old: str, used: set[str], counts: dict[str, int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 from instrc.jsonvalue import Json
@@ -26,21 +27,24 @@ def secret(name: str) -> str | None:
 
 def secrets() -> list[str]:
     """Return what must not be written, longest first: as the environment is now."""
-    mark = _mark()
-    if mark is None or mark != _known[0][0]:
-        known = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
-        _known[0] = (mark, sorted(known | _told, key=len, reverse=True))
-    return _known[0][1]
+    raw = getattr(os.environ, "_data", None)  # its own dictionary: comparing that takes 1 µs, decoding it 100
+    if raw is None or raw != _known.environment or len(_told) != _known.told:
+        found = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
+        _known.environment, _known.told = None if raw is None else dict(raw), len(_told)
+        _known.secrets = sorted(found | _told, key=len, reverse=True)
+    return _known.secrets
 
 
-_known: list[tuple[int | None, list[str]]] = [(None, [])]
-"""The mark of the environment, and the secrets in it."""
+@dataclass(slots=True)
+class _Known:
+    """The secrets, and what they were read from: reading it anew takes long."""
+
+    environment: dict[object, object] | None = None
+    told: int = 0
+    secrets: list[str] = field(default_factory=list)
 
 
-def _mark() -> int | None:
-    """Return what changes with the environment, since to read all of it takes long; `None` if it cannot be told."""
-    raw = getattr(os.environ, "_data", None)  # its own dictionary: reading that takes 1 µs, decoding it 100
-    return None if raw is None else hash((len(_told), *raw.items()))
+_known = _Known()
 
 
 def redacted(value: _T) -> _T:

@@ -171,10 +171,11 @@ def json_fault(value: Json) -> tuple[str, str] | None:
             if len(path) > INSTANCE_LEVELS:
                 return pointer(path[:20]), f"it is nested deeper than {INSTANCE_LEVELS} levels, or holds itself"
             if isinstance(item, dict):
-                for key in item:
+                for key, inner in item.items():
                     if not isinstance(key, str):
                         return pointer(path), f"a key in it is no text but of the type {type(key).__name__}"
-                stack.extend((inner, (*path, key)) for key, inner in item.items() if not _is_plain(inner))
+                    if inner.__class__ is not str and not _is_plain(inner):
+                        stack.append((inner, (*path, key)))
             else:
                 stack.extend((inner, (*path, index)) for index, inner in enumerate(item) if not _is_plain(inner))
         elif isinstance(item, float) and not isfinite(item):

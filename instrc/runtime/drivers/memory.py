@@ -44,7 +44,9 @@ class MemoryPort:
         """Commands that will have a result without anybody's help, deadlines left out."""
         self._timing = set(self.due)
         """Timers that somebody waits for."""
-        self._done: asyncio.Queue[tuple[str, Result]] = asyncio.Queue()
+        self._done: list[tuple[str, Result]] = []
+        self._changed: asyncio.Future[None] | None = None
+        """Ends when there is something in `_done`."""
         self._fired: set[asyncio.Task[None]] = set()
         self._asked: dict[str, int] = {}
         """How often people were asked: a command comes again when its answer was wrong."""
@@ -56,9 +58,10 @@ class MemoryPort:
     async def wait_first(self, tasks: Mapping[str, Cancellable]) -> Sequence[tuple[str, Result]]:
         """Wait for one result."""
         while True:
-            found = [await self._done.get()]
-            while not self._done.empty():
-                found.append(self._done.get_nowait())
+            if not self._done:
+                self._changed = asyncio.get_running_loop().create_future()
+                await self._changed
+            found, self._done = self._done, []
             known = [each for each in found if each[0] in tasks]
             if known or any(each[0] == "" for each in found):
                 return known
@@ -71,7 +74,7 @@ class MemoryPort:
 
     def want_handoff(self) -> bool:
         """Tell whether all that is open waits for people."""
-        return not self.patient and not self.busy and bool(self.later) and self._done.empty() and not self.overdue
+        return not self.patient and not self.busy and bool(self.later) and not self._done and not self.overdue
 
     @property
     def next_due(self) -> float | None:
@@ -95,7 +98,9 @@ class MemoryPort:
 
     def deliver(self, command: str, result: Result) -> None:
         """Let the loop know of a result; of no command, only that something has changed."""
-        self._done.put_nowait((command, result))
+        self._done.append((command, result))
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
 
     def forget(self, command: str) -> None:
         """Wait no more for a timer; when it ends is still known, for a run that goes on later."""
@@ -145,7 +150,7 @@ class _Work:
         self.command = command
         self.counts = not command["id"].endswith("!within")
         port.busy += self.counts
-        self.task = asyncio.ensure_future(self._carry_out())
+        self.task = asyncio.create_task(self._carry_out())
 
     async def _carry_out(self) -> None:
         port, command = self.port, self.command

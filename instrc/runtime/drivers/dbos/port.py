@@ -80,7 +80,7 @@ class DurablePort(MemoryPort):
 
     def want_handoff(self) -> bool:
         """Go on as long as this process lives; say when only people are waited for."""
-        if not self.busy and (self.later or self.resting) and self._done.empty() and not self.overdue:
+        if not self.busy and (self.later or self.resting) and not self._done and not self.overdue:
             self.rest(True)  # noqa: FBT003  -- what the callback takes
         return False
 

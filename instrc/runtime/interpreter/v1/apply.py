@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from instrc.ir.chunk_json import loops_of
 from instrc.jsonvalue import Json, as_object, pointer
 from instrc.plans.check import check_plan
 from instrc.runtime.interpreter.commands import Attempt, Complaint, Result
@@ -77,7 +76,8 @@ def _apply_model_answer(machine: Machine, scope: str, unit: Unit, entry: Entry, 
         give_up(came.error["kind"], came.error["message"], name_of(unit), came.error["code"])
     answer = came.value
     plans, tasks = _plan_faults(unit, answer, alone=False)
-    wrong = [*came.complaints, *_elsewhere(tasks, _misfits(machine, scope, unit, answer))]
+    misfits = _misfits(machine, scope, unit, answer)
+    wrong = [*came.complaints, *(_elsewhere(tasks, misfits) if tasks else misfits)]
     if wrong or plans:
         _again(machine, scope, unit, entry, answer, [*wrong, *plans], planned=not wrong)
         return
@@ -127,7 +127,7 @@ def _again(
 
 def _goes_round(unit: Unit, entry: Entry, answer: Json) -> bool:
     """Tell whether a loop in a chunk asks for another round, and may have it."""
-    for loop in loops_of(unit.chunk) if unit.chunk is not None else ():
+    for loop in unit.loops:
         part = answer
         for name in loop.place:
             part = part.get(name) if isinstance(part, dict) else None
@@ -158,16 +158,15 @@ def _plan_faults(unit: Unit, answer: Json, *, alone: bool) -> tuple[list[Complai
     """Return what is wrong with the plans in an answer, and the places of the tasks that are."""
     found: list[Complaint] = []
     tasks: set[str] = set()
-    for step in unit.steps:
-        for planned in step.plans:
-            place = planned.place if alone else (step.key, *planned.place)
-            part = answer
-            for name in place:
-                part = part.get(name) if isinstance(part, dict) else None
-            for problem in check_plan(part, planned.tools)[:20]:
-                said = problem.message if problem.hint is None else f"{problem.message}; {problem.hint}"
-                found.append({"pointer": pointer(place) + problem.pointer, "message": said})
-                tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
+    for step, planned in unit.plans:
+        place = planned.place if alone else (step.key, *planned.place)
+        part = answer
+        for name in place:
+            part = part.get(name) if isinstance(part, dict) else None
+        for problem in check_plan(part, planned.tools)[:20]:
+            said = problem.message if problem.hint is None else f"{problem.message}; {problem.hint}"
+            found.append({"pointer": pointer(place) + problem.pointer, "message": said})
+            tasks.add(pointer(place) + "/".join(problem.pointer.split("/")[:2]))
     return found, tasks
 
 
@@ -208,10 +207,9 @@ def _apply_person_answer(machine: Machine, command: str, scope: str, unit: Unit,
 
 def _fit_result(unit: Unit, value: Json) -> tuple[Json, list[Complaint]]:
     """Return a result as it is recorded, and what is wrong with it: of a step with `output`, the value is its member."""
-    step = unit.steps[0]
-    wrapped: Json = {"output": value} if step.output else value
+    wrapped: Json = {"output": value} if unit.wrapped else value
     wrong = complaints_by(unit.judge, wrapped)
-    if wrong and step.output and isinstance(value, dict) and value.keys() == {"output"} and not complaints_by(unit.judge, value):
+    if wrong and unit.wrapped and isinstance(value, dict) and value.keys() == {"output"} and not complaints_by(unit.judge, value):
         return value, []
     return wrapped, wrong
 

@@ -88,18 +88,16 @@ def _begin(machine: Machine, scope: str, unit: Unit, *, delayed: bool) -> None:
                 {"round": 1, "asks": 0, "previous": None, "rejected": None, "complaints": [], "attempts": []},
             )
         case _:
-            for step in unit.steps:
-                for among in step.among:
-                    _choices(machine, scope, step, among.choices)
+            for step, among in unit.among:
+                _choices(machine, scope, step, among.choices)
             machine.open_command(here, {"scope": scope, "unit": unit.index, "as": "run"})
             machine.state["queue"].append(here)
 
 
 def ask(machine: Machine, scope: str, unit: Unit, entry: Asking) -> None:
     """Let a model be asked for a chunk, for the first time or again."""
-    for step in unit.steps:
-        for among in step.among:
-            _choices(machine, scope, step, among.choices)
+    for step, among in unit.among:
+        _choices(machine, scope, step, among.choices)
     spent, options = machine.state["spent"], machine.program.options
     limits: tuple[tuple[str, int, int | None], ...] = (
         ("requests", spent["requests"], options.get("requests")),
@@ -196,7 +194,7 @@ def _model_command(machine: Machine, command: str, scope: str, unit: Unit, entry
     if machine.program.open and scope == ROOT and unit.index == 0:
         context = dict(machine.state["inputs"])
     else:
-        context = context_of(machine, scope, unit, [read for step in unit.steps for read in step.references])
+        context = context_of(machine, scope, unit, unit.references)
     return {
         "kind": "model",
         "id": command,
@@ -215,11 +213,10 @@ def schema_of(machine: Machine, scope: str, unit: Unit) -> Json:
     """Return what an executor fills in, with the choices that are known by now."""
     schema = unit.schema
     alone = unit.kind == "user" and len(unit.steps) == 1
-    for step in unit.steps:
-        for among in step.among:
-            choices = _choices(machine, scope, step, among.choices)
-            place = among.place if alone else (step.key, *among.place)
-            schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
+    for step, among in unit.among:
+        choices = _choices(machine, scope, step, among.choices)
+        place = among.place if alone else (step.key, *among.place)
+        schema = replace_property(schema, place, lambda node, choices=choices: {**node, "enum": choices})  # type: ignore[misc]  # a default is not inferred
     return schema
 
 
@@ -243,7 +240,7 @@ def _choices(machine: Machine, scope: str, step: Step, read: Read) -> list[Json]
 
 def _input(machine: Machine, scope: str, unit: Unit, step: Step) -> Json:
     if step.arguments is None:
-        return context_of(machine, scope, unit, step.references)
+        return context_of(machine, scope, unit, unit.references if len(unit.steps) == 1 else step.references)
     return evaluate(machine, scope, step.arguments)
 
 

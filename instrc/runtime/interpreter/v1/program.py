@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.flattening.strip import strip
+from instrc.ir.chunk_json import loops_of
 from instrc.ir.flow import Block, Body, Condition, Context, Do, Each, Else, Repeat, Try, When
 from instrc.ir.process import Process
 from instrc.ir.reads import Read, reads_of
@@ -144,6 +145,11 @@ class Program:
         unit.judge = self._judges.setdefault(dumps(unit.schema, indent=False), Judge(unit.schema))
         if strip(unit.schema, {"thoughts", "metrics"}) is not unit.schema:
             unit.meta = frozenset(step.key for step in unit.steps)
+        unit.wrapped = len(unit.steps) == 1 and unit.steps[0].output
+        unit.references = tuple(read for step in unit.steps for read in step.references)
+        unit.among = tuple((step, among) for step in unit.steps for among in step.among)
+        unit.plans = tuple((step, planned) for step in unit.steps for planned in step.plans)
+        unit.loops = tuple(loops_of(unit.chunk))
         return unit
 
     # --- who waits for whom -------------------------------------------------------------------------------------------------

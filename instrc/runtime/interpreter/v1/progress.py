@@ -17,13 +17,13 @@ def finish(machine: Machine, scope: str, unit: Unit, record: Json, value: Json =
     while True:
         _note(machine, scope, unit, record, value)
         here = machine.scope(scope)
-        region = machine.region(scope)
+        region = machine.program.regions[here["region"]]
         here["left"] -= 1
         for number in unit.dependents:
-            left = here["waits"].get(str(number), region.units[number].needs) - 1
-            here["waits"][str(number)] = left
-            if not left:
-                del here["waits"][str(number)]
+            left = here["waits"].pop(str(number), region.units[number].needs) - 1
+            if left:
+                here["waits"][str(number)] = left
+            else:
                 machine.state["ready"].append([scope, number])
         if here["left"]:
             return

@@ -25,7 +25,8 @@ def came_of(result: Result) -> Came:
     """Return what a result says; one that is neither a value nor an error is an error."""
     given: Result = result if isinstance(result, dict) else {}
     usage = given.get("usage")
-    tokens = sum(count for name in _TOKENS if isinstance(count := usage.get(name), int)) if isinstance(usage, dict) else 0
+    counts = usage if isinstance(usage, dict) else {}
+    tokens = sum(count for name in _TOKENS if isinstance(count := counts.get(name), int)) if counts else 0
     error = given.get("error")
     complaints = given.get("complaints")
     said = tuple(complaints) if isinstance(complaints, list) else ()

@@ -42,11 +42,13 @@ class Machine:
 
     def region(self, scope: str) -> Region:
         """Return the body that a scope carries out."""
-        return self.program.regions[self.scope(scope)["region"]]
+        region: int = self.state["scopes"][scope]["region"]
+        return self.program.regions[region]
 
     def unit(self, scope: str, unit: int) -> Unit:
         """Return a unit of the body that a scope carries out."""
-        return self.region(scope).units[unit]
+        region: int = self.state["scopes"][scope]["region"]
+        return self.program.regions[region].units[unit]
 
     # --- blocks: which unit it is says what kind of block is noted under its name ----------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.ir.flow import Block, Condition, Each, Repeat, When
 from instrc.ir.reads import Read, Value, reads_of, value_of
-from instrc.ir.steps import Chunk, Step
+from instrc.ir.steps import Among, Chunk, Loop, Planned, Step
 from instrc.jsonvalue import Json
 from instrc.schema.validation import Judge
 
@@ -24,6 +24,13 @@ class Place(NamedTuple):
     name: str
     rest: tuple[str, ...]
     quoted: tuple[bool, ...]
+
+
+class View(NamedTuple):
+    """A path, and the names under which its value is shown: none for an object whose members are shown."""
+
+    place: Place
+    names: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -51,8 +58,20 @@ class Unit:
     """What is filled in, without engine properties, with its definitions."""
     judge: Judge = field(default_factory=lambda: Judge(True))  # noqa: FBT003  -- the schema that takes everything
     """Holds answers against the schema."""
+    wrapped: bool = False
+    """Of one step: its value is the member `output` of what is recorded."""
     meta: frozenset[str] = frozenset()
     """Steps that may hold thoughts or metrics."""
+    references: tuple[Read, ...] = ()
+    """What its steps read."""
+    among: tuple[tuple[Step, Among], ...] = ()
+    """The properties whose value is one of a list."""
+    plans: tuple[tuple[Step, Planned], ...] = ()
+    """The properties that are filled with a plan."""
+    loops: tuple[Loop, ...] = ()
+    """The parts of a model's answer that may ask for another round."""
+    view: tuple[View, ...] | None = None
+    """What it is shown of what its steps read, once that has been asked for."""
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from instrc.flattening.split import split
 from instrc.ir.flow import Condition, Else, Repeat
@@ -10,7 +10,7 @@ from instrc.ir.reads import Constant, Listed, Named, Read, Value
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.runtime.interpreter.documents import Scope
 from instrc.runtime.interpreter.v1.state import Machine
-from instrc.runtime.interpreter.v1.units import Place, Region, Unit
+from instrc.runtime.interpreter.v1.units import Place, Region, Unit, View
 from instrc.runtime.interpreter.v1.views import with_definitions
 from instrc.runtime.validation import accepts
 
@@ -19,7 +19,10 @@ _META = ("_", "$")
 
 def resolve(machine: Machine, scope: str, read: Read) -> Json:
     """Return what a path leads to from a scope; `null` where it leads nowhere. Thoughts and metrics only if it names them."""
-    place = machine.program.locate(machine.region(scope), read)
+    return _value_at(machine, scope, machine.program.locate(machine.region(scope), read))
+
+
+def _value_at(machine: Machine, scope: str, place: Place) -> Json:
     here = machine.scope(scope)
     for _ in range(place.levels):
         scope = machine.around(scope)
@@ -62,22 +65,33 @@ def holds(machine: Machine, scope: str, condition: Condition) -> bool:
     return any(accepts(with_definitions(schema, definitions), resolve(machine, scope, read)) for read, schema in condition.tests)
 
 
-def context_of(machine: Machine, scope: str, unit: Unit, reads: Iterable[Read]) -> dict[str, Json]:
+def context_of(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> dict[str, Json]:
     """Return what paths lead to, nested by the paths; what the unit gives itself is left out."""
-    region = machine.region(scope)
+    if reads is not unit.references:
+        view = tuple(_view(machine, scope, unit, reads))
+    elif unit.view is None:
+        view = unit.view = tuple(_view(machine, scope, unit, reads))
+    else:
+        view = unit.view
     found: dict[str, Json] = {}
-    chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
-    for read in chosen:
-        if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
-            continue
-        place = machine.program.locate(region, read)
-        names = [place.name, *place.rest] if place.source != "context" else list(place.rest)
-        value = resolve(machine, scope, read)
+    for place, names in view:
+        value = _value_at(machine, scope, place)
         if not names:
             found.update(value if isinstance(value, dict) else {})
         else:
             _set_member(found, names, value)
     return found
+
+
+def _view(machine: Machine, scope: str, unit: Unit, reads: tuple[Read, ...]) -> Iterator[View]:
+    """Yield what is shown of some paths: each once, and without those below others."""
+    region = machine.region(scope)
+    chosen = [read for read in dict.fromkeys(reads) if not _is_own(machine, region, read, unit)]
+    for read in chosen:
+        if any(read is not other and read.below(other) and not _names_meta(read) for other in chosen):
+            continue
+        place = machine.program.locate(region, read)
+        yield View(place, (place.name, *place.rest) if place.source != "context" else place.rest)
 
 
 def without_own(machine: Machine, scope: str, unit: Unit, value: Value | None) -> Value | None:
@@ -125,7 +139,7 @@ def _names_meta(read: Read) -> bool:
     return any(segment.name[:1] in _META for segment in read.segments[1:])
 
 
-def _set_member(found: dict[str, Json], names: list[str], value: Json) -> None:
+def _set_member(found: dict[str, Json], names: tuple[str, ...], value: Json) -> None:
     """Set a member deep inside; what is on the way is copied, so that nothing that is recorded changes."""
     for name in names[:-1]:
         inner = found.get(name)
