@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 
@@ -16,8 +17,7 @@ NULL_WORD = "<null>"
 """What says null where null itself says that a property is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True, gc=False):
     """A property of an object, by the name that is sent."""
 
     key: str | None = None
@@ -38,16 +38,14 @@ class Member:
         return bool(self.key is not None or self.absent or self.null is not None or self.missing or self.unsaid)
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True, gc=False):
     """A key that only tells alternatives apart, and its value."""
 
     key: str
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
-class More:
+class More(Struct, frozen=True, gc=False):
     """The list that holds undeclared properties as pairs."""
 
     at: str
@@ -57,16 +55,14 @@ class More:
     """Whether it is sent though it is empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class ByPattern:
+class ByPattern(Struct, frozen=True, gc=False):
     """The codec of what stands under keys that match a pattern; `None` matches every key."""
 
     pattern: str | None
     codec: Codec
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectCodec:
+class ObjectCodec(Struct, frozen=True, gc=False):
     """An object is an object with other keys, or other values under them."""
 
     members: Mapping[str, Member]
@@ -79,16 +75,14 @@ class ObjectCodec:
     tag: Tag | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayCodec:
+class ArrayCodec(Struct, frozen=True, gc=False):
     """A list is a list of other items."""
 
     prefix: tuple[Codec, ...]
     items: Codec
 
 
-@dataclass(frozen=True, slots=True)
-class PairsCodec:
+class PairsCodec(Struct, frozen=True, gc=False):
     """A list of `{key, value}` objects is an object."""
 
     item: Codec
@@ -96,8 +90,7 @@ class PairsCodec:
     """The codecs of entries by the patterns of their keys."""
 
 
-@dataclass(frozen=True, slots=True)
-class TupleCodec:
+class TupleCodec(Struct, frozen=True, gc=False):
     """An object is a list: its places by name, and the list of what follows them under the name `more`."""
 
     keys: tuple[str, ...]
@@ -105,8 +98,7 @@ class TupleCodec:
     more: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextCodec:
+class TextCodec(Struct, frozen=True, gc=False):
     """A text is a value written as JSON, or itself where it is none."""
 
     kinds: tuple[str, ...] | None = None
@@ -115,8 +107,7 @@ class TextCodec:
     """Whether null is sent as itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValuesCodec:
+class ValuesCodec(Struct, frozen=True, gc=False):
     """A literal is another one."""
 
     values: tuple[tuple[Json, Json], ...]
@@ -125,8 +116,7 @@ class ValuesCodec:
     """Whether the case of what is sent may differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Struct, frozen=True, gc=False):
     """One alternative of a union."""
 
     when: Json
@@ -134,15 +124,13 @@ class Alternative:
     codec: Codec
 
 
-@dataclass(frozen=True, slots=True)
-class UnionCodec:
+class UnionCodec(Struct, frozen=True, gc=False):
     """A value is what the first alternative says that accepts it."""
 
     of: tuple[Alternative, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True, gc=False):
     """One alternative of a choice: the key that holds it, or null, which no key holds."""
 
     key: str | None
@@ -150,15 +138,13 @@ class Choice:
     when: Json = True
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceCodec:
+class ChoiceCodec(Struct, frozen=True, gc=False):
     """The key `choice` of an object names the alternative that another key holds."""
 
     of: Mapping[str, Choice]
 
 
-@dataclass(frozen=True, slots=True)
-class BoxCodec:
+class BoxCodec(Struct, frozen=True, gc=False):
     """The one key of an object, a tag aside, holds the value."""
 
     key: str
@@ -166,8 +152,7 @@ class BoxCodec:
     tag: Tag | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefCodec:
+class RefCodec(Struct, frozen=True, gc=False):
     """A codec of the map's `codecs`, because it is recursive or stands in several places."""
 
     name: str
@@ -175,8 +160,7 @@ class RefCodec:
     """Whether null is sent as itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamesCodec:
+class NamesCodec(Struct, frozen=True, gc=False):
     """A value is the same with other keys, wherever its schema speaks of them."""
 
     keys: Mapping[str, str]
@@ -185,8 +169,7 @@ class NamesCodec:
     """Whether the case of listed words may differ."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanCodec:
+class PlanCodec(Struct, frozen=True, gc=False):
     """The uniform spelling of a plan is the typed one."""
 
     raw: Mapping[str, tuple[str, ...]]

@@ -64,6 +64,8 @@ def tool_of(value: Any, name: str | None = None) -> Tool:
 
 def tools_of(value: Any, name: str | None = None) -> list[Tool]:
     """Return the tools that a value stands for: one, or those of a list or a request."""
+    if value.__class__ is dict:
+        return _of_mapping(value, name)
     match value:
         case Tool():
             return [value._replace(name=name or value.name, schema=plain(value.schema))]

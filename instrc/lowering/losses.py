@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 
@@ -16,8 +17,7 @@ properties an object does not declare and does not speak of, null beside a defau
 `contradiction`: a property that no value satisfies is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True, gc=False):
     """One thing of the schema that the payload does not say as it was said."""
 
     pointer: str

@@ -66,13 +66,16 @@ def lower(
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     if arguments.text_or_none("description", description) is not None:
         tool = tool._replace(description=description)
-    if given := tuple(
-        each if isinstance(each, Example) else Example(plain(json_of(each))) for each in arguments.several("examples", examples)
-    ):
+    if not (isinstance(examples, tuple) and not examples) and (given := _examples(examples)):
         tool = tool._replace(examples=given)
     dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
     options = Options(ordered, unroll, recursion)
     return report_losses(lower_tool(tool, dialect, options, documents), dialect, strict=strict, report=told)
+
+
+def _examples(examples: Iterable[Example | Json]) -> tuple[Example, ...]:
+    given = arguments.several("examples", examples)
+    return tuple(each if isinstance(each, Example) else Example(plain(json_of(each))) for each in given)
 
 
 def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mapping[str, Json] | None = None) -> Lowering:
@@ -84,9 +87,9 @@ def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mappin
     readable, unread = read(written)
     flat = flat_survey(readable, documents, sharing=(options.recursion or dialect.recursion) != "refuse")
     built = build(flat, dialect, options, name)
-    result = write(built, flat.schema, tool, name, dialect)
-    losses = as_written((*unread, *result.losses), flat.schema, readable.schema, documents)
-    return replace(result, losses=losses) if losses != result.losses else result
+    sent = write(built, flat.schema, tool, name, dialect)
+    losses = as_written((*unread, *sent.losses), flat.schema, readable.schema, documents)
+    return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema)
 
 
 __all__ = ["Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "report_losses"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from instrc.ir.codec import BoxCodec, Codec, ObjectCodec, Tag, TupleCodec
 from instrc.jsonvalue import Json, JsonObject, as_integer, as_object, as_texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from instrc.codecs.maps import VERSION
 from instrc.ir.dialect import Dialect
@@ -14,14 +15,23 @@ from instrc.lowering.describe import cut, described
 from instrc.lowering.envelopes import fill_envelope
 from instrc.lowering.examples import examples_field
 from instrc.lowering.losses import Loss
-from instrc.lowering.lowered import Lowering
 from instrc.lowering.mentions import Mentions
 from instrc.lowering.notes import join_notes
 from instrc.lowering.spelling import respell
 from instrc.schema.members import mapping
 
 
-def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Lowering:
+class Written(NamedTuple):
+    """A payload, and all that is kept of how it came about."""
+
+    payload: Json
+    map: JsonObject
+    schema: Json
+    """The payload's schema in standard JSON Schema."""
+    losses: tuple[Loss, ...]
+
+
+def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> Written:
     """Write a schema into the envelope, the one without strictness where that is given up; `name` is the name that is sent."""
     if not built.strict:
         dialect = replace(dialect, envelope=dialect.plain)
@@ -37,7 +47,7 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     if "@schema-text" in dialect.words:
         words["@schema-text"] = dumps(sent, indent=False)
     losses: tuple[Loss, ...] = (*built.losses, *more, *built.given_up)
-    return Lowering(fill_envelope(dialect.envelope, words), record, losses, built.problems, schema)
+    return Written(fill_envelope(dialect.envelope, words), record, schema, losses)
 
 
 def _described(built: Built, flat: Json, tool: Tool, dialect: Dialect) -> tuple[str | None, Json]:

@@ -9,7 +9,8 @@ their JSON text and come back by a table.  Anthropic may change the case of a va
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.ir.dialect import Dialect, Limits
@@ -24,8 +25,7 @@ from instrc.schema.vocabulary import NO_ASSERTIONS
 _OTHERS = frozenset({"enum", "const", "type", "allOf", "not", "if", "then", "else"}) | NO_ASSERTIONS
 
 
-@dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listed(Struct, frozen=True, gc=False):
     """The values of a schema, by how a target can be told of them."""
 
     groups: dict[str, list[Json]]
@@ -57,8 +57,11 @@ def literals(node: JsonObject, context: Context, progress: Progress) -> tuple[li
 
 def _grouped(values: list[Json], dialect: Dialect) -> _Listed:
     groups: dict[str, list[Json]] = {}
-    for value in values:
-        groups.setdefault(kind_of(value), []).append(value)
+    if values and _only_texts(values) is not None:
+        groups["string"] = values
+    else:
+        for value in values:
+            groups.setdefault(kind_of(value), []).append(value)
     if "number" in groups and "integer" in groups:
         groups["number"] = [value for value in values if kind_of(value) in {"integer", "number"}]
         del groups["integer"]
@@ -89,19 +92,27 @@ def _values(node: JsonObject) -> list[Json]:
     listed = listed_values(node)
     if "const" in node and "enum" in node and all(freeze(node["const"]) != freeze(value) for value in as_array(node["enum"])):
         listed = []
-    values: list[Json] = list(
-        {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}.values()
-    )
+    if (texts := _only_texts(listed)) is not None:
+        values: list[Json] = [*dict.fromkeys(texts)]
+    else:
+        whole = {freeze(value): int(value) if isinstance(value, float) and value.is_integer() else value for value in listed}
+        values = list(whole.values())
     types = node.get("type")
-    if types is not None:
+    if types is not None and not (types == "string" and texts is not None):
         kinds = {types} if isinstance(types, str) else set(as_texts(types))
         values = [value for value in values if kind_of(value) in kinds or (kind_of(value) == "integer" and "number" in kinds)]
-    others: JsonObject = {keyword: value for keyword, value in node.items() if keyword not in _OTHERS}
+    others: JsonObject = {} if _OTHERS.issuperset(node) else {word: node[word] for word in node if word not in _OTHERS}
     if others and values:
         from instrc.codecs.judge import accepts
 
         values = [value for value in values if accepts(others, value)]
     return values
+
+
+def _only_texts(values: list[Json]) -> list[str] | None:
+    """Return values that are all texts, `None` if there is another among them."""
+    texts = [value for value in values if isinstance(value, str)]
+    return texts if len(texts) == len(values) else None
 
 
 def _excess(limits: Limits, enum_values: int, group: Sequence[Json]) -> str | None:

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace as replaced
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc.codecs.patterns import matches
 from instrc.ir.codec import Member, More, ObjectCodec
@@ -44,7 +44,7 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
     """Return the form of an object; `None` if there is no such object."""
     dialect = context.dialect
     required = dict.fromkeys(required_names(node))
-    if max(len(required), bound(node, "minProperties") or 0) > _most(node):
+    if "maxProperties" in node and max(len(required), bound(node, "minProperties") or 0) > _most(node):
         return None, progress.lose(node, "maxProperties", "annotation", "is less than the properties there must be")
     if (reason := context.too_deep) is not None:
         typed: JsonObject = {**node, "type": "object"}
@@ -140,7 +140,7 @@ def _closed(
         reason = "has no word in the target; undeclared keys are found when the answer is lifted"
         progress = progress.lose_each(node, [keyword for keyword in _CLOSING if keyword in node], reason)
     shut = not others.patterns and (rest is False or (rest is None and dialect.closed))
-    if shut and (bound(node, "minProperties") or 0) > len(properties):
+    if "minProperties" in node and shut and (bound(node, "minProperties") or 0) > len(properties):
         return None, progress.lose(node, "minProperties", "annotation", "asks for more properties than there can be")
     return _whole(node, properties, kept, more, context, progress)
 
@@ -203,7 +203,8 @@ def _whole(
         body["propertyOrdering"] = list(declared)
     notes: tuple[str, ...] = () if kept is None else kept.notes
     body, lost, progress = counted(node, body, context, progress, more=more is not None)
-    notes += said_of_each(node, lost)
+    if lost:
+        notes += said_of_each(node, lost)
     if not _BESIDE.isdisjoint(node):
         told = [word for word in DEPENDENT if any(each not in (True, {}, []) for each in mapping(node.get(word)).values())]
         undeclared = None if kept is None else kept.codec
@@ -211,7 +212,7 @@ def _whole(
             told.append("propertyNames")
         notes, progress = notes + said_of_each(node, told), progress.lose_each(node, told)
     codec = _codec(properties, None if kept is None else kept.codec, None if more is None else more.codec)
-    return Variant("object", body, codec, tuple(text for text in notes if text), node=node), progress
+    return Variant("object", body, codec, tuple([text for text in notes if text]) if notes else (), node=node), progress
 
 
 def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more: More | None) -> ObjectCodec | None:
@@ -219,6 +220,6 @@ def _codec(properties: Sequence[Property], undeclared: ObjectCodec | None, more:
     members: dict[str, Member] = {found.sent: found.member for found in properties if found.member is not None}
     if undeclared is not None:
         declared = tuple(found.sent for found in properties)
-        return replaced(undeclared, declared=declared, members=members)
+        return replace(undeclared, declared=declared, members=members)
     busy = more is not None or any(member.acts or member.codec is not None for member in members.values())
     return ObjectCodec(members, more) if busy else None

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace as replaced
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -109,7 +108,7 @@ def merge_variants(context: Context, forms: Sequence[Variant], progress: Progres
     for form in forms:
         if form.anything:
             return [form, *(other for other in forms if other.kind == "null" and form.written and dialect.null)], progress
-    if len(forms) < 2:
+    if len(forms) < 2 or (len(forms) == 2 and forms[1].kind == "null" != forms[0].kind):
         return list(forms), progress
     found = _without_needless(forms)
     strings = [form for form in found if form.kind == "string"]
@@ -200,7 +199,7 @@ def united(context: Context, forms: Sequence[Variant], shared: tuple[str, ...], 
         shared = _more(shared, [form.text, *form.notes])
         codec = form.codec
         if nulls and (isinstance(codec, RefCodec) or (isinstance(codec, TextCodec) and "null" not in (codec.kinds or ("null",)))):
-            codec = replaced(codec, null=True)  # it stands beside the text as itself
+            codec = replace(codec, null=True)  # it stands beside the text as itself
         return United(_nullable(form, dialect), codec, shared, forms), progress
     others, progress = untangled(others, dialect, progress)
     apart = [*others, *nulls]
