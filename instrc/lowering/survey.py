@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.schema.expressions import unreadable
+from instrc.schema.laws import TYPES
 from instrc.schema.parameters import parameters
 from instrc.schema.shapes import SOUND
 from instrc.schema.vocabulary import COUNTS, HOLDERS
@@ -17,6 +18,9 @@ _OF_OTHERS = frozenset({"nullable", "x-nullable", "optional", "example", "depend
 PATTERNS = frozenset({"pattern", "patternProperties"})
 _BELOW = HOLDERS | {"required", "dependentRequired"}
 """Keywords that hold schemas or names of properties."""
+
+
+_TEXTS = frozenset({"title", "description"})
 
 
 class Survey(NamedTuple):
@@ -56,6 +60,9 @@ def _is_modern(node: JsonObject) -> bool:
     """Say whether the keywords of one schema are those of 2020-12, and hold what they may hold."""
     ours = not node
     for keyword, value in node.items():
+        if value.__class__ is str and (keyword in _TEXTS or (keyword == "type" and value in TYPES)):
+            ours = True
+            continue
         sound = SOUND.get(keyword)
         if sound is None:
             if keyword in _OF_OTHERS:

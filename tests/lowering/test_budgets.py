@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from generate import schema_of
 
-from instrc.lowering.budgets import count
+from instrc.dialects.catalogue import targets
+from instrc.ir.dialect import Limits
+from instrc.lowering.budgets import count, exceeded
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 from instrc.lowering.toolset import lower_all
@@ -180,3 +184,15 @@ def test_what_is_put_into_words_for_its_size_is_told_with_the_count_and_the_limi
     assert "/a: " in reasons(deep)
     assert "level 11" in reasons(deep)
     assert "10" in reasons(deep)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_schema_whose_text_is_too_short_to_exceed_a_budget_exceeds_none(seed: int) -> None:
+    """The text is looked at first, because that is quick; to count says the same."""
+    schema = schema_of(seed)
+    sizes = count(schema)
+    for most in range(1, 9):
+        each = {"properties": most, "depth": most, "enum_values": most, "optional": most, "unions": most, "characters": 20 * most}
+        for what, limit in each.items():
+            dialect = replace(targets()["openai"], limits=Limits(**{what: limit}))
+            assert bool(exceeded(schema, dialect, "tool")) == (getattr(sizes, what) > limit)

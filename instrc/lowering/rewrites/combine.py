@@ -97,6 +97,8 @@ def described(node: Json, body: JsonObject, codec: Codec, notes: Sequence[str], 
             progress = progress.lose(node, "title", "annotation", "has no place beside the description")
     if text := join_notes(description, *notes) if notes else description:
         head["description"] = text
+    if not tail and "$ref" not in body:
+        return Fitted({**head, **body} if head else body, codec, progress)
     return Fitted(_headed(head, body, tail) if head or tail else body, codec, progress)
 
 
