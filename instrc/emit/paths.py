@@ -33,7 +33,7 @@ class Paths:
         self._made: dict[tuple[Path, int | None], tuple[str, ...]] = {}
         """The names of paths: most are written more than once."""
         self._rounds: dict[int, Repeat] = {
-            step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Repeat)
+            step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
         }
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:

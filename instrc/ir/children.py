@@ -30,10 +30,10 @@ from instrc.ir.surface import (
 def children(node: Expression) -> list[Expression]:
     """Return the expressions directly inside another, in order of place."""
     match node:
-        case Name() | Uri() | Literal() | Inline():
-            return []
         case Call(callee, arguments):
             return [callee, *[argument.value for argument in arguments]]
+        case Name() | Uri() | Literal() | Inline():
+            return []
         case Object(fields):
             return [field.value for field in fields if field.value is not None]
         case Array(items):

@@ -95,6 +95,10 @@ class Graph(msgspec.Struct, frozen=True, gc=False):
     accesses: tuple[Reached, ...] = ()
     """The members that paths of the program name, to be looked for in the schemas."""
 
+    def blocks(self) -> list[Step]:
+        """Return the steps that are blocks, in evaluation order."""
+        return [step for step in self.steps.values() if step.executor == "block"]
+
     @property
     def has_flow(self) -> bool:
         """Whether it has paths or blocks."""

@@ -55,7 +55,8 @@ def _applications(graph: Graph) -> Iterator[Application]:
         if units:
             unit = units.pop()
             if isinstance(unit, Group):
-                found, units = (unit.application,), [*units, *unit.members]
+                found = (unit.application,)
+                units += unit.members
         else:
             match contents.pop():
                 case Fusion(slots=slots, mixins=mixins):

@@ -113,6 +113,8 @@ def _rows_inside(value: Expression) -> Iterator[Sequence[Statement]]:
     while pending:
         node = pending.pop()
         match node:
+            case Call() | Name():
+                pass
             case Pipe(stages):
                 pending.extend(stages)
             case Annotated(inner):
@@ -152,6 +154,8 @@ def _mistake(
         return None
     first, last = _ends(statement.value)
     joined = following is not None and _share_line(source, statement, following)
+    if first is last and before is None and not joined and isinstance(first, Call):
+        return None  # as most are: a call on a line of its own, or before a `;`
     match first:
         case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             _first_of(following), Literal
@@ -264,7 +268,10 @@ def _first(statement: Statement) -> Expression | None:
 
 def _ends(value: Expression) -> tuple[Expression, Expression]:
     """Return what an expression begins with and what it ends with."""
-    first = last = value
+    if isinstance(value, Call):
+        return value, value
+    first: Expression = value
+    last: Expression = value
     while isinstance(first, Pipe | Annotated):
         first = first.stages[0] if isinstance(first, Pipe) else first.value
     while isinstance(last, Pipe):

@@ -118,7 +118,8 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
         report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
-    inside = [unit for step in table.values() for region in regions_of(step.content) for unit in region.units]
+    blocks = [step for step in table.values() if step.executor == "block"]
+    inside = [unit for step in blocks for region in regions_of(step.content) for unit in region.units]
     return Graph(
         name=export.name or "",
         goal=_goal(export.expression, names),

@@ -32,19 +32,18 @@ def call(
     ev: Evaluation, instruction: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Make a call a step."""
-    given = yield collect(ev, instruction, written, context)
+    given = yield from collect(ev, instruction, written, context)
     schema = ev.flat(instruction, span)
     if schema is None or not given.complete or not ev.spend(len(given.arguments), span):
         return None
     properties = properties_of(schema, context.annotations)
-    constants = [argument for argument in given.arguments if isinstance(argument.value, Constant)]
     kind = instruction.kind
-    if kind == "model" and constants:
-        for argument in constants:  # for a model, a constant is a property with one value
-            given.slots.append(
-                ev.steps.identities.slot(argument.label or "", argument.value, given.labels.get(argument.label or "", span))
-            )
-        given.arguments = [argument for argument in given.arguments if not isinstance(argument.value, Constant)]
+    if kind == "model" and not all(isinstance(argument.value, Path) for argument in given.arguments):
+        for argument in given.arguments:  # for a model, a constant is a property with one value
+            if isinstance(argument.value, Constant):
+                name = argument.label or ""
+                given.slots.append(ev.steps.identities.slot(name, argument.value, given.labels.get(name, span)))
+        given.arguments = [argument for argument in given.arguments if isinstance(argument.value, Path)]
     if given.slots and not check_slots(ev, instruction, schema, given.slots, context.annotations):
         return None
     if not given.has_value:

@@ -49,11 +49,11 @@ from instrc.passes.bind.programs import call_program
 from instrc.passes.bind.scopes import Definition
 from instrc.passes.bind.values import Data, Result, Value
 from instrc.passes.plan_schema import RUN_PLAN
-from instrc.passes.trampoline import Task, finished
+from instrc.passes.trampoline import Done, Task, Work
 from instrc.source import Span
 
 
-def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Task[Value | None]:
+def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext) -> Work[Value | None]:
     """Evaluate any expression."""
     match expression:
         case Name():
@@ -74,12 +74,12 @@ def evaluate(ev: Evaluation, expression: Expression, context: EvaluationContext)
             return members(ev, expression, context)
         case Literal(value, span):
             refuse_annotations(ev, span, context)
-            return finished(Data(value))
+            return Done(Data(value))
         case Array(_, span):
             refuse_annotations(ev, span, context)
             reported = len(ev.report.problems)
             data = data_of(ev, expression)
-            return finished(Data(data) if len(ev.report.problems) == reported else None)
+            return Done(Data(data) if len(ev.report.problems) == reported else None)
         case Access():
             return access(ev, expression, context)
         case When() | Each() | Repeat() | Try() | Do():
@@ -102,19 +102,19 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
     return (yield ev.value(written.value, replace(context, annotations=more, timing=timing)))
 
 
-def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value | None]:
+def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Work[Value | None]:
     """Evaluate a bare name."""
     found = find_in_context(name, context)
     if found is not None:
         refuse_annotations(ev, name.span, context)
-        return finished(found)
+        return Done(found)
     stands_for = meaning(ev, name, context.scope)
     match stands_for:
         case None:
-            return finished(None)
+            return Done(None)
         case InputName(text):
             refuse_annotations(ev, name.span, context)
-            return finished(Result(Path(text)))
+            return Done(Result(Path(text)))
         case Definition() if not ev.ends.is_alias(stands_for):
             return ev.local(name, stands_for, context)
         case _:
@@ -123,10 +123,16 @@ def _name(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Value 
 
 def _call(
     ev: Evaluation, callee: Name | Uri, arguments: tuple[Argument, ...], span: Span, context: EvaluationContext
-) -> Task[Value | None]:
+) -> Work[Value | None]:
     """Evaluate a call of whatever a name or a reference stands for."""
     called = find_vibe(ev, callee, context.scope) if isinstance(callee, Uri) else callee_of(ev, callee, context)
     match called:
+        case Instruction(kind="mixin"):
+            return mix(ev, called, arguments, span, context)
+        case Instruction(name="StartProcess"):
+            return start(ev, called, arguments, span, context)
+        case Instruction():
+            return call(ev, called, arguments, span, context)
         case None:
             return _mistakes_in(ev, arguments, context)
         case Program():
@@ -137,17 +143,11 @@ def _call(
             return call(ev, RUN_PLAN, arguments, span, context)
         case Special("Plan" | "OneOf"):
             ev.report.add(problems.plan_steps.MisplacedPlan(at=span, word=called.name))
-            return finished(None)
+            return Done(None)
         case Special("LaunchProcess"):
             return launch(ev, arguments, span, context)
         case Special():
             return process(ev, called, arguments, span, context)
-        case Instruction(name="StartProcess"):
-            return start(ev, called, arguments, span, context)
-        case Instruction(kind="mixin"):
-            return mix(ev, called, arguments, span, context)
-        case _:
-            return call(ev, called, arguments, span, context)
 
 
 def _mistakes_in(ev: Evaluation, arguments: tuple[Argument, ...], context: EvaluationContext) -> Task[None]:

@@ -18,7 +18,7 @@ from instrc.passes.bind.scopes import Definition, Ends, Scope
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import Value, paths
 from instrc.passes.instructions import InstructionTable
-from instrc.passes.trampoline import Task
+from instrc.passes.trampoline import Done, Task, Work
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Span
@@ -26,7 +26,7 @@ from instrc.source import Span
 MOST_VALUES = 500_000
 """How many values the objects and calls of one export are given at most."""
 
-Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Task[Value | None]]"
+Evaluate: TypeAlias = "Callable[[Evaluation, Expression, EvaluationContext], Work[Value | None]]"
 """Returns the value of any expression."""
 
 
@@ -68,7 +68,7 @@ class Evaluation:
         self._depends = False
         """Its value depends on that."""
 
-    def value(self, expression: Expression, context: EvaluationContext) -> Task[Value | None]:
+    def value(self, expression: Expression, context: EvaluationContext) -> Work[Value | None]:
         """Evaluate any expression."""
         return self._evaluate(self, expression, context)
 
@@ -86,21 +86,23 @@ class Evaluation:
         """Note a member that a path names, to be looked for when the schemas are known."""
         self.accesses.append(Reached(path, span))
 
-    def local(self, name: Name, found: Definition, context: EvaluationContext) -> Task[Value | None]:
+    def local(self, name: Name, found: Definition, context: EvaluationContext) -> Work[Value | None]:
         """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""
         home = found.scope
+        key = found.key
         if home.outer is None:
             self.note_read(name.text, home)
-        self.carried.add(found.key)
-        if found.key in self._open:
+        self.carried.add(key)
+        if key in self._open:
             self._circle(name, found)
-            return None
+            return Done(None)
         added = context.annotations or context.timing != NO_TIMING
         plain = not (added or context.key or context.placing or (context.direct and context.frame))
-        if plain and found.key in self._known:
-            value = self._known[found.key]
-        else:
-            value = yield self._afresh(found, context, plain=plain)
+        if plain and key in self._known:
+            return Done(self._kept_out(self._known[key], context))
+        return self._afresh(found, context, plain=plain)
+
+    def _kept_out(self, value: Value | None, context: EvaluationContext) -> Value | None:
         if value is not None and context.frame is not None and not context.direct:
             context.frame.keep_out(paths(value))
         return value
@@ -108,23 +110,24 @@ class Evaluation:
     def _afresh(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
         """Evaluate a local name of which no value is known that holds wherever it stands."""
         home = found.scope
+        key = found.key
         outside = plain and home.region != context.region  # a name is evaluated where it is defined
         inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
-        if plain and (found.key, inside.piped) in self._known:
+        if plain and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
-            return self._known[found.key, inside.piped]
+            return self._kept_out(self._known[key, inside.piped], context)
         outer = self._piped, self._depends
         self._piped, self._depends = inside.piped, False
-        self._open[found.key] = found
+        self._open[key] = found
         value = yield self.value(found.binding.value, inside)
-        del self._open[found.key]
+        del self._open[key]
         depends = self._depends
         self._piped, self._depends = outer
         if plain:
-            self._known[(found.key, inside.piped) if depends else found.key] = value
+            self._known[(key, inside.piped) if depends else key] = value
         if depends:
             self.reads_pipe(inside)
-        return value
+        return self._kept_out(value, context)
 
     def reads_pipe(self, context: EvaluationContext) -> None:
         """Note that what is read at a place depends on what is piped there, or that nothing is."""

@@ -11,6 +11,7 @@ from instrc.ir.children import children, subjects
 from instrc.ir.surface import (
     Binding,
     Body,
+    Call,
     Condition,
     Do,
     Each,
@@ -79,6 +80,8 @@ def survey(program: Program, known: dict[str, Span | None], reserved: frozenset[
         match task:
             case Name(text):
                 _note(text, visible, found)
+            case Call():
+                waiting.extend(reversed(children(task)))
             case _Open():
                 _open(task, visible, found, reserved, report)
             case _Close(body, given):

@@ -13,7 +13,7 @@ from instrc import problems
 from instrc.flattening.beside import write_beside
 from instrc.flattening.slots import splice
 from instrc.ir.blocks import Content, regions_of
-from instrc.ir.fusion import Application, Fusion, Group, Instruction, Slot, StepObject, Unit
+from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject, Unit
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.ir.reads import Constant
 from instrc.jsonvalue import AnyJson as Json
@@ -69,7 +69,7 @@ class _Composer:
         mixins: dict[int, Json] = {}
         referring: set[int] = set()
         for number, step in graph.steps.items():
-            if regions_of(step.content):
+            if step.executor == "block":
                 continue
             schema, blocks, holds_references = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
             if holds_references:
@@ -78,12 +78,12 @@ class _Composer:
             if blocks:
                 placed[number] = blocks
         around: dict[int, tuple[Placed, ...]] = {}
-        regions = [region for step in graph.steps.values() for region in regions_of(step.content)]
+        regions = [region for step in graph.blocks() for region in regions_of(step.content)]
         waiting: list[Unit] = [*graph.units, *(unit for region in regions for unit in region.units)]
         waiting += [*(unit for each in placed.values() for place in each for unit in place.block.units)]
         while waiting:
             unit = waiting.pop()
-            if isinstance(unit, Group):
+            if not isinstance(unit, int):
                 use = unit.application
                 made = self.made(recipe_of_mixin(use), use.span, partial(self.mixin, use, ()))
                 mixins[unit.number], around[unit.number], _ = made

@@ -37,14 +37,14 @@ class Outcomes:
         self.graph = graph
         self.schemas = schemas
         self.blocks: dict[int, Json] = {}
-        self._places = {step.content.body.number: step.content for step in graph.steps.values() if isinstance(step.content, Each)}
+        self._places = {step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Each)}
         self._rounds: dict[int, Repeat] = {}
-        for step in graph.steps.values():
+        for step in graph.blocks():
             if isinstance(step.content, Repeat):
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
-        for number in sorted(graph.steps):  # what a block gives is made of what is in it, which was met before it
+        for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
             content = graph.steps[number].content
             if isinstance(content, When | Each | Repeat | Try | Do):
                 made = self._block(content)

@@ -55,7 +55,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
 
 
 def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
-    for step in graph.steps.values():
+    for step in graph.blocks():
         for test in tests_of(step.content):
             schema = outcomes.path(test.path)
             if schema in (True, {}):

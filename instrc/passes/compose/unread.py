@@ -39,11 +39,7 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
 
 def _in_blocks(graph: Graph) -> set[int]:
     return {
-        unit
-        for step in graph.steps.values()
-        for region in regions_of(step.content)
-        for unit in region.units
-        if isinstance(unit, int)
+        unit for step in graph.blocks() for region in regions_of(step.content) for unit in region.units if isinstance(unit, int)
     }
 
 
@@ -69,6 +65,7 @@ def _readers(graph: Graph) -> dict[int, set[int]]:
         note(reading_paths(graph.value), -1)
     for step in graph.steps.values():
         note([*step.reads, *step.needs], step.number)
+    for step in graph.blocks():
         note([test.path for test in tests_of(step.content)], -1)
         for region in regions_of(step.content):
             note(reading_paths(region.value), -1)

@@ -72,6 +72,8 @@ def _read_blocks(graph: Graph) -> set[int]:
         found += [Path(unit) for unit in graph.units if isinstance(unit, int)]
     for step in graph.steps.values():
         found += (*step.reads, *step.needs)
+        if step.executor != "block":
+            continue
         for region in regions_of(step.content):
             found += reading_paths(region.value)
         if isinstance(step.content, Repeat):
@@ -101,7 +103,7 @@ def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
     """
     around = _regions_around(graph)
     found: dict[int, str] = {}
-    for step in sorted(graph.steps.values(), key=lambda each: each.number, reverse=True):  # a block before those in it
+    for step in sorted(graph.blocks(), key=lambda each: each.number, reverse=True):  # a block before those in it
         if isinstance(step.content, Each | Repeat) and step.content.item is not None:
             name, again = step.content.item, 1
             region = step.content.body.number
@@ -116,15 +118,11 @@ def _elements(graph: Graph, used: set[str]) -> dict[int, str]:
 def _regions_around(graph: Graph) -> dict[int, int]:
     """Return the body around each body."""
     home: dict[int, int] = {}
-    for step in graph.steps.values():
+    blocks = graph.blocks()
+    for step in blocks:
         for region in regions_of(step.content):
             home.update((number, region.number) for number in numbers(region.units))
-    return {
-        region.number: home[step.number]
-        for step in graph.steps.values()
-        for region in regions_of(step.content)
-        if step.number in home
-    }
+    return {region.number: home[step.number] for step in blocks for region in regions_of(step.content) if step.number in home}
 
 
 def _outwards(region: int, around: Mapping[int, int]) -> Iterator[int]:

@@ -27,7 +27,7 @@ ROOT = 0
 def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan | None:
     """Return the plan of a graph; `None` if it was cut by hand against its data flow."""
     graph = flat.graph
-    regions = {region.number: region.units for step in graph.steps.values() for region in regions_of(step.content)}
+    regions = {region.number: region.units for step in graph.blocks() for region in regions_of(step.content)}
     nodes: dict[int, list[Node]] = {}
     for number, units in (*regions.items(), (ROOT, graph.units)):
         home = {each: index for index, unit in enumerate(units) for each in steps_in(graph, unit)}
