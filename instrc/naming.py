@@ -70,7 +70,12 @@ def file_name(name: str) -> str:
         digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         text = f"{data[: _MOST_IN_FILES - 9].decode(errors='ignore')}-{digest}"
     first, dot, rest = text.partition(".")
-    return f"{first}_{dot}{rest}" if re.fullmatch(_RESERVED, first) else text
+    return f"{first}_{dot}{rest}" if is_reserved(text) else text
+
+
+def is_reserved(name: str) -> bool:
+    """Tell whether Windows keeps a name for a device, whatever ending follows it."""
+    return re.fullmatch(_RESERVED, name.partition(".")[0]) is not None
 
 
 def _capital(word: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from instrc.cli.beginning import write_new
 from instrc.cli.options import ProblemFormat
 from instrc.cli.show import Format, show, verdict
+from instrc.naming import file_name
 from instrc.problems.problem import CompileError
 from instrc.scaffold.single import new
 from instrc.vibes.settings import read_settings
@@ -42,4 +43,8 @@ def command(
     if files is None:
         message = f"{name!r} cannot be a name: it needs letters or digits"
         raise typer.BadParameter(message)
+    for part in (*name.replace("\\", "/").split("/")[:-1], *(Path(path).name for path in files)):
+        if file_name(part) != part:
+            message = f"{name!r} cannot be a name: no file can be called {part!r} on Windows"
+            raise typer.BadParameter(message)
     raise typer.Exit(write_new({Path(path): text for path, text in files.items()}, shape))

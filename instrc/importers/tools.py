@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from instrc.jsonvalue import Json
 from instrc.limits import TOOL_NAME, TOOL_NAME_BYTES
-from instrc.naming import words
+from instrc.naming import is_reserved, words
 from instrc.problems.suggest import plain
 from instrc.schema.walk import Path
 
@@ -50,7 +50,7 @@ def kebab(name: str) -> str:
 
 
 class FileNames:
-    """Names that are not taken yet, as the registry compares them: without case and separators."""
+    """Names that every file system takes and no other has, as the registry compares them: without case and separators."""
 
     def __init__(self) -> None:
         self._taken = set(map(plain, _TAKEN_BY_THE_LANGUAGE))
@@ -58,7 +58,7 @@ class FileNames:
     def free(self, name: str) -> str:
         """Return the name, or one with a number, and take it."""
         for candidate in _candidates(name):
-            if plain(candidate) not in self._taken:
+            if plain(candidate) not in self._taken and not is_reserved(candidate):
                 self._taken.add(plain(candidate))
                 return candidate
         raise AssertionError  # there is always a next number
@@ -66,7 +66,7 @@ class FileNames:
 
 def _candidates(name: str) -> Iterator[str]:
     yield name
-    if plain(name) in set(map(plain, _TAKEN_BY_THE_LANGUAGE)):
+    if plain(name) in set(map(plain, _TAKEN_BY_THE_LANGUAGE)) or is_reserved(name):
         yield f"{name}-tool"
     number = 2
     while True:

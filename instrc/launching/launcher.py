@@ -13,6 +13,7 @@ from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json
 from instrc.launching.handlers import unregistered
 from instrc.launching.preparing import Prepared
+from instrc.naming import file_name
 from instrc.problems.problem import CompileError, Problem
 from instrc.runtime.activities import Activities
 from instrc.runtime.engine import Launch
@@ -62,6 +63,9 @@ class Launcher:
         wrong: list[Problem] = []
         if run is not None and not _ID.fullmatch(run):
             reason = "it has letters, digits, `.`, `_` and `-`, at most 100, and begins with a letter or digit"
+            wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
+        elif run is not None and file_name(run) != run:
+            reason = "no file can have this name on Windows"
             wrong.append(problems.launches.UnusableSetting(what="run id", word=run, reason=reason))
         inputs = inputs_of(self.inputs if entry is None else self.plan["process"].get("inputs"), given, wrong)
         if wrong:

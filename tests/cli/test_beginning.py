@@ -82,6 +82,12 @@ def test_what_is_begun_is_sound(instrc: Instrc, folder: Path, kind: str, name: s
     assert instrc("new", kind, name).code == 1
 
 
+@pytest.mark.parametrize("name", ["con", "Nul_Activity", "mail/aux", "com1/FindSlot", "a:b/FindSlot"])
+def test_a_name_that_windows_does_not_take_is_wrong_use(instrc: Instrc, folder: Path, name: str) -> None:
+    done = instrc("new", "instruction", name)
+    assert (done.code, "on Windows" in done.err) == ((0, False) if name == "Nul_Activity" else (2, True))
+
+
 def test_a_name_without_letters_is_wrong_use(instrc: Instrc, folder: Path) -> None:
     before = len(list(folder.rglob("*.vibe.json")))
     for name in ("..", "--", "a/../b", "/"):

@@ -400,3 +400,8 @@ def test_tools_of_bedrock_are_read(kind: str) -> None:
         assert imported.vibes[0].document == {"title": "top_song", "description": "Get the song.", **schema}
     plain = import_tools(kind, {"name": "a", "inputSchema": {"type": "object", "properties": {"json": {"type": "string"}}}})
     assert plain.vibes[0].document["properties"] == {"json": {"type": "string"}}
+
+
+def test_no_vibe_has_a_name_that_windows_keeps_for_a_device() -> None:
+    tools = [{"name": name, "input_schema": {"type": "object", "properties": {}}} for name in ("con", "NUL", "con-tool")]
+    assert [vibe.name for vibe in import_tools("anthropic", tools).vibes] == ["con-tool", "nul-tool", "con-tool-2"]

@@ -217,3 +217,51 @@ def test_an_option_that_means_nothing_is_told(options: dict[str, Any]) -> None:
 def test_a_suffix_that_the_file_does_not_have_is_told(project: Any, file: str, written: str, found: list[str]) -> None:
     """Names are compared without case, `_` and `-`, but who fills a step in is told by the file's own suffix."""
     assert [name for name, _ in project(f"prompt | {written}", {file: DRAFT})] == found
+
+
+CLOSED = {**DRAFT, "additionalProperties": False}
+OPEN = {**DRAFT, "additionalProperties": TEXT}
+HEADED = {"type": "object", "properties": {"head": TEXT, "default": {}}}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'Draft(prompt) @ { required: ["txet"] }',
+        'Draft @ "Be brief." @ { properties: { text: {} } } @ { required: ["txet"] }',
+        'Page_Mixin(Draft) @ { required: ["txet"] }',
+        'Closed(prompt) @ { required: ["txet"] }',
+        '@{ type: "object", properties: { text: {} }, required: ["txet"] }',
+        '@{ type: "object", properties: { text: { properties: { a: {} }, required: ["txet"] } } }',
+        'Draft @ { properties: { text: { type: "object", properties: { a: {} }, required: ["txet"] } } }',
+    ],
+)
+def test_a_required_name_that_nothing_describes_is_a_problem_at_its_place(program: str, project: Any) -> None:
+    vibes = {"closed": CLOSED, "page_Mixin": HEADED, "draft": {"type": "object", "properties": {"text": {}}}}
+    assert project(program, vibes) == [("missing-from-properties", '"txet"')]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        'Draft(prompt) @ { required: ["text"] }',
+        'Draft @ { properties: { tone: {} }, required: ["tone"] }',
+        'Draft @ { properties: { tone: {} } } @ { required: ["tone"] }',
+        'Page_Mixin(Draft) @ { required: ["head", "text"] }',
+        'Page_Mixin(Draft @ { required: ["text"] })',
+        'Open @ { required: ["tone"] }',
+        'Empty @ { required: ["tone"] }',
+        'Either @ { required: ["tone"] }',
+        '@{ type: "object", required: ["tone"] }',
+        'Outer({ inner: Draft }) @ { properties: { inner: { required: ["text"] } } }',
+    ],
+)
+def test_a_required_name_may_be_described_anywhere(program: str, project: Any) -> None:
+    vibes = {
+        "open": OPEN,
+        "page_Mixin": HEADED,
+        "empty": {"type": "object"},
+        "either": {**DRAFT, "anyOf": [{"properties": {"tone": {}}}, {}]},
+        "outer": {"type": "object", "properties": {"inner": {"type": "object", "properties": {"more": {}}}}},
+    }
+    assert project(program, vibes) == []

@@ -148,7 +148,9 @@ def test_a_command_ends_with_one_of_its_codes(
         assert {each.name for each in tmp_path.iterdir()} == {"in"}, "nothing is written outside of the folder"
 
 
-@pytest.mark.parametrize("run", ["../../x", "..", "a/../../../b", "a/b", "/x", "a\nb", ".hidden", "a" * 300])
+@pytest.mark.parametrize(
+    "run", ["../../x", "..", "a/../../../b", "a/b", "/x", "a\nb", ".hidden", "a" * 300, "con", "NUL.x", "a."]
+)
 @pytest.mark.parametrize("engine", ["memory", "durable"])
 def test_an_id_of_a_run_leads_nowhere(
     run: str, engine: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ from instrc.passes.compose.origins import with_places
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
+from instrc.passes.compose.required import missing_names
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
@@ -160,6 +161,8 @@ class _Composer:
                 return self.annotated({"type": "object"}, annotations, content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
                 schema = self.instructions.schema(instruction, span)
+                if self.lacks(content, schema):
+                    return {}
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span, instruction)
@@ -175,6 +178,16 @@ class _Composer:
                 return schema
             case _:
                 return {}  # a block is no content of a step
+
+    def lacks(self, content: Fusion, schema: Json) -> bool:
+        """Report what is required in the program itself and described nowhere; tell whether there is any."""
+        if content.instruction.uri is not None and not content.annotations and not content.mixins:
+            return False
+        lacking = list(missing_names(content, (schema, *(self.instructions.schema(each.mixin) for each in content.mixins))))
+        for problem in lacking:
+            self.report.add(problem)
+        self.failed |= bool(lacking)
+        return bool(lacking)
 
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
