@@ -18,6 +18,7 @@ READER_GONE = 141
 """What a shell reports of a program that wrote to a closed pipe."""
 INTERNAL_ERROR = 70
 """A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
+_USUAL = gc.get_threshold()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,6 +30,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(sys.argv[1:])
     finally:
         gc.freeze()  # as above: the process ends, and its memory with it
+
+
+def begin_long_work() -> None:
+    """Look for garbage as often as usual from now on, but not in what is loaded: what is made from here on does not last."""
+    if gc.get_threshold() != _USUAL:  # else nobody has asked for less, as where `main` is called by another program
+        gc.freeze()
+        gc.set_threshold(*_USUAL)
 
 
 def _run(given: list[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from instrc import problems
+from instrc.cli import begin_long_work
 from instrc.cli.show import PROBLEMS, Format, show
 
 
@@ -15,4 +16,5 @@ def command() -> None:
     except ImportError:
         show([problems.installed.MissingExtra(feature="the language server", extra="lsp", package="pygls")], Format.TEXT)
         raise typer.Exit(PROBLEMS) from None
+    begin_long_work()
     make_server().serve()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import typer
 
+from instrc.cli import begin_long_work
 from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes, reason
@@ -65,6 +66,7 @@ _engines: list[Engine] = []
 
 def run_to_end(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, and give free what its engine holds."""
+    begin_long_work()
     try:
         return asyncio.run(work)
     finally:
