@@ -196,6 +196,8 @@ SEARCHED_STARTS: Final = 100
 """Places of a text from which on JSON is tried to be read."""
 PLAIN_LEVELS: Final = 60
 """Levels below which no object of a library is looked for."""
+STREAMED_PIECES: Final = 1_000_000
+"""Pieces that are read of a stream."""
 COUNTED_VIOLATIONS: Final = 300
 """Violations of one value that are weighed."""
 

@@ -77,6 +77,8 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], repeated: tuple[s
         return Readings(bare) if found is None else Readings(replace(found, envelope=True), bare)
     if not isinstance(answer, dict):
         return Readings(bare)
+    if "ResponseMetadata" in answer and isinstance(stream := answer.get("stream"), list):  # Bedrock's ConverseStream
+        return _of_value(stream, owns, names)
     found = response(answer)
     if found is None and (is_part(answer) or _is_named_call(answer, names)):
         found = part(answer)

@@ -21,6 +21,8 @@ def _langchain(answer: dict[str, Any]) -> Reply | None:
     if not answer.get("tool_calls") and not answer.get("invalid_tool_calls") and isinstance(beside, dict):
         answer = {**answer, "tool_calls": beside.get("tool_calls"), "function_call": beside.get("function_call")}
     found = message(answer)
+    if found.refusal is None and isinstance(beside, dict) and isinstance(refusal := beside.get("refusal"), str) and refusal:
+        found |= Reply(refusal=refusal)
     unread = answer.get("invalid_tool_calls")
     for call in unread if isinstance(unread, list) else ():
         if isinstance(call, dict):
@@ -50,7 +52,27 @@ def _llama_index(answer: dict[str, Any]) -> Reply | None:
     beside = said.get("additional_kwargs")
     if not found.calls and isinstance(beside, dict):
         found |= message({"tool_calls": beside.get("tool_calls")})
-    return found
+    return found | _end_of_raw(answer.get("raw"))
+
+
+def _llama_index_completion(answer: dict[str, Json]) -> Reply | None:
+    """Read a `CompletionResponse` of LlamaIndex."""
+    text = answer.get("text")
+    if not isinstance(text, str) or not {"additional_kwargs", "raw", "delta"} <= answer.keys():
+        return None
+    return Reply(texts=(text,)) | _end_of_raw(answer["raw"])
+
+
+def _end_of_raw(raw: Json) -> Reply:
+    """Return why an answer ended, from the provider's own form of it, which LlamaIndex keeps."""
+    if not isinstance(raw, dict):
+        return Reply()
+    choices = raw.get("choices")
+    holder = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else raw
+    said = holder.get("message")
+    refusal = said.get("refusal") if isinstance(said, dict) else None
+    end = join_replies(stop_reply(holder.get(key)) for key in ("finish_reason", "stop_reason", "done_reason"))
+    return Reply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
 
 
 def _bedrock(answer: dict[str, Any]) -> Reply | None:
@@ -104,6 +126,7 @@ READERS: tuple[Callable[[dict[str, Any]], Reply | None], ...] = (
     _langchain,
     _pydantic_ai,
     _llama_index,
+    _llama_index_completion,
     _bedrock,
     _assistants,
     _live,

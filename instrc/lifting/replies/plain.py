@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.limits import PLAIN_LEVELS
+from instrc.limits import PLAIN_LEVELS, STREAMED_PIECES
 
 
 def plain(value: object) -> Json:
-    """Return what an object says as plain JSON; what cannot be said so is left as it is."""
+    """Return what an object says as plain JSON; what cannot be said so is left as it is.
+
+    A stream is read to its end.  What still has to be awaited is a `TypeError`.
+    """
+    if isinstance(value, Awaitable | AsyncIterable):
+        message = f"an answer that has to be awaited is given ({type(value).__name__}): `await` it, or collect its pieces, first"
+        raise TypeError(message)
     return _plain(value, 0, {})
 
 
@@ -42,7 +49,16 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, Json]]) 
             return {each.name: _plain(getattr(value, each.name), level + 1, known) for each in fields(value)}
     except Exception:  # noqa: BLE001  -- an object of somebody's: it may look like a model and be none
         return value
-    return value
+    return _of_stream(value, level, known) if isinstance(value, Iterable) else value
+
+
+def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, Json]]) -> Json:
+    """Return the pieces of a stream, or the text that its lines or fragments make."""
+    pieces = list(islice(stream, STREAMED_PIECES))
+    if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
+        texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
+        return ("" if any("\n" in text for text in texts) else "\n").join(texts)
+    return [_plain(piece, level + 1, known) for piece in pieces]
 
 
 def _dumped(dump: Callable[..., Json]) -> Json:

@@ -11,7 +11,9 @@ from typing import Any
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import AnyJson as Json
+from instrc.lifting.replies import library_streams
 from instrc.lifting.replies.frameworks import is_ended
+from instrc.lifting.replies.partial_arguments import joined_calls
 from instrc.lifting.replies.parts import is_part
 from instrc.lifting.replies.reply import first
 
@@ -19,9 +21,13 @@ _Piece = dict[str, Any]
 _LAST_WORDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
 _BESIDE = ("session.", "conversation.", "rate_limits.", "input_audio_buffer.", "output_audio_buffer.", "transcription_session.")
 """Events of Realtime that stand between those of a response."""
-_OF_CONVERSE = frozenset(
-    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+_ERRORS_OF_CONVERSE = frozenset(
+    {"internalServerException", "modelStreamErrorException", "serviceUnavailableException"}
+    | {"throttlingException", "validationException"}
 )
+_OF_CONVERSE = _ERRORS_OF_CONVERSE | {
+    *("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
+}
 
 
 def pieces_in(text: str) -> list[_Piece] | None:
@@ -54,11 +60,13 @@ def is_stream(pieces: Json) -> bool:
     """Say whether a list holds the pieces of a stream: of one provider, all of them."""
     if not isinstance(pieces, list) or not pieces or not all(isinstance(piece, dict) for piece in pieces):
         return False
+    pieces = library_streams.unwrapped(pieces)
     return any(all(map(mark, pieces)) for mark, _ in _KINDS)
 
 
 def assemble(pieces: list[_Piece]) -> Json:
     """Return the response that the pieces of a stream make, in the provider's own envelope."""
+    pieces = library_streams.unwrapped(pieces)
     return next((join(pieces) for mark, join in _KINDS if all(map(mark, pieces))), pieces)
 
 
@@ -119,10 +127,11 @@ def _chat(pieces: list[_Piece]) -> Json:
                 continue
             index = part.get("index", position)
             known = calls.get(index)
-            if known is None or (part.get("id") and known.get("id") and part["id"] != known["id"]):
-                known = calls[index] = {"id": part.get("id"), "type": "function", "function": {}}
+            own = None if part.get("id") == "null" else part.get("id")  # as Mistral's library writes that there is none
+            if known is None or (own and known.get("id") and own != known["id"]):
+                known = calls[index] = {"id": own, "type": "function", "function": {}}
                 said["tool_calls"].append(known)
-            known["id"] = known["id"] or part.get("id")
+            known["id"] = known["id"] or own
             if isinstance(part.get("function"), dict):
                 _join(known["function"], part["function"])
     return {"choices": [{"message": said, "finish_reason": reason or "length"}]}
@@ -202,6 +211,7 @@ def _gemini(pieces: list[_Piece]) -> Json:
                     first(candidate, "finishMessage", "finish_message"),
                 )
                 said |= ({"finishReason": reason} if reason else {}) | ({"finishMessage": why} if why else {})
+    parts[:] = joined_calls(parts)
     if "finishReason" not in said and "promptFeedback" not in joined:
         said["finishReason"] = "MAX_TOKENS"
     return joined
@@ -238,6 +248,9 @@ def _converse(pieces: list[_Piece]) -> Json:
     blocks: dict[Any, _Piece] = {}
     reason = None
     for piece in pieces:
+        if wrong := piece.keys() & _ERRORS_OF_CONVERSE:
+            name = min(wrong)
+            return {"error": {"message": _object(piece[name]).get("message") or name}}
         start, change = _object(piece.get("contentBlockStart")), _object(piece.get("contentBlockDelta"))
         if use := _object(_object(start.get("start")).get("toolUse")):
             blocks[start.get("contentBlockIndex")] = {"toolUse": {**use, "input": ""}}
@@ -260,4 +273,6 @@ _KINDS: tuple[tuple[Callable[[_Piece], bool], Callable[[list[_Piece]], Json]], .
     (_of_converse, _converse),
     (_of_messages, _messages),
     (_of_responses, _responses),
+    (library_streams.is_smolagents, lambda pieces: _chat(library_streams.in_choices(pieces))),
+    *library_streams.KINDS,
 )

@@ -1,0 +1,139 @@
+"""Put together the streams that libraries and frameworks make of those of providers: their events, chunks and deltas.
+
+Shapes are those of openai 3.52, anthropic 2.12, mistralai 3.7, langchain-core 1.7, pydantic-ai 2.68, smolagents 1.26 and
+llama-index-core 0.14, as their libraries declare them (looked up 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from instrc.jsonvalue import Json, JsonObject
+
+_BESIDE_MESSAGES = frozenset({"text", "input_json", "thinking", "signature", "citation", "compaction"})
+"""Events that Anthropic's `messages.stream` makes of others: they say again what these say."""
+_OF_SMOLAGENTS = frozenset({"content", "tool_calls", "token_usage"})
+
+
+def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return the pieces as the provider sent them, without what its library puts around and beside them."""
+    if all(piece.keys() == {"data"} and isinstance(piece["data"], dict) for piece in pieces):
+        return [_object(piece["data"]) for piece in pieces]  # Mistral's `CompletionEvent`
+    kinds = {kind for piece in pieces if isinstance(kind := piece.get("type"), str)}
+    if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
+        return [_object(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
+    if "message_start" in kinds:
+        return [piece for piece in pieces if piece.get("type") not in _BESIDE_MESSAGES]
+    return pieces
+
+
+def _of_langchain(piece: JsonObject) -> bool:
+    return piece.get("type") == "AIMessageChunk"
+
+
+def _langchain(pieces: list[JsonObject]) -> Json:
+    """Join the chunks of LangChain: calls by their index, words by their order; the last chunk says that it is the last."""
+    calls: dict[Json, JsonObject] = {}
+    texts: list[str] = []
+    beside: JsonObject = {}
+    about: JsonObject = {}
+    for piece in pieces:
+        said = piece.get("content")
+        texts += [said] if isinstance(said, str) else [_text_of(part) for part in _list(said)]
+        for call in map(_object, _list(piece.get("tool_call_chunks"))):
+            index = call.get("index") if call.get("index") is not None else call.get("id")
+            known = calls.setdefault(index if isinstance(index, int | str) else len(calls), {"name": "", "args": "", "id": None})
+            for key in ("name", "args"):
+                known[key] = f"{known[key]}{call.get(key) or ''}"
+            known["id"] = known["id"] or call.get("id")
+        about |= _object(piece.get("response_metadata"))
+        if isinstance(refusal := _object(piece.get("additional_kwargs")).get("refusal"), str):
+            beside["refusal"] = f"{beside.get('refusal', '')}{refusal}"
+    if not about and all("chunk_position" in piece and piece["chunk_position"] is None for piece in pieces) and len(pieces) > 1:
+        about = {"finish_reason": "length"}
+    listed: Json = [{"type": "tool_call", **call} for call in calls.values()]
+    return {
+        "type": "ai",
+        "content": "".join(texts),
+        "tool_calls": listed,
+        "additional_kwargs": beside,
+        "response_metadata": about,
+    }
+
+
+def _text_of(part: Json) -> str:
+    if isinstance(part, str):
+        return part
+    text = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    return text if isinstance(text, str) else ""
+
+
+def _of_pydantic_ai(piece: JsonObject) -> bool:
+    return isinstance(piece.get("event_kind"), str)
+
+
+def _pydantic_ai(pieces: list[JsonObject]) -> Json:
+    """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
+    parts: list[Json] = []
+    places: dict[Json, int] = {}
+    for piece in pieces:
+        index, kind, part = piece.get("index"), piece["event_kind"], piece.get("part")
+        if not isinstance(index, int):
+            continue
+        if kind == "part_start" and isinstance(part, dict):
+            places[index] = len(parts)
+            parts.append(dict(part))
+        elif kind == "part_end" and isinstance(part, dict) and index in places:
+            parts[places[index]] = part
+        elif kind == "part_delta" and index in places:
+            _grow(_object(parts[places[index]]), _object(piece.get("delta")))
+    return {"kind": "response", "parts": parts}
+
+
+def _grow(part: JsonObject, delta: JsonObject) -> None:
+    for key, more in (("tool_name", delta.get("tool_name_delta")), ("content", delta.get("content_delta"))):
+        if isinstance(more, str):
+            part[key] = f"{part.get(key) or ''}{more}"
+    known, more = part.get("args"), delta.get("args_delta")
+    if isinstance(more, str):
+        part["args"] = f"{known if isinstance(known, str) else ''}{more}"
+    elif isinstance(more, dict):
+        part["args"] = {**_object(known), **more}
+    part["tool_call_id"] = part.get("tool_call_id") or delta.get("tool_call_id")
+
+
+def is_smolagents(piece: JsonObject) -> bool:
+    """Say whether a piece is a `ChatMessageStreamDelta` of smolagents: a delta of Chat Completions without its envelope."""
+    return {"content", "tool_calls"} <= piece.keys() <= _OF_SMOLAGENTS
+
+
+def in_choices(pieces: list[JsonObject]) -> list[JsonObject]:
+    """Return deltas in the envelope of Chat Completions; smolagents says no reason for the end."""
+    chunks: list[JsonObject] = [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces]
+    return [*chunks, {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}]
+
+
+def _of_llama_index(piece: JsonObject) -> bool:
+    said = piece.get("message")
+    chat = isinstance(said, dict) and isinstance(said.get("blocks"), list)
+    return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
+
+
+def _llama_index(pieces: list[JsonObject]) -> Json:
+    """Return the last response of LlamaIndex: each holds all that came before it."""
+    return pieces[-1]
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], Json]], ...] = (
+    (_of_langchain, _langchain),
+    (_of_pydantic_ai, _pydantic_ai),
+    (_of_llama_index, _llama_index),
+)

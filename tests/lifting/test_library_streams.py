@@ -1,0 +1,191 @@
+"""Streams as libraries and frameworks hand them out, whole and as they run: in the shapes of their classes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from instrc.lifting.lift import lift
+from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+
+SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
+MAP = lower_all([("one", SCHEMA), ("two", SCHEMA)], "openai").map
+HALVES = ('{"a"', ': "x"}')
+TEXT = "".join(HALVES)
+BOTH = [("one", {"a": "x"}, "c0"), ("two", {"a": "x"}, "c1")]
+
+
+def delta(index: int, name: str | None, arguments: str, id_: str | None) -> dict[str, Any]:
+    return {"index": index, "id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+DELTAS = [delta(0, "one", HALVES[0], "c0"), delta(0, None, HALVES[1], None), delta(1, "two", TEXT, "c1")]
+
+
+def chunk(tool_calls: list[Any] | None, reason: str | None = None) -> dict[str, Any]:
+    said = {"index": 0, "delta": {"content": None, "tool_calls": tool_calls}, "finish_reason": reason}
+    return {"object": "chat.completion.chunk", "choices": [said]}
+
+
+CHAT = [*(chunk([each]) for each in DELTAS), chunk(None, "tool_calls")]
+
+
+def langchain(call: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
+    listed = [] if call is None else [{"type": "tool_call_chunk", **call}]
+    beside: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}, "tool_calls": [], "invalid_tool_calls": []}
+    return {"type": "AIMessageChunk", "content": "", "tool_call_chunks": listed, "chunk_position": None, **beside, **more}
+
+
+LANGCHAIN = [
+    langchain({"name": "one", "args": HALVES[0], "id": "c0", "index": 0}),
+    langchain({"name": None, "args": HALVES[1], "id": None, "index": 0}),
+    langchain({"name": "two", "args": TEXT, "id": "c1", "index": 1}, content=[{"type": "text", "text": "Now: "}]),
+    langchain(None, chunk_position="last"),
+]
+
+
+def call_part(name: str, args: str, id_: str) -> dict[str, Any]:
+    return {"part_kind": "tool-call", "tool_name": name, "args": args, "tool_call_id": id_}
+
+
+PYDANTIC_AI: list[dict[str, Any]] = [
+    {"event_kind": "part_start", "index": 0, "part": {"part_kind": "thinking", "content": "hm"}},
+    {"event_kind": "part_start", "index": 1, "part": call_part("one", HALVES[0], "c0")},
+    {"event_kind": "final_result", "tool_name": "one", "tool_call_id": "c0"},
+    {"event_kind": "part_delta", "index": 1, "delta": {"part_delta_kind": "tool_call", "args_delta": HALVES[1]}},
+    {"event_kind": "part_end", "index": 1, "part": call_part("one", TEXT, "c0")},
+    {"event_kind": "part_start", "index": 2, "part": call_part("two", TEXT, "c1")},
+]
+
+
+def block(name: str, id_: str) -> dict[str, Any]:
+    return {"block_type": "tool_call", "tool_name": name, "tool_call_id": id_, "tool_kwargs": {"a": "x"}}
+
+
+def llama(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"message": {"role": "assistant", "blocks": list(blocks), "additional_kwargs": {}}, "raw": None, "delta": ""}
+
+
+ANTHROPIC: list[dict[str, Any]] = [
+    {"type": "message_start", "message": {}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c0", "name": "one", "input": {}}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": TEXT}},
+    {"type": "input_json", "partial_json": TEXT, "snapshot": {"a": "x"}},
+    {"type": "content_block_stop", "index": 0, "content_block": {}},
+    {"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "c1", "name": "two", "input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": TEXT}},
+    {"type": "text", "text": "x", "snapshot": "x"},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    {"type": "message_stop", "message": {}},
+]
+EVENTS = [{"type": "chunk", "chunk": each, "snapshot": {}} for each in CHAT]
+STREAMS: dict[str, list[dict[str, Any]]] = {
+    "openai chat": CHAT,
+    "openai chat, events of its library": [EVENTS[0], {"type": "tool_calls.function.arguments.delta", "index": 0}, *EVENTS[1:]],
+    "anthropic, events of its library": ANTHROPIC,
+    "mistral": [{"data": each} for each in CHAT],
+    "mistral, whose library says null": [
+        {"data": each} for each in json.loads(json.dumps(CHAT).replace('"id": null', '"id": "null"'))
+    ],
+    "langchain": LANGCHAIN,
+    "pydantic-ai": PYDANTIC_AI,
+    "smolagents": [{"content": None, "tool_calls": [each], "token_usage": None} for each in DELTAS],
+    "llama-index": [llama(block("one", "c0")), llama(block("one", "c0"), block("two", "c1"))],
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_of_a_library_is_the_answer_it_makes(name: str) -> None:
+    for answer in (STREAMS[name], iter(STREAMS[name])):
+        lifted = lift(answer, MAP)
+        assert lifted.status == "ok", lifted
+        assert [(call.name, call.value, call.id) for call in lifted.calls] == BOTH
+
+
+def test_lines_and_fragments_of_a_response_are_read_as_they_come() -> None:
+    lines = [f"data: {json.dumps(each)}" for each in CHAT] + ["data: [DONE]"]
+    fragments = "\n\n".join(lines).encode()
+    for answer in (
+        iter(lines),
+        (line.encode() for line in lines),
+        (fragments[at : at + 7] for at in range(0, len(fragments), 7)),
+    ):
+        assert [call.value for call in lift(answer, MAP).calls] == [{"a": "x"}, {"a": "x"}]
+
+
+class Events:
+    """As the event streams of boto3 are: they can be gone through, and are no iterators."""
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "c0", "name": "one"}}}}
+        yield {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": TEXT}}}}
+        yield {"messageStop": {"stopReason": "tool_use"}}
+
+
+def test_the_stream_in_a_response_of_bedrock_is_read() -> None:
+    lifted = lift({"ResponseMetadata": {}, "stream": Events()}, MAP)
+    assert [(call.name, call.value) for call in lifted.calls] == [("one", {"a": "x"})]
+    broken = [*[*Events()][:2], {"throttlingException": {"message": "Slow down."}}]
+    assert lift(broken, MAP).failure == "Slow down."
+
+
+async def _pieces() -> AsyncIterator[dict[str, Any]]:
+    yield CHAT[0]
+
+
+def test_what_has_to_be_awaited_is_a_type_error_that_says_so() -> None:
+    waiting = _pieces().__anext__()
+    for answer in (_pieces(), waiting):
+        with pytest.raises(TypeError, match="`await` it"):
+            lift(answer, MAP)
+    waiting.close()
+
+
+def test_a_stream_of_langchain_that_has_no_last_chunk_is_cut_off() -> None:
+    assert lift(LANGCHAIN[:-1], MAP).status == "cut"
+    assert lift([*LANGCHAIN[:1], langchain(None, chunk_position="last")], MAP).status == "cut"
+
+
+def test_a_refusal_beside_a_message_of_langchain_is_one() -> None:
+    said = {"type": "ai", "content": "", "additional_kwargs": {"refusal": "I won't."}, "tool_calls": []}
+    assert lift(said, MAP).refusal == "I won't."
+    pieces = [langchain(None, additional_kwargs={"refusal": each}) for each in ("I ", "won't.")]
+    assert lift(pieces, MAP).refusal == "I won't."
+
+
+def part(path: str, **value: Any) -> dict[str, Any]:
+    return {"jsonPath": path, **value}
+
+
+def test_arguments_that_gemini_sends_in_parts_are_joined() -> None:
+    schema: Any = {"type": "object", "properties": {"city": {}, "days": {}, "guests": {}, "sure": {}}}
+    sent = [
+        {"name": "plan", "willContinue": True},
+        {"partialArgs": [part("$.city", stringValue="Os", willContinue=True)], "willContinue": True},
+        {"partialArgs": [part("$.city", stringValue="lo"), part("$.days", numberValue=3)], "willContinue": True},
+        {"partialArgs": [part("$.guests[0].name", stringValue="Ann"), part("$['guests'][1]", nullValue="NULL_VALUE")]},
+        {"partialArgs": [part("$.sure", boolValue=False), part("$.guests[9]", numberValue=1), part("?", numberValue=1), 5]},
+        {},
+        {"name": "plan", "args": {"city": "Bonn"}},
+    ]
+    pieces: list[Any] = [{"candidates": [{"content": {"parts": [{"functionCall": call}]}}]} for call in sent[1:]]
+    pieces[0]["candidates"][0]["content"]["parts"].insert(0, {"functionCall": {**sent[0], "partialArgs": []}})
+    pieces[-1]["candidates"][0]["finishReason"] = "STOP"
+    first, second = lift(pieces, lower(schema, "gemini", "plan").map).calls
+    assert first.value == {"city": "Oslo", "days": 3, "guests": [{"name": "Ann"}, None], "sure": False}
+    assert second.value == {"city": "Bonn"}
+
+
+def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
+    record = lower(SCHEMA, "openai-output").map
+    said: dict[str, Any] = {"text": TEXT, "additional_kwargs": {}, "raw": None, "logprobs": None, "delta": None}
+    assert lift(said, record).value == {"a": "x"}
+    assert lift([{**said, "text": HALVES[0], "delta": HALVES[0]}, {**said, "delta": HALVES[1]}], record).value == {"a": "x"}
+    assert lift({**said, "text": HALVES[0], "raw": {"choices": [{"finish_reason": "length"}]}}, record).status == "cut"
+    refused = {"choices": [{"finish_reason": "stop", "message": {"refusal": "No."}}]}
+    assert lift({**llama(), "raw": refused}, record).refusal == "No."
