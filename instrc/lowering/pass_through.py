@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from instrc.codecs.writing import to_json
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject, at
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lowering.built import SAYING_NOTHING, Built
 from instrc.lowering.constraints import constraints
 from instrc.lowering.losses import Loss
@@ -45,8 +45,6 @@ def pass_through(seen: Survey, dialect: Dialect) -> Built:
 
 def _object_at_root(schema: Json, losses: list[Loss]) -> JsonObject | None:
     """Return a schema of which an object can be seen at the root, if it is one; `None` for what is no object of keywords."""
-    if isinstance(schema, dict) and "$ref" in schema and not schema.keys() - SAYING_NOTHING - {"$ref"}:
-        schema = _inline_root(schema)
     if schema is True or (isinstance(schema, dict) and not schema.keys() - SAYING_NOTHING):
         losses.append(Loss("", "type", None, "convention", "is not given: a tool's arguments are an object"))
         return {"type": "object", **mapping(schema)}
@@ -116,23 +114,6 @@ def _of_names(flat: Json) -> Iterator[Loss]:
 _OF_THE_REST = frozenset({"additionalProperties", "unevaluatedProperties"})
 _LISTING = frozenset({"const", "enum"})
 _COMBINATORS = frozenset({"anyOf", "oneOf", "allOf"})
-
-
-def _inline_root(schema: JsonObject) -> JsonObject:
-    """Replace a reference at the root by what it stands for."""
-    for _ in range(20):
-        reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            break
-        try:
-            target = at(schema, reference[1:])
-        except LookupError:
-            break
-        if not isinstance(target, dict) or schema.keys() - SAYING_NOTHING - {"$ref"}:
-            break
-        rest = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
-        schema = {**target, **rest}
-    return schema
 
 
 def _redirect_root(node: Json) -> Json:

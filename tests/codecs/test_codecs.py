@@ -85,7 +85,17 @@ def test_what_leads_to_codecs_that_change_nothing_is_dropped() -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [{"as": "strange"}, {"as": "ref", "name": "nobody"}, {"as": "values", "values": [[1]]}, {"as": "box", "codec": None}, 5, []],
+    [
+        {"as": "strange"},
+        {"as": "ref", "name": "nobody"},
+        {"as": "values", "values": [[1]]},
+        {"as": "box", "codec": None},
+        {"as": "plan", "codec": {"as": "text"}, "raw": {"Search": "query"}},
+        {"as": "names", "keys": {"a": 1}},
+        {"as": "tuple", "keys": [1], "item": {"as": "text"}},
+        5,
+        [],
+    ],
     ids=str,
 )
 def test_a_damaged_codec_is_told(damaged: Any) -> None:

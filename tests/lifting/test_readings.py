@@ -11,6 +11,7 @@ from instrc.dialects.catalogue import targets
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
+from instrc.problems.answers import AmbiguousAnswer
 from instrc.problems.problem import CompileError
 
 
@@ -66,6 +67,9 @@ def test_what_neither_reading_decides_is_ambiguous() -> None:
     assert not lifted.ok
     assert lifted.calls == ()
     assert [reading.status for reading in lifted.readings] == ["invalid", "failed"]
+    [problem] = lifted.problems
+    assert isinstance(problem, AmbiguousAnswer)
+    assert problem.readings == ("invalid", "failed")
     document: Any = lifted.to_json()
     assert [reading["status"] for reading in document["readings"]] == ["invalid", "failed"]
     assert "readings" not in lift({"error": {"message": "no"}, "id": 1}, record).to_json()

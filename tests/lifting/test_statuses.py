@@ -171,6 +171,18 @@ CASES: dict[str, list[Any]] = {
 }
 
 
+PROBLEMS = {
+    "ok": set(),
+    "cut": {"cut-answer"},
+    "refused": {"refused-answer"},
+    "failed": {"failed-answer"},
+    "malformed": {"no-answer"},
+    "empty": {"no-answer"},
+    "invalid": {"invalid-answer"},
+}
+"""What the compiler says of each."""
+
+
 @pytest.mark.parametrize(("status", "answer"), [(status, answer) for status, answers in CASES.items() for answer in answers])
 def test_each_outcome_has_its_word(status: str, answer: Any) -> None:
     lifted = lift(answer, lower(SCHEMA, "openai").map)
@@ -179,6 +191,7 @@ def test_each_outcome_has_its_word(status: str, answer: Any) -> None:
     assert lifted.to_json()["status"] == status
     if status == "ok":
         assert lifted.value == GOOD
+    assert {problem.name for problem in lifted.problems} == PROBLEMS[status]
 
 
 def test_the_words_of_a_failure_and_of_a_refusal_are_kept() -> None:

@@ -137,6 +137,7 @@ def test_the_uniform_spelling_tells_the_model_what_each_tool_takes_and_the_autho
     lowering = lower(compiled(tools)[0], target, "act")
     task = lowering.schema["properties"]["step1_act"]["properties"]["plan"]["items"]
     assert list(task["properties"]) == ["tool", "id", "arguments", "after"]
+    assert [name for name, schema in task["properties"].items() if "anyOf" in schema] == ["after"]  # null for what is left out
     told = task["properties"]["tool"]["description"]
     assert 'tool3_Activity: Do 3. Arguments: arg0 {"type":"string"}; ' in told
     assert 'arg4 (may be left out) {"type":"boolean"}.' in told

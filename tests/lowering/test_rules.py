@@ -63,10 +63,26 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("openai", "pattern", "look-around", lambda schema: schema["properties"]["_thought"].update(pattern="(?=a)")),
     ("openai", "order", "required in another order", lambda schema: schema["required"].reverse()),
     ("openai", "boolean", "a boolean schema", lambda schema: schema["properties"].update(_thought=True)),
+    ("openai", "schema", "a schema that is none", lambda schema: schema["properties"].update(_thought=1)),
+    ("openai", "type", "a type twice", lambda schema: schema["properties"]["_thought"].update(type=["string", "string"])),
+    ("openai", "type", "a list of no types", lambda schema: schema["properties"]["_thought"].update(type=[])),
+    ("openai", "enum", "a value twice", lambda schema: schema["properties"]["_thought"].update(enum=["a", "a"])),
+    ("openai", "required", "a name twice", lambda schema: schema["required"].append(schema["required"][-1])),
+    ("openai", "required", "a name of nothing", lambda schema: schema["required"].append("nowhere")),
+    ("openai", "anyOf", "a union of nothing", lambda schema: schema["properties"].update(_thought={"anyOf": []})),
+    ("anthropic", "comment", "a comment", lambda schema: schema.update({"$comment": "for programs"})),
+    ("anthropic", "comment", "a word of an API", lambda schema: schema["properties"]["_thought"].update({"x-order": 1})),
     ("anthropic", "key", "a dollar", lambda schema: schema["properties"].update({"$a": {}})),
     ("anthropic", "root", "anyOf at the top", lambda schema: schema.update(anyOf=[{}])),
     ("anthropic-strict", "minItems", "a larger minItems", lambda schema: first_array(schema).update(minItems=2)),
     ("anthropic-strict", "keyword", "a bound", lambda schema: schema["properties"]["metric"].update(minimum=1)),
+    ("gemini", "enum", "an empty word", lambda schema: schema["properties"]["_thought"].update(enum=["a", ""])),
+    (
+        "gemini",
+        "recursion",
+        "a reference",
+        lambda schema: [schema["properties"].update(_thought={"$ref": "#/$defs/a"}), schema.update({"$defs": {"a": {}}})],
+    ),
     ("gemini", "order", "no ordering", lambda schema: schema.pop("propertyOrdering")),
     ("gemini", "key", "a key that is no identifier", lambda schema: schema["properties"].update({"a-b": {"type": "string"}})),
     ("gemini-schema", "type", "lower case", lambda schema: schema.update(type="object")),
@@ -77,9 +93,20 @@ MISTAKES: list[tuple[str, str, str, Plant]] = [
     ("ollama", "keyword", "const", lambda schema: schema["properties"]["_thought"].update(const="x")),
     ("vllm", "keyword", "multipleOf", lambda schema: schema["properties"]["$metric"].update(multipleOf=2)),
     ("vllm", "pattern", "an open pattern", lambda schema: schema["properties"]["тема"].update(pattern="a")),
+    (
+        "vllm",
+        "pattern",
+        "a length beside a pattern",
+        lambda schema: schema["properties"]["тема"].update(pattern="^a$", maxLength=2),
+    ),
+    ("vllm", "number", "a bound over 63 bits", lambda schema: schema["properties"]["$metric"].update(minimum=-(2**62) - 1)),
+    ("vllm", "number", "a count over 31 bits", lambda schema: schema["properties"]["тема"].update(maxLength=2**31 + 1)),
+    ("vllm", "closed", "an object that says nothing of other keys", lambda schema: schema.pop("additionalProperties")),
     ("mistral", "keyword", "uniqueItems", lambda schema: first_array(schema).update(uniqueItems=True)),
     ("mcp", "root", "a root that is no object", lambda schema: schema.update(type="array")),
     ("smolagents", "description", "an input without words", lambda schema: schema["_thought"].pop("description")),
+    ("smolagents", "key", "a key that is no identifier", lambda schema: schema.update({"a-b": schema["_thought"]})),
+    ("smolagents", "nullable", "a null that is denied", lambda schema: schema["_thought"].update(nullable=False)),
     ("smolagents", "type", "an unknown type", lambda schema: schema["_thought"].update(type="str")),
 ]
 
@@ -102,3 +129,23 @@ def test_the_envelope_and_the_name_are_judged() -> None:
     assert {breach.rule for breach in breaches(named, "openai")} == {"tool-name"}
     long = {**payload, "function": {**payload["function"], "description": "x" * 1025}}
     assert {breach.rule for breach in breaches(long, "openai")} == {"description"}
+
+
+def test_a_payload_that_is_no_object_and_a_schema_that_is_no_json_are_told() -> None:
+    payload = lower(RICH, "openai", "draft").payload
+    assert {breach.rule for breach in breaches({**payload, "function": "draft"}, "openai")} == {"envelope"}
+    text = copy.deepcopy(lower(RICH, "bedrock-output", "draft").payload)
+    assert not breaches(text, "bedrock-output")
+    *above, last = targets()["bedrock-output"].where
+    holder = text
+    for step in above:
+        holder = holder[step]
+    holder[last] = "{"
+    assert {breach.rule for breach in breaches(text, "bedrock-output")} == {"schema"}
+
+
+def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
+    payload = copy.deepcopy(lower(RICH, "openai", "draft").payload)
+    payload["function"]["parameters"]["properties"]["_thought"]["format"] = "uri"
+    [breach] = breaches(payload, "openai")
+    assert str(breach) == "/function/parameters/properties/_thought: 'uri' is no known format [format]"
