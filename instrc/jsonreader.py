@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from json import decoder
-from typing import NamedTuple
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -33,7 +33,7 @@ class JsonSyntaxError(ValueError):
         self.reason = reason
 
 
-class Member(NamedTuple):
+class Member(Struct, frozen=True):
     """Where a value stands: character offsets of its key (empty for an element of an array) and of itself."""
 
     key_start: int
@@ -133,14 +133,8 @@ def _part(value: Json, key: str | int) -> Json:
     return value[key] if isinstance(value, list) and isinstance(key, int) else as_object(value)[str(key)]
 
 
-class _Open(NamedTuple):
-    """A container whose bracket has been read: itself, its key in the one around it, their places."""
-
-    container: JsonArray | JsonObject
-    key: str | int
-    key_start: int
-    key_end: int
-    start: int
+_Open: TypeAlias = "tuple[JsonArray | JsonObject, str | int, int, int, int]"
+"""A container whose bracket has been read: itself, its key in the one around it, their places."""
 
 
 class _Reader:
@@ -167,7 +161,7 @@ class _Reader:
             if opened is not None:
                 if len(self.stack) >= _DEEPEST:
                     raise JsonSyntaxError(start, f"brackets are nested more than {_DEEPEST:,} levels deep")
-                self.stack.append(_Open(opened, key, key_start, key_end, start))
+                self.stack.append((opened, key, key_start, key_end, start))
                 closing = "}" if isinstance(opened, dict) else "]"
                 if self._peek(self._skip()) != closing:
                     key, key_start, key_end = self._key()
@@ -175,10 +169,9 @@ class _Reader:
                 self.position += 1
                 value, key, key_start, key_end, start = self.stack.pop()
             while True:  # a value is complete; so may be the containers around it
-                place = Member(key_start, key_end, start, self.position)
                 if not self.stack:
-                    return self._finish(value, place._replace(key_start=start, key_end=self.position))
-                self._attach(key, value, place)
+                    return self._finish(value, Member(start, self.position, start, self.position))
+                self._attach(key, value, Member(key_start, key_end, start, self.position))
                 if self._more():
                     key, key_start, key_end = self._key()
                     break
@@ -190,7 +183,7 @@ class _Reader:
         return JsonText(value, place, self.places, self.repeated)
 
     def _attach(self, key: str | int, value: Json, place: Member) -> None:
-        container = self.stack[-1].container
+        container = self.stack[-1][0]
         self.places[id(container), key] = place
         if isinstance(container, dict):
             self.replaced.append(container.get(str(key)))
@@ -200,7 +193,7 @@ class _Reader:
 
     def _key(self) -> tuple[str | int, int, int]:
         """Read a key and its colon, or count an element; return it with its place."""
-        container = self.stack[-1].container
+        container = self.stack[-1][0]
         start = self._skip()
         if isinstance(container, list):
             return len(container), start, start
@@ -218,7 +211,7 @@ class _Reader:
     def _more(self) -> bool:
         """Step over a comma (more follows) or the closing bracket (no more)."""
         character = self._peek(self._skip())
-        closing = "}" if isinstance(self.stack[-1].container, dict) else "]"
+        closing = "}" if isinstance(self.stack[-1][0], dict) else "]"
         if character not in {",", closing}:
             raise JsonSyntaxError(self.position, f"a ',' or '{closing}' is expected")
         self.position += 1

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -33,7 +32,7 @@ class Emit(StrEnum):
     ALL = "all"
 
 
-class Export(NamedTuple):
+class Export(Struct, frozen=True):
     """An artefact, the file it is from, and the stem of its own files, unique in this run."""
 
     file: str

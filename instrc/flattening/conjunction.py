@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -102,7 +102,7 @@ class Expansion:
         """Schemas that apply mixins and have to be done first."""
 
 
-class Derived(NamedTuple):
+class Derived(Struct, frozen=True):
     """A schema that was made on the way: what its keywords come from, and whether it has to be flattened."""
 
     schema: Json

@@ -123,7 +123,8 @@ class Flattener(Tracing):
                 break
             if store.mixins and is_mixin(reference):
                 break
-            node, scope = store.resolve(reference, store.below(node, scope), node)
+            target = store.resolve(reference, store.below(node, scope), node)
+            node, scope = target.node, target.scope
         return node, scope
 
     def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json:

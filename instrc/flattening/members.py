@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
@@ -14,7 +15,7 @@ from instrc.schema.walk import refers
 ANYTHING: Json = {}
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True):
     """What was found out about a member: `schema` is `None` where there is none for certain."""
 
     schema: Json | None

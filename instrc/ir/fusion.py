@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -59,7 +59,7 @@ class Argument(msgspec.Struct, frozen=True, gc=False):
     value: Path | Constant
 
 
-class Tool(NamedTuple):
+class Tool(msgspec.Struct, frozen=True):
     """An activity or a process that a plan may call."""
 
     name: str

@@ -9,7 +9,7 @@ No schema is composed yet, no step has its final key, nothing is cut into chunks
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -114,7 +114,7 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
     span: Span
 
 
-class Placed(NamedTuple):
+class Placed(msgspec.Struct, frozen=True):
     """A block that stands in a property of a step's schema, to be filled in when keys are known."""
 
     slots: tuple[str, ...]

@@ -62,7 +62,8 @@ class Process(Struct, frozen=True):
 
         It is the document it was read from in the spelling of the compiler: order of keywords, lists for single references.
         """
-        properties, definitions = write_contexts(self.body)
+        written = write_contexts(self.body)
+        properties = written.properties
         document = _usual(properties) if self.about is None else self.about
         whole: JsonObject = {"$schema": document["$schema"]} if "$schema" in document else {}
         if self.title is not None:
@@ -75,7 +76,7 @@ class Process(Struct, frozen=True):
             whole["inputs"] = self.inputs
         if self.body.value is not None:
             whole["value"] = written_value(self.body.value)
-        definitions |= self.definitions
+        definitions = written.definitions | self.definitions
         if definitions:
             whole["$defs"] = definitions
         return whole

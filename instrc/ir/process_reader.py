@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple, NoReturn, TypeAlias, cast
+from typing import NoReturn, TypeAlias, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -58,7 +58,7 @@ def body_of(document: Json) -> Body:
     return _Reader(document).read(properties)
 
 
-class _Part(NamedTuple):
+class _Part(Struct, frozen=True):
     """A body as it is written: the engine property of its branch, its contexts, its place."""
 
     engine: JsonObject
@@ -184,7 +184,7 @@ class _Reader(Struct):
         elif kind == "do":
             yield self.part(schema, kind, place)
         else:
-            yield self.part(schema.get("items"), kind, f"{place}/items")._replace(engine=_object(schema.get(kind)))
+            yield replace(self.part(schema.get("items"), kind, f"{place}/items"), engine=_object(schema.get(kind)))
 
     def part(self, written: Json, kind: str, place: str, branch: int | None = None) -> _Part:
         schema = self.resolved(written, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from instrc.ir.chunk_json import write_chunk
 from instrc.ir.flow import Body, Branch, Condition, Context, Do, Each, Else, Repeat, Try, When, bodies_of
@@ -11,7 +11,7 @@ from instrc.ir.steps import Chunk, framed
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 
 
-class Written(NamedTuple):
+class Written(Struct, frozen=True):
     """The contexts of a process: the properties of its root, and its definitions in order."""
 
     properties: JsonObject

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,7 +18,7 @@ _SEGMENT = re.compile(r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$
 _PLAIN = re.compile(r"[^\W\d]\w*|\$[^\W\d]\w*")
 
 
-class Segment(NamedTuple):
+class Segment(msgspec.Struct, frozen=True):
     """One name of a path; what is not `quoted` may be a part of a key that holds dots."""
 
     name: str
@@ -37,7 +37,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
         """The path as it is written."""
         if len(self.segments) == 1 and not self.segments[0].quoted:
             return self.segments[0].name
-        return ".".join([dumps(name, indent=False) if quoted else name for name, quoted in self.segments])
+        return ".".join([dumps(each.name, indent=False) if each.quoted else each.name for each in self.segments])
 
     @property
     def first(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Slot(msgspec.Struct, frozen=True, gc=False):
         return tuple(str(each) for before, each in pairwise(self.path) if before == "properties")
 
 
-class Among(NamedTuple):
+class Among(msgspec.Struct, frozen=True):
     """A property whose value is one of a list that an earlier step gave."""
 
     place: tuple[str, ...]
@@ -57,14 +57,14 @@ class Among(NamedTuple):
     choices: Read
 
 
-class Planned(NamedTuple):
+class Planned(msgspec.Struct, frozen=True):
     """A property that is filled with a plan."""
 
     place: tuple[str, ...]
     tools: JsonObject
 
 
-class Loop(NamedTuple):
+class Loop(msgspec.Struct, frozen=True):
     """A part of a model's answer that may ask for another round."""
 
     place: tuple[str, ...]

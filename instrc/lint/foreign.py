@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.lint.vocabularies import JSON_SCHEMA, KNOWN
@@ -13,7 +13,7 @@ _SAYING = JSON_SCHEMA - {"title", "description", "id", "default", "examples", "f
 """Keywords that hardly anybody gives to a property of their own."""
 
 
-class Foreign(NamedTuple):
+class Foreign(Struct, frozen=True):
     """What a document is, as the object of a sentence, and the way out."""
 
     kind: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from instrc.jsonvalue import Json
 from instrc.schema.dialects import Dialect
@@ -56,7 +56,7 @@ class Scope:
         self.anchors: Anchors = anchors
 
 
-class Target(NamedTuple):
+class Target(Struct, frozen=True):
     """What a reference leads to: a schema and the scope to read it in."""
 
     node: Json

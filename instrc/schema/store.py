@@ -124,14 +124,13 @@ class SchemaStore(Located):
 
     def resolve_dynamic(self, reference: str, scope: Scope, holder: Json = None) -> Target:
         """Return what a `$dynamicRef` leads to: the outermost anchor of that name on the way here, if it begins at one."""
-        node, scope_there = self.resolve(reference, scope, holder)
+        found = self.resolve(reference, scope, holder)
         anchor = reference.partition("#")[2]
-        resource = scope_there.resource
-        if anchor and resource.dynamic.get(anchor) is node:
+        if anchor and found.scope.resource.dynamic.get(anchor) is found.node:
             outer = scope.anchors.get(anchor)
             if outer is not None:
                 return Target(outer[0], self.enter(outer[1], scope.anchors))
-        return Target(node, scope_there)
+        return found
 
     def resolve_recursive(self, scope: Scope) -> Target:
         """Return what a `$recursiveRef` of 2019-09 leads to: its resource, or the outermost that also says `$recursiveAnchor`."""

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from instrc.jsontext import digits
 from instrc.jsonvalue import Json, as_array, as_object, pointer
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from instrc.problems.schemas import InvalidSchema
 
 
-class Doubt(NamedTuple):
+class Doubt(Struct, frozen=True):
     """A value that may be wrong: of a keyword, or of one member (`step`) of what the keyword holds."""
 
     node: Path

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import orjson
+from msgspec import Struct
 
 from instrc import resources
 
@@ -28,7 +29,7 @@ CONTEXTUAL = frozenset({"ELSE", "IN", "IS", "OR", "UNTIL", "MAX", "KEEP"})
 """Words that are names wherever they do not fit as words."""
 
 
-class Rule(NamedTuple):
+class Rule(Struct, frozen=True):
     """A rule of the grammar: the alternative's own name or else that of its rule, what it reduces to, and how many symbols."""
 
     name: str
@@ -36,7 +37,7 @@ class Rule(NamedTuple):
     length: int
 
 
-class Tables(NamedTuple):
+class Tables(Struct, frozen=True):
     """An LALR(1) automaton and the patterns of its tokens."""
 
     lexer: re.Pattern[str]

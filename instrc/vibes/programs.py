@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from instrc.problems.suggest import plain
 from instrc.regular import read_regular
@@ -15,7 +16,7 @@ from instrc.vibes.roots import PROGRAM_ENDING, LeadsOutsideError, Root, choose
 from instrc.vibes.uri import parse
 
 
-class ProgramFile(NamedTuple):
+class ProgramFile(Struct, frozen=True):
     """A program that lies in a root."""
 
     uri: str

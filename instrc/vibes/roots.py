@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 from unicodedata import normalize
 
 from msgspec import Struct, field
@@ -21,7 +20,7 @@ ENDING = ".vibe.json"
 PROGRAM_ENDING = ".aug"
 
 
-class Entry(NamedTuple):
+class Entry(Struct, frozen=True):
     """One vibe file: the path of its folder below the root, its name there, and what that name says."""
 
     folder: str

@@ -123,7 +123,8 @@ def _repeat(ev: Evaluation, written: surface.Repeat, context: EvaluationContext)
     source = None if written.source is None else (yield read(ev, written.source, context))
     names: dict[str, Given] = {} if written.name is None else {written.name.text: "item"}
     names |= {"round": "round", "previous": "previous", "rounds": "rounds"}
-    body, tests, kept = yield read_body(ev, written.body, context, names, written.until, keeps=True)
+    said = yield read_body(ev, written.body, context, names, written.until, keeps=True)
+    body, tests, kept = said.region, said.tests, said.names
     otherwise = None
     if written.otherwise is not None:
         otherwise = (yield read_body(ev, written.otherwise, context, {"rounds": "rounds"})).region

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from instrc import problems
 from instrc.ir import surface
@@ -22,7 +22,7 @@ DEEPEST_VALUE = 100
 """Objects in objects that a block gives."""
 
 
-class ReadBody(NamedTuple):
+class ReadBody(Struct, frozen=True):
     """A body, the tests that end its rounds, and what its names stand for; `None` for what has a mistake or is not there."""
 
     region: Region | None

@@ -7,7 +7,7 @@ a step of the server or of a person, a piped value, a local name inside a call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -25,7 +25,7 @@ class Readable(Protocol):
         """What the step reads."""
 
 
-class Taken(NamedTuple):
+class Taken(msgspec.Struct, frozen=True):
     """A unit that a mixin has taken, and how many mixins lie around it now."""
 
     unit: Unit

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from instrc import problems
 from instrc.ir.fusion import Instruction
@@ -20,19 +22,19 @@ SPECIAL = frozenset({"Process", "LaunchProcess", "Fail", "Plan", "OneOf", "RunPl
 RESERVED = frozenset({"StartProcess", "prompt", *SPECIAL})
 
 
-class InputName(NamedTuple):
+class InputName(Struct, frozen=True):
     """A name that stands for the request or a declared input."""
 
     name: str
 
 
-class Special(NamedTuple):
+class Special(Struct, frozen=True):
     """One of the names with a meaning of their own: `Process` and its contexts, `LaunchProcess`, `Fail`."""
 
     name: str
 
 
-class Program(NamedTuple):
+class Program(Struct, frozen=True):
     """A program of the registry, which is called like an instruction."""
 
     file: ProgramFile

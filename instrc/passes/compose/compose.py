@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from instrc import problems
 from instrc.flattening.beside import write_beside
@@ -42,7 +41,7 @@ def compose(graph: Graph, instructions: InstructionTable, report: Report) -> Fla
     return _Composer(instructions, report).graph(graph)
 
 
-class _Made(NamedTuple):
+class _Made(Struct, frozen=True):
     """A composed schema, the objects of steps in it, and whether references or definitions are."""
 
     schema: Json
@@ -72,12 +71,12 @@ class _Composer:
         for number, step in graph.steps.items():
             if step.executor == "block":
                 continue
-            schema, blocks, holds_references = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
-            if holds_references:
+            made = self.made(recipe(step.content), step.span, partial(self.content, step.content, ()))
+            if made.refers:
                 referring.add(number)
-            schemas[number] = {} if schema is True else schema
-            if blocks:
-                placed[number] = blocks
+            schemas[number] = {} if made.schema is True else made.schema
+            if made.placed:
+                placed[number] = made.placed
         around: dict[int, tuple[Placed, ...]] = {}
         regions = [region for step in graph.blocks() for region in regions_of(step.content)]
         waiting: list[Unit] = [*graph.units, *(unit for region in regions for unit in region.units)]
@@ -87,7 +86,7 @@ class _Composer:
             if not isinstance(unit, int):
                 use = unit.application
                 made = self.made(recipe_of_mixin(use), use.span, partial(self.mixin, use, ()))
-                mixins[unit.number], around[unit.number], _ = made
+                mixins[unit.number], around[unit.number] = made.schema, made.placed
                 waiting.extend(unit.members)
                 waiting.extend(member for place in around[unit.number] for member in place.block.units)
         for context in graph.contexts or ():

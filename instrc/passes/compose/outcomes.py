@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from instrc.flattening.members import ANYTHING, Found, either, elements, member
 from instrc.flattening.nullable import nullable
 from instrc.ir.blocks import Block, Do, Each, Region, Repeat, Try, When, regions_of
@@ -94,7 +96,7 @@ class Outcomes:
                 return found
             optional = found.optional
             found = member(found.schema, name)
-            found = found._replace(optional=found.optional or optional)
+            found = replace(found, optional=found.optional or optional)
         return found
 
     def may_be_null(self, path: Path) -> bool:
