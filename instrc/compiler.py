@@ -13,7 +13,7 @@ from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.ir.process import Process
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lint.annotations import review_annotations
 from instrc.lint.placeholders import placeholders
 from instrc.lint.review import review
@@ -65,7 +65,7 @@ def compile_source(
 
 def _launched(
     options: Options, launching: frozenset[str], file: ProgramFile, export: str | None, registry: Registry
-) -> Json | None:
+) -> JsonObject | None:
     """Return the entry of a program that is compiled by itself; `None` if it is no process, or launches itself."""
     if file.path in launching:
         return None
@@ -103,6 +103,7 @@ def _as_process(artefact: Artefact) -> Json:
     """Return the tool of a vibe file as a process of one chunk with one step."""
     tool = artefact.documents["tool"]
     definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}
-    chunk = {"type": "object", "properties": {artefact.name: tool}, "required": [artefact.name]}
-    contexts = {"type": "object", "properties": {"llmContext1": chunk}, "required": ["llmContext1"]}
-    return {"title": artefact.title, **contexts, "$defs": definitions} if artefact.title else {**contexts, "$defs": definitions}
+    chunk: JsonObject = {"type": "object", "properties": {artefact.name: tool}, "required": [artefact.name]}
+    title: JsonObject = {"title": artefact.title} if artefact.title else {}
+    contexts: JsonObject = {"llmContext1": chunk}
+    return {**title, "type": "object", "properties": contexts, "required": ["llmContext1"], "$defs": definitions}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, NamedTuple
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.python_docstrings import share_docstring
@@ -107,5 +107,7 @@ def as_json(value: Any) -> Json:
     """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
-        return dump(mode="json", by_alias=True, exclude_none=True)
-    return value
+        dumped: Json = dump(mode="json", by_alias=True, exclude_none=True)
+        return dumped
+    plain: Json = value
+    return plain

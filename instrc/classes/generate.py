@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_array, as_object
 from instrc.problems.installed import MissingExtra
 from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild, walk
@@ -75,10 +75,12 @@ def expressible(schema: Json) -> Json:
     """Return what classes can say of a schema."""
 
     def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
         kept = {key: value for key, value in node.items() if key in _KEPT}
         if node.get("format") in _FORMATS:
             kept["format"] = node["format"]
-        if not all(map(_plain, kept.get("enum", ()))):
+        if not all(map(_plain, as_array(kept.get("enum", [])))):
             del kept["enum"]
         if not _plain(kept.get("const")):
             del kept["const"]
@@ -94,7 +96,7 @@ def _plain(value: Json) -> bool:
 def _aliases(definitions: Mapping[str, Json]) -> dict[str, str]:
     """Return other names for fields that would hide a method of pydantic or a type; the generator knows the others."""
     nodes: list[dict[str, Json]] = [node for schema in definitions.values() for _, node in walk(schema) if isinstance(node, dict)]
-    names = {name for node in nodes for name in node.get("properties", ())}
+    names = {name for node in nodes for name in as_object(node.get("properties", {}))}
     found: dict[str, str] = {}
     for name in sorted(names):
         if name.startswith(_PROTECTED) or name in _TYPES:

@@ -10,7 +10,7 @@ import keyword
 import re
 from collections.abc import Mapping
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import pascal
 from instrc.schema.walk import rebuild
 
@@ -31,7 +31,7 @@ class Parts:
         """Add a document, its definitions and its steps; return the name of its class."""
         own = self._reserved(class_name(name) + suffix)
         moved = {"#": own}
-        definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+        definitions = as_object(schema.get("$defs", {})) if isinstance(schema, dict) else {}
         for key in definitions:
             moved[f"#/$defs/{_pointer(key)}"] = self._reserved(class_name(key))
         for key, definition in definitions.items():
@@ -41,10 +41,11 @@ class Parts:
 
     def _with_steps(self, schema: Json, suffix: str) -> Json:
         """Replace the steps of a document by references to classes of their own."""
-        if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict) or not isinstance(properties, dict):
             return schema
-        steps = {}
-        for key, step in schema["properties"].items():
+        steps: JsonObject = {}
+        for key, step in properties.items():
             named = _STEP.fullmatch(key)
             steps[key] = step if named is None else self._step(class_name(named[1]), step, suffix)
         return {**schema, "properties": steps}
@@ -58,7 +59,7 @@ class Parts:
         if not isinstance(step.get("properties"), dict):
             return step
         kinds = step.get("type")
-        reference = {"$ref": f"#/$defs/{self._class_of_step(name, {**step, 'type': 'object'}, suffix)}"}
+        reference: Json = {"$ref": f"#/$defs/{self._class_of_step(name, {**step, 'type': 'object'}, suffix)}"}
         if isinstance(kinds, list) and "null" in kinds:
             return {"anyOf": [reference, {"type": "null"}]}
         return reference
@@ -112,6 +113,8 @@ def _redirected(schema: Json, moved: Mapping[str, str]) -> Json:
     """Return a schema with its references pointing to where definitions stand now."""
 
     def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
         reference = node.get("$ref")
         return {**node, "$ref": f"#/$defs/{moved[reference]}"} if isinstance(reference, str) and reference in moved else node
 

@@ -17,7 +17,7 @@ from instrc.cli.terminal import write
 from instrc.ir.artefact import Artefact, Emit
 from instrc.ir.process import Process
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import OptionOverrides, Workspace
@@ -189,16 +189,17 @@ _READERS = {
 def _text(documents: list[Json], old: str, new: str) -> str:
     kinds = {"call": "a direct call", "process": "a process", "tool": "a tool", "schema": "a schema"}
     lines = [f"{old} → {new}"]
-    for document in documents:
+    for document in map(as_object, documents):
         if len(documents) > 1:
             lines.append(f"{document['name']}:")
         if "export" in document:
             lines.append(f"  the export was {document['export']}")
             continue
         if "kind" in document:
-            lines.append(f"  it was {kinds[document['kind']['old']]} and is {kinds[document['kind']['new']]}")
+            kind = as_object(document["kind"])
+            lines.append(f"  it was {kinds[as_text(kind['old'])]} and is {kinds[as_text(kind['new'])]}")
             continue
-        for change in document["changes"]:
+        for change in map(as_object, as_array(document["changes"])):
             detail = f" ({change['detail']})" if change["detail"] else ""
             lines.append(f"  {change['pointer'] or '/'}  {change['what']}{detail}")
         if not document["changes"]:
@@ -208,9 +209,9 @@ def _text(documents: list[Json], old: str, new: str) -> str:
             ("who reads by the old schema", _READERS, "new_instances_expected", "surprising"),
         ):
             instance = f" {dumps(document[shown], indent=False)}" if shown in document else ""
-            lines.append(f"  {who}: {words[document[key]]}{instance}")
+            lines.append(f"  {who}: {words[as_text(document[key])]}{instance}")
         if "process" in document:
-            lines += _cut_lines(document["process"])
+            lines += _cut_lines(as_object(document["process"]))
     return "\n".join(lines) + "\n"
 
 
@@ -226,15 +227,17 @@ _CLAIMS = {
 }
 
 
-def _cut_lines(cut: Json) -> Iterator[str]:
+def _cut_lines(cut: JsonObject) -> Iterator[str]:
     yield "  steps, contexts and blocks:"
-    for change in cut["changes"]:
-        yield f"    {change['at']}  {change['what']}{' (' + change['detail'] + ')' if change['detail'] else ''}"
+    for change in map(as_object, as_array(cut["changes"])):
+        detail = f" ({change['detail']})" if change["detail"] else ""
+        yield f"    {change['at']}  {change['what']}{detail}"
     if not cut["changes"]:
         yield "    nothing has changed"
     for key, words in (("needed", "needed anew"), ("spared", "no longer needed")):
         if cut[key]:
-            yield f"    {words}: {', '.join(cut[key])}"
+            yield f"    {words}: {', '.join(as_texts(cut[key]))}"
     for key, (who, verdicts) in _CLAIMS.items():
-        claim = cut[key]
-        yield f"  {who}: {verdicts[claim['verdict']]}{': ' + claim['why'] if 'why' in claim else ''}"
+        claim = as_object(cut[key])
+        why = f": {claim['why']}" if "why" in claim else ""
+        yield f"  {who}: {verdicts[as_text(claim['verdict'])]}{why}"

@@ -15,7 +15,7 @@ from instrc.files import name_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.naming import file_name
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -87,7 +87,7 @@ def document_to_print(export: Export, emit: Emit | None, report: Report) -> Json
     """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
     documents = export.artefact.documents
     if emit is Emit.ALL:
-        return dict(documents)
+        return {**documents}
     if emit is None:
         return documents[export.artefact.kind]
     for kind, document in documents.items():

@@ -16,8 +16,7 @@ from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, tokens
+from instrc.jsonvalue import Json, as_object, tokens
 from instrc.problems.plans import InvalidTools, PlanProblem
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -246,8 +245,9 @@ def _plans(value: Json) -> tuple[bool, list[tuple[tuple[str | int, ...], Json, J
         return False, [(("plan",), value.get("id"), value["plan"])]
     if value.__class__ is list and value and all(each.__class__ is list for each in value):
         return True, [((number,), None, plan) for number, plan in enumerate(value)]
-    if value.__class__ is list and value and all(each.__class__ is dict and "plan" in each for each in value):
-        return True, [((number, "plan"), each.get("id"), each["plan"]) for number, each in enumerate(value)]
+    kept = [each for each in value if isinstance(each, dict) and "plan" in each] if isinstance(value, list) else []
+    if kept and isinstance(value, list) and len(kept) == len(value):
+        return True, [((number, "plan"), each.get("id"), each["plan"]) for number, each in enumerate(kept)]
     return False, [((), None, value)]
 
 

@@ -127,9 +127,10 @@ def _call(
     payload: Json = call.schema
     if target is not None:
         from instrc.dialects.catalogue import dialect
+        from instrc.ir.tool import Tool
         from instrc.lowering.lower import lower
 
-        payload = lower(call.schema, dialect(target), artefact.name, description=artefact.title, report=report).payload
+        payload = lower(Tool(artefact.name, call.schema, artefact.title), dialect(target), report=report).payload
     schema_tokens = count(dumps(payload, indent=False))
     sent = call.message
     total = schema_tokens + (count(sent) if sent is not None else 0)

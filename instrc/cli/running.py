@@ -15,7 +15,7 @@ from instrc.cli.show import PROBLEMS, Format, refuse, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes, reason
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report as Problems
 from instrc.regular import MOST_BYTES, is_handed_over, read_whole
@@ -114,11 +114,11 @@ def _content(path: str) -> bytes:
     return data
 
 
-def report_as_json(report: Report, *, record: bool = False) -> Json:
+def report_as_json(report: Report, *, record: bool = False) -> JsonObject:
     """Return how a run stands as JSON."""
-    made: dict[str, Json] = {"run": report.run, "name": report.name, "status": report.status}
+    made: JsonObject = {"run": report.run, "name": report.name, "status": report.status}
     if report.outcome is not None:
-        made |= {key: value for key, value in report.outcome.items() if key not in {"status", "value"}}
+        made |= {key: value for key, value in without_type(report.outcome).items() if key not in {"status", "value"}}
     if report.questions:
         made["questions"] = [
             {

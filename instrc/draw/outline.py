@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from instrc.draw.words import printable
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 
 _DEEPEST = 12
 _SAID = (
@@ -59,14 +59,14 @@ def _kind(part: dict[str, Json]) -> str:
     """Return the type of a value in a few words."""
     if "const" in part:
         return f"always {_value(part['const'])}"
-    if isinstance(part.get("enum"), list):
-        return "one of " + ", ".join(map(_value, part["enum"][:8])) + (", …" if len(part["enum"]) > 8 else "")
+    if isinstance(values := part.get("enum"), list):
+        return "one of " + ", ".join(map(_value, values[:8])) + (", …" if len(values) > 8 else "")
     if isinstance(part.get("$ref"), str):
         return str(part["$ref"]).rpartition("/")[2]
     said = part.get("type")
     names = said if isinstance(said, list) else [said] if isinstance(said, str) else []
     if not names:
-        branches = next((part[word] for word in ("anyOf", "oneOf") if isinstance(part.get(word), list)), None)
+        branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := part.get(word), list)), None)
         return " or ".join(_kind(each) if isinstance(each, dict) else "anything" for each in branches) if branches else "anything"
     items = part.get("items")
     return " or ".join(f"list of {_kind(items)}" if name == "array" and isinstance(items, dict) else str(name) for name in names)

@@ -11,7 +11,7 @@ from instrc.ir.blocks import Do, Each, Region, Repeat, Try, When
 from instrc.ir.plan import Chunk, Plan
 from instrc.ir.process import CHUNK, CONTEXT
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonObject
 
 _CONTEXTS: dict[str, str] = {str(executor): name for executor, name in CONTEXT.items()}
 _CHUNKS: dict[str, str] = {str(executor): name for executor, name in CHUNK.items()}
@@ -46,7 +46,7 @@ class Blocks:
         """Return a block, or the `else` of a `repeat`; `inside` are the contexts in it by name."""
         step = self.plan.flat.graph.steps[chunk.units[0]]  # type: ignore[index]  # a block is a single step
         name, definition = context_name(chunk, item), definition_name(chunk, item)
-        about: Json = None if step.about is None else {"description": step.about}
+        about: JsonObject | None = None if step.about is None else {"description": step.about}
         key = suffixed(self.plan.keys[step.number], item) if step.number in self.plan.keys else None
         common = (key, step.timing.within, step.timing.delay, about, definition)
 
@@ -98,4 +98,4 @@ class Blocks:
         )
 
 
-_Common: TypeAlias = tuple[str | None, str | None, str | None, Json, str]
+_Common: TypeAlias = "tuple[str | None, str | None, str | None, JsonObject | None, str]"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, equal
+from instrc.jsonvalue import Json, as_object, equal
 from instrc.schema.walk import rebuild, refers
 
 _LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
@@ -23,15 +22,19 @@ class Definitions:
         if not isinstance(schema, dict) or not ("$defs" in schema or refers(schema)):
             return schema
         if "$defs" not in schema:  # the value of a block is put together from schemas that bring their own
-            schema = rebuild(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
+            schema = as_object(
+                rebuild(schema, lambda node: self.hoist(node, name) if isinstance(node, dict) and "$defs" in node else node)
+            )
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-        found: dict[str, Json] = schema.get("$defs", {})
+        found = as_object(schema.get("$defs", {}))
         names = {old: self._name(old, definition, found) for old, definition in found.items()}
         used_root = False
 
         def rename(node: Json) -> Json:
             nonlocal used_root
-            reference = node.get("$ref") if isinstance(node, dict) else None
+            if not isinstance(node, dict):
+                return node
+            reference = node.get("$ref")
             match = _LOCAL.fullmatch(reference) if isinstance(reference, str) else None
             if match is None:
                 return node

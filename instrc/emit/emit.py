@@ -12,7 +12,7 @@ from instrc.ir.fusion import Argument, Unit
 from instrc.ir.plan import Plan
 from instrc.ir.process import DIALECT, NOTHING, Process
 from instrc.ir.reads import written_value
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 
 
 def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
@@ -77,11 +77,12 @@ def _title(plan: Plan) -> str | None:
     return graph.tool
 
 
-def document(schema: Json, title: str | None, definitions: Definitions, *, keep_title: bool = False) -> dict[str, Json]:
+def document(schema: Json, title: str | None, definitions: Definitions, *, keep_title: bool = False) -> JsonObject:
     """Return a schema as a whole document: dialect and title first, definitions last."""
-    document: dict[str, Json] = {"$schema": DIALECT}
+    document: JsonObject = {"$schema": DIALECT}
     if isinstance(schema, bool):  # as an object, which has room for what a document says of itself
         schema = {} if schema else {"not": {}}
+    schema = as_object(schema)
     if keep_title and "title" in schema:
         document.update(schema)
     else:

@@ -6,70 +6,84 @@ from instrc.flattening.flatten import flatten
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside
 from instrc.ir.steps import Engine
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
 
 
-def put(schema: Json, slots: tuple[str, ...], block: dict[str, Json]) -> Json:
+def put(schema: Json, slots: tuple[str, ...], block: JsonObject) -> Json:
     """Put an object of steps into the property that a way of names leads to."""
-    above: list[dict[str, Json]] = []
+    above: list[JsonObject] = []
     inside: Json = schema
     for name in slots:
-        properties = inside.get("properties") if isinstance(inside, dict) and "allOf" not in inside else None
-        if not isinstance(properties, dict) or name not in properties or "$defs" in inside:
+        found = _property(inside, name) if isinstance(inside, dict) and not inside.keys() & {"allOf", "$defs"} else None
+        if found is None or not isinstance(inside, dict):
             part: Json = block
             for outer in reversed(slots):
                 part = {"properties": {outer: part}}
-            return flatten({"allOf": [schema, part]})
+            whole: Json = flatten({"allOf": [schema, part]})
+            return whole
         above.append(inside)
-        inside = properties[name]
+        inside = found[0]
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
-    made: Json = {**inside, **block} if plain and inside.keys().isdisjoint(block.keys() - {"type"}) else None
-    if made is None:
+    made: Json
+    if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
+        made = {**inside, **block}
+    else:
         made = flatten({"allOf": [inside, block]})
-    for outer_schema, name in zip(reversed(above), reversed(slots), strict=True):
-        made = {**outer_schema, "properties": {**outer_schema["properties"], name: made}}
+    return _rebuilt(above, slots, made)
+
+
+def _property(schema: Json, name: str) -> tuple[Json] | None:
+    """Return the schema of a property; `None` if there is none."""
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    return (properties[name],) if isinstance(properties, dict) and name in properties else None
+
+
+def _rebuilt(above: list[JsonObject], names: tuple[str, ...], made: Json) -> Json:
+    """Return the outermost of schemas with another one in the place that names lead to."""
+    for outer, name in zip(reversed(above), reversed(names), strict=True):
+        made = {**outer, "properties": {**as_object(outer["properties"]), name: made}}
     return made
 
 
 def beside_property(schema: Json, names: tuple[str, ...], said: Engine) -> Json:
     """Write what is for the engine beside the schema of the property that a way of names leads to."""
-    above: list[dict[str, Json]] = []
+    above: list[JsonObject] = []
     inside: Json = schema
     for name in names:
-        properties = inside.get("properties") if isinstance(inside, dict) else None
-        if not isinstance(properties, dict) or name not in properties:
+        found = _property(inside, name)
+        if found is None or not isinstance(inside, dict):
             return schema
         above.append(inside)
-        inside = properties[name]
-    made = beside(inside if isinstance(inside, dict) else {}, said)
-    for outer, name in zip(reversed(above), reversed(names), strict=True):
-        made = {**outer, "properties": {**outer["properties"], name: made}}
-    return made
+        inside = found[0]
+    return _rebuilt(above, names, beside(inside if isinstance(inside, dict) else {}, said))
 
 
 def has_output(schema: Json) -> bool:
     """Tell whether a step gives something back under `output`."""
-    return isinstance(schema, dict) and "output" in schema.get("properties", {})
+    return _property(schema, "output") is not None
 
 
 def with_null_output(schema: Json) -> Json:
     """Return a step as a model plans it: what somebody else gives back is null for now."""
-    properties = schema["properties"]
-    return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
+    whole = as_object(schema)
+    properties = as_object(whole["properties"])
+    return {**whole, "properties": {**properties, "output": nullable(properties["output"])}}
 
 
 def answer_of(schema: Json) -> Json:
     """Return the part of a schema that the server gives."""
-    return {"type": "object", "properties": {"output": schema["properties"]["output"]}, "required": ["output"]}
+    output = as_object(as_object(schema)["properties"])["output"]
+    return {"type": "object", "properties": {"output": output}, "required": ["output"]}
 
 
 def inputs_of(schema: Json) -> Json:
     """Return the part of a schema that is filled in before the server is called."""
-    made = {**schema, "properties": {name: value for name, value in schema["properties"].items() if name != "output"}}
+    made = dict(as_object(schema))
+    made["properties"] = {name: value for name, value in as_object(made["properties"]).items() if name != "output"}
     if "required" in made:
-        made["required"] = [name for name in made["required"] if name != "output"]
+        made["required"] = [name for name in as_array(made["required"]) if name != "output"]
         if not made["required"]:
             del made["required"]
     return made

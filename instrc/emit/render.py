@@ -20,7 +20,7 @@ from instrc.ir.reads import Constant, Listed, Read
 from instrc.ir.steps import NO_ENGINE, Engine
 from instrc.ir.steps import Chunk as ProcessChunk
 from instrc.ir.steps import Step as ProcessStep
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.passes.compose.planned import choices_of
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
@@ -105,10 +105,10 @@ class Renderer:
         mixin = self.plan.flat.mixins[group.number]
         if not isinstance(mixin, dict):
             return [], []
-        mixin = self._fill_blocks(mixin, self.plan.flat.around.get(group.number, ()), items[0])
-        mixin = self.definitions.hoist(mixin, "Mixin")
-        properties = mixin.get("properties", {})
-        required = frozenset(mixin.get("required", ()))
+        filled = self._fill_blocks(mixin, self.plan.flat.around.get(group.number, ()), items[0])
+        mixin = as_object(self.definitions.hoist(filled, "Mixin"))
+        properties = as_object(mixin.get("properties", {}))
+        required = frozenset(as_texts(mixin.get("required", [])))
         reads = {slot.name: slot.reads for slot in group.application.slots if slot.reads}
         listed = [
             (name, self._reading(schema, reads[name]) if name in reads else schema, name in required)
@@ -233,8 +233,9 @@ class Renderer:
         if self.hint is None or not isinstance(schema, dict):
             return schema
         if has_output(schema):
-            properties = schema["properties"]
-            said = _described(properties["output"], LEFT_NULL) if isinstance(properties["output"], dict) else properties["output"]
+            properties = as_object(schema["properties"])
+            output = properties["output"]
+            said = _described(output, LEFT_NULL) if isinstance(output, dict) else output
             return {**schema, "properties": {**properties, "output": said}}
         return _described(schema, LEFT_NULL)
 
@@ -256,7 +257,7 @@ class Renderer:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            schema = put(schema, place.slots, self._block(place.block, item))
+            schema = put(schema, place.slots, as_object(self._block(place.block, item)))
         return schema
 
     def _block(self, block: StepObject, item: int | None) -> Json:

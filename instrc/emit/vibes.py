@@ -19,14 +19,15 @@ from instrc.ir.flow import Else
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Executor
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.naming import snake
 from instrc.problems.problem import CompileError
 
 
 def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     """Return the documents of a flat vibe schema with its engine properties; `batch` is the number of items."""
-    title = schema.get("title") if isinstance(schema, dict) else None
+    named = schema.get("title") if isinstance(schema, dict) else None
+    title = named if isinstance(named, str) else None
     definitions = Definitions()
     own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
     process = Process.find(own)
@@ -44,7 +45,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     if batch > 1:
         if not all(isinstance(context, Chunk) for context in process.body.contexts):
             raise CompileError([problems.rim.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")])
-        own = {**own, "properties": _multiplied(own["properties"], batch)}
+        own = {**as_object(own), "properties": _multiplied(_properties(own), batch)}
         process = Process.from_json(own)
     documents["tool"] = finished(process.entry, "engine")
     documents["result"] = finished(_steps(process, _unchanged), "all")
@@ -86,7 +87,7 @@ def _as_planned(executor: Executor | None, schema: Json) -> Json:
     """Return a step as the model plans it: what others give is null for now."""
     properties = _properties(schema)
     if executor is not None and "output" in properties:
-        return {**schema, "properties": {**properties, "output": nullable(properties["output"])}}
+        return {**as_object(schema), "properties": {**properties, "output": nullable(properties["output"])}}
     return schema if executor == "model" else nullable(schema)
 
 
@@ -98,7 +99,7 @@ def _properties(schema: Json) -> dict[str, Json]:
 def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
     """Return a tool with the schema once an item."""
     keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
-    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": keys}
+    return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}
 
 
 def _multiplied(contexts: dict[str, Json], batch: int) -> dict[str, Json]:
@@ -125,8 +126,9 @@ def _multiplied(contexts: dict[str, Json], batch: int) -> dict[str, Json]:
         if not isinstance(schema, dict):
             return schema
         made = dict(schema)
-        if isinstance(made.get("references"), list):
-            made["references"] = [path(each, item) if isinstance(each, str) else each for each in made["references"]]
+        references = made.get("references")
+        if isinstance(references, list):
+            made["references"] = [path(each, item) if isinstance(each, str) else each for each in references]
         if "arguments" in made:
             made["arguments"] = arguments(made["arguments"], item)
         return made
@@ -135,6 +137,8 @@ def _multiplied(contexts: dict[str, Json], batch: int) -> dict[str, Json]:
     made: dict[str, Json] = {}
     for name, context in contexts.items():
         properties = {suffixed(key, item): step(value, item) for key, value in _properties(context).items() for item in items}
-        required = [suffixed(key, item) for key in context.get("required", ()) for item in items]
-        made[name] = {**context, "properties": properties, **({"required": required} if "required" in context else {})}
+        changed: JsonObject = {**as_object(context), "properties": properties}
+        if "required" in changed:
+            changed["required"] = [suffixed(key, item) for key in as_texts(changed["required"]) for item in items]
+        made[name] = changed
     return made

@@ -17,7 +17,7 @@ from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.limits import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
@@ -174,7 +174,7 @@ def _function(value: dict[str, Json], path: Path, given: Given, form: Form) -> T
         schema=schema,
         schema_at=schema_at,
         description=text_of(value.get("description"), (*path, "description"), given),
-        title=title,
+        title=title if isinstance(title, str) else None,
         result=partial(normalize_schema, value[result_key], (*path, result_key), given, form.rules) if result_key else None,
         extras=extras,
     )
@@ -224,10 +224,10 @@ def normalize_schema(raw: Json, path: Path, given: Given, rules: Rules) -> Json:
 
 def text_of(value: Json, path: Path, given: Given) -> str | None:
     """Return a description as a text."""
-    if value is None or value.__class__ is str:
+    if value is None or isinstance(value, str):
         return value or None
-    if value.__class__ is list and all(item.__class__ is str for item in value):
-        return "\n".join(value) or None
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join(as_texts(value)) or None
     given.left_out(path, "description", "it is no text")
     return None
 
@@ -235,15 +235,15 @@ def text_of(value: Json, path: Path, given: Given) -> str | None:
 def _two_lists(value: dict[str, Json], path: Path, given: Given) -> Json:
     """Return one schema for parameters in two lists, required and optional ones."""
     lists = [(key, value.get(key)) for key in ("required_parameters", "optional_parameters")]
-    made: dict[str, Json] = {"type": "object", "properties": {}}
+    properties: JsonObject = {}
+    made: JsonObject = {"type": "object", "properties": properties}
     for key, listed in lists:
-        if listed.__class__ is not list or not all(
-            item.__class__ is dict and item.get("name").__class__ is str for item in listed
-        ):
+        names = [item.get("name") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+        if not isinstance(listed, list) or len(names) < len(listed) or not all(isinstance(name, str) for name in names):
             if listed is not None:
                 given.left_out((*path, key), key, "it is no list of parameters")
             continue
-        made["properties"] |= properties_of({"properties": listed}, path).keywords["properties"]
+        properties |= as_object(properties_of({"properties": listed}, path).keywords["properties"])
         if key == "required_parameters":
-            made["required"] = [item["name"] for item in listed]
+            made["required"] = names
     return made

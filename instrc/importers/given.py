@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from math import isfinite
+from typing import NoReturn, Protocol, TypeGuard
 
 from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import is_deeper, pointer
+from instrc.jsonvalue import Json, JsonArray, JsonObject, is_deeper, pointer, put
 from instrc.limits import GIVEN_LEVELS
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
@@ -123,13 +123,13 @@ def _broken(source: Source, offset: int, reason: str) -> InvalidJson:
     return InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)
 
 
-def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Given:
+def of_value(value: object, key_of: Callable[[object], object] = lambda key: key) -> Given:
     """Take a value of Python that is plain JSON; a `CompileError` says that it is not.
 
     It is copied, so that parts it shares with itself are parts of their own; `key_of` makes texts of other keys.
     """
     root: list[Json] = [None]
-    stack: list[tuple[Any, Any, Any, int]] = [(value, root, 0, 0)]
+    stack: list[tuple[object, JsonArray | JsonObject, str | int, int]] = [(value, root, 0, 0)]
     count = 0
     while stack:
         item, holder, key, level = stack.pop()
@@ -137,25 +137,41 @@ def of_value(value: Any, key_of: Callable[[Any], Any] = lambda key: key) -> Give
         kind = item.__class__
         if level > GIVEN_LEVELS:
             _refuse(f"it nests deeper than {GIVEN_LEVELS:,} levels, or holds itself")
-        if kind is dict:
-            copy: Json = {}
+        if isinstance(item, dict) and kind is dict:
+            made: JsonObject = {}
             for written, part in item.items():
                 name = key_of(written)
-                if name.__class__ is not str or not _encodes(name):
+                if not isinstance(name, str) or name.__class__ is not str or not _encodes(name):
                     _refuse(f"{value_in_words(name)} is no key")
-                copy[name] = None
-                stack.append((part, copy, name, level + 1))
-        elif kind is list or kind is tuple:
-            copy = [None] * len(item)
-            stack.extend((part, copy, index, level + 1) for index, part in enumerate(item))
-        elif item is None or kind in {bool, int} or (kind is float and item - item == 0) or (kind is str and _encodes(item)):
-            copy = item
+                made[name] = None
+                stack.append((part, made, name, level + 1))
+            put(holder, key, made)
+        elif isinstance(item, list | tuple) and kind in {list, tuple}:
+            listed: JsonArray = [None] * len(item)
+            stack.extend((part, listed, index, level + 1) for index, part in enumerate(item))
+            put(holder, key, listed)
+        elif _is_scalar(item):
+            put(holder, key, item)
         else:
             _refuse(f"{value_in_words(item)} is no value of JSON")
-        holder[key] = copy
         if count + len(stack) > _PARTS:
             _refuse(f"it has over {_PARTS:,} parts, or holds itself")
     return Given(root[0])
+
+
+def _is_scalar(item: object) -> TypeGuard[bool | float | str | None]:
+    """Tell whether a value is one of JSON that has no parts: of a class derived from these it is not."""
+    match item:
+        case None | True | False:
+            return True
+        case int():
+            return item.__class__ is int
+        case float():
+            return item.__class__ is float and isfinite(item)
+        case str():
+            return item.__class__ is str and _encodes(item)
+        case _:
+            return False
 
 
 def _encodes(text: str) -> bool:

@@ -9,7 +9,7 @@ from instrc.importers.given import Given
 from instrc.importers.operation import Operation
 from instrc.importers.swagger import SwaggerOperation
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object
 from instrc.problems.importing import NotATool
 from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
@@ -28,7 +28,7 @@ def tools(given: Given) -> Iterator[Tool]:
         return
     if document.get("webhooks"):
         given.left_out(("webhooks",), "webhooks", "they are calls that come in")
-    for route, item in document.get("paths", {}).items():
+    for route, item in as_object(document.get("paths", {})).items():
         path: Path = ("paths", route)
         if route.startswith("x-"):
             continue

@@ -17,7 +17,8 @@ from instrc.importers.directions import READ, WRITE
 from instrc.importers.given import Given
 from instrc.importers.references import settle_references
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object, as_text
+from instrc.schema.members import listing, mapping
 from instrc.schema.notes import value_in_words
 from instrc.schema.walk import Path
 
@@ -40,7 +41,7 @@ class Operation:
         self.item = item
         self.item_at = path
         self.label: str = f"{method.upper()} {route}"
-        self.operation: dict[str, Json] = item[method]
+        self.operation: JsonObject = as_object(item[method])
         self.at: Path = (*path, method)
         self.components: Components = Components(given)
         self.properties: dict[str, Json] = {}
@@ -55,10 +56,10 @@ class Operation:
         for parameter, path in self._parameters():
             self.parameter(parameter, path)
         self.body()
-        schema = self.components.spelt_out({"type": "object", "properties": self.properties}, self.at)
-        schema["properties"] = self.components.directed(schema["properties"])
+        schema = as_object(self.components.spelt_out({"type": "object", "properties": self.properties}, self.at))
+        schema["properties"] = self.components.directed(as_object(schema["properties"]))
         if self.required:
-            schema["required"] = list(dict.fromkeys(self.required))
+            schema["required"] = [*dict.fromkeys(self.required)]
         if self.components.definitions:
             schema["$defs"] = self.components.definitions
         settle_references(schema, self.at, self.given)
@@ -92,10 +93,11 @@ class Operation:
                 parameter, place = self.components.follow(written, (*path, "parameters", index))
                 if parameter is None and written is not None:
                     continue  # it refers to what cannot be found, and that is noted
-                if parameter.__class__ is not dict or parameter.get("name").__class__ is not str:
+                name = parameter.get("name") if isinstance(parameter, dict) else None
+                if not isinstance(parameter, dict) or not isinstance(name, str):
                     self.given.left_out((*path, "parameters", index), written, "it is no parameter with a name")
                 else:
-                    found[str(parameter.get("in")), parameter["name"]] = (parameter, place)
+                    found[str(parameter.get("in")), name] = (parameter, place)
         yield from found.values()
 
     def parameter(self, parameter: dict[str, Json], path: Path) -> None:
@@ -114,7 +116,9 @@ class Operation:
         if (samples := self.samples(parameter, path)) and "examples" not in own:
             said["examples"] = samples
         said |= self.serialization(parameter)
-        self.add(parameter["name"], {**own, **said}, where, required=where == "path" or parameter.get("required") is True)
+        self.add(
+            as_text(parameter["name"]), {**own, **said}, where, required=where == "path" or parameter.get("required") is True
+        )
 
     def serialization(self, parameter: dict[str, Json]) -> dict[str, Json]:
         """Return how the value of a parameter is written, as far as the document says so."""
@@ -136,7 +140,7 @@ class Operation:
 
     def place_of(self, parameter: dict[str, Json], path: Path) -> str | None:
         """Return where a parameter goes; `None` if it does not come in."""
-        name, where = parameter["name"], parameter.get("in")
+        name, where = as_text(parameter["name"]), parameter.get("in")
         if where.__class__ is not str or where not in PLACES:
             self.given.left_out(path, name, f"{value_in_words(where)} is no place for a parameter")
             return None
@@ -147,7 +151,7 @@ class Operation:
         schema, content = parameter.get("schema"), parameter.get("content")
         if schema is None and content.__class__ is dict and content:
             kind = next(iter(content))
-            return content[kind].get("schema") if content[kind].__class__ is dict else None, (*path, "content", kind, "schema")
+            return mapping(content[kind]).get("schema"), (*path, "content", kind, "schema")
         return schema, (*path, "schema")
 
     def add(self, name: str, schema: dict[str, Json], where: str, *, required: bool) -> None:
@@ -176,14 +180,14 @@ class Operation:
         for other in content:
             if other != kind:
                 self.given.left_out((*path, "content", other), other, f"the body is read as `{kind}`")
-        media = content[kind] if content[kind].__class__ is dict else {}
+        media, text = mapping(content[kind]), mapping(body).get("description")
         place: Path = (*path, "content", kind)
-        said: dict[str, Json] = {"description": body["description"]} if body.get("description").__class__ is str else {}
+        said: JsonObject = {"description": text} if isinstance(text, str) else {}
         if samples := self.samples(media, place):
             said["examples"] = samples
-        if media.get("encoding").__class__ is dict and media["encoding"]:
-            said["x-encoding"] = media["encoding"]
-        self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=body.get("required") is True)
+        if encoding := mapping(media.get("encoding")):
+            said["x-encoding"] = encoding
+        self.put_in(media.get("schema"), (*place, "schema"), kind, said, required=mapping(body).get("required") is True)
 
     def put_in(self, raw: Json, place: Path, kind: str, said: dict[str, Json], *, required: bool) -> None:
         """Add the schema of a body: its properties, if nothing else is said by it, else all of it as one property.
@@ -198,7 +202,7 @@ class Operation:
         if not _is_usual(kind):
             said = {**said, "x-content-type": kind}
         if self._spreads(spread, required=required):
-            self._spread(spread, spread_at, said)
+            self._spread(as_object(spread), spread_at, said)
             return
         schema = self.components.schema({} if raw is None else raw, place)
         own = schema if schema.__class__ is dict else {}
@@ -219,17 +223,18 @@ class Operation:
         self.texts = [said.get("description"), schema.get("description")]
         self.extras |= {word: value for word, value in said.items() if word.startswith("x-")}
         required = schema.get("required") if schema.get("required").__class__ is list else []
-        mended = self.components.schema({**schema, "required": required}, path)
-        own_samples = mended["examples"] if mended.get("examples").__class__ is list else self.samples(mended, path)
-        samples = [each for each in (*said.get("examples", ()), *own_samples) if each.__class__ is dict]
-        for name, own in mended["properties"].items():
+        mended = as_object(self.components.schema({**schema, "required": required}, path))
+        listed = mended.get("examples")
+        own_samples = listed if isinstance(listed, list) else self.samples(mended, path)
+        samples = [each for each in (*listing(said.get("examples")), *own_samples) if isinstance(each, dict)]
+        for name, own in as_object(mended["properties"]).items():
             if self.components.is_left(own):
                 continue
             part = own if own.__class__ is dict else {}
             shown = [each[name] for each in samples if name in each]
             if shown and part.keys().isdisjoint({"example", "examples"}):
                 part = {**part, "examples": shown}
-            self.add(name, part, "body", required=name in mended.get("required", ()))
+            self.add(name, part, "body", required=name in listing(mended.get("required")))
 
     def _result(self) -> Callable[[], Json] | None:
         """Return what makes the schema of the first answer that is a success, definitions included."""
@@ -252,7 +257,7 @@ class Operation:
         if content.__class__ is not dict or not content:
             return None, path
         kind = best(content)
-        schema = content[kind].get("schema") if content[kind].__class__ is dict else None
+        schema = mapping(content[kind]).get("schema")
         return schema, (*path, "content", kind, "schema")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object
 from instrc.problems.imported import UnusableTool
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
@@ -29,7 +29,7 @@ def read_objects(values: Any) -> Given:
     for value in values:
         name = getattr(value, "__name__", "") or value_in_words(value)
         try:
-            found.append({_NAME: name, **of_value(schema_of(value)).value})
+            found.append({_NAME: name, **as_object(of_value(schema_of(value)).value)})
         except CompileError as error:
             problems.extend(error.problems)
         except Exception as error:  # noqa: BLE001  -- the code is not ours, nor is what it raises

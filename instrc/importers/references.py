@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from instrc.importers.given import Given
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object
 from instrc.problems.problem import CompileError
 from instrc.problems.references import ForbiddenReference
 from instrc.schema.resources import Scope
@@ -91,7 +91,7 @@ def embedded(schema: dict[str, Json], place: str, taken: Mapping[str, Json]) -> 
 
     `place` is the JSON Pointer at which it will stand.  The schema is our own, fresh from `mend`, and changed in place.
     """
-    definitions = schema.pop("$defs", {})
+    definitions = as_object(schema.pop("$defs", {}))
     names: dict[str, str] = {}
     for name in definitions:
         free, count = name, 2

@@ -9,7 +9,7 @@ from typing import Any
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.normalize import Rules
@@ -50,8 +50,8 @@ def tools(given: Given) -> Iterator[Tool]:
     """Yield the tools; an input that may be left out is `nullable`, its other words are JSON Schema."""
     value = given.value
     entries: list[tuple[Json, Path]] = [(value, ())]
-    if value.__class__ is dict and "inputs" not in value and value.get("tools").__class__ is list:
-        entries = [(item, ("tools", index)) for index, item in enumerate(value["tools"])]
+    if isinstance(value, dict) and "inputs" not in value and isinstance(listed := value.get("tools"), list):
+        entries = [(item, ("tools", index)) for index, item in enumerate(listed)]
     elif value.__class__ is list:
         entries = [(item, (index,)) for index, item in enumerate(value)]
     for entry, path in entries:
@@ -66,9 +66,9 @@ def tools(given: Given) -> Iterator[Tool]:
 
 
 def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
-    inputs = entry.get("inputs", {})
-    required = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
-    schema: dict[str, Json] = {"type": "object", "properties": inputs, "required": required, "additionalProperties": False}
+    inputs, own = as_object(entry.get("inputs", {})), entry.get("name")
+    required: list[Json] = [name for name, value in inputs.items() if value.__class__ is not dict or _required(value)]
+    schema: JsonObject = {"type": "object", "properties": inputs, "required": required, "additionalProperties": False}
     at = (*path, "inputs")
     output = entry.get("output_type")
     result = entry.get("output_schema")
@@ -78,7 +78,7 @@ def _tool(entry: dict[str, Json], path: Path, given: Given) -> Tool:
         if key not in _MEMBERS and part is not None:
             given.left_out((*path, key), key, "a vibe has no place for it")
     return Tool(
-        name=entry["name"] if entry.get("name").__class__ is str else None,
+        name=own if isinstance(own, str) else None,
         at=path,
         schema=_described(schema, at, given),
         schema_at=path,
@@ -93,5 +93,6 @@ def _required(value: dict[str, Json]) -> bool:
 
 def _described(schema: dict[str, Json], at: Path, given: Given) -> Json:
     """Mend the inputs, each in its own place."""
-    properties = {name: normalize_schema(value, (*at, name), given, RULES) for name, value in schema["properties"].items()}
+    inputs = as_object(schema["properties"])
+    properties: JsonObject = {name: normalize_schema(value, (*at, name), given, RULES) for name, value in inputs.items()}
     return {**schema, "properties": properties}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from instrc.importers.given import Given
 from instrc.importers.operation import Operation, best
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object
 from instrc.schema.walk import Path
 
 _FORM = "application/x-www-form-urlencoded"
@@ -62,9 +62,9 @@ class SwaggerOperation(Operation):
 
     def _consumed(self) -> list[str]:
         """Return the media types of what is sent, those of the document if the operation names none."""
-        for holder in (self.operation, self.given.value):
-            if (kinds := holder.get("consumes")).__class__ is list:
-                return [kind for kind in kinds if kind.__class__ is str]
+        for holder in (self.operation, as_object(self.given.value)):
+            if isinstance(kinds := holder.get("consumes"), list):
+                return [kind for kind in kinds if isinstance(kind, str)]
         return []
 
     def result_of(self, response: dict[str, Json], path: Path) -> tuple[Json, Path]:

@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.plans.taskbench.tools import arguments_of, output_of, read_bench
 from instrc.problems.importing import NotATool
 from instrc.schema.walk import Path
@@ -22,7 +22,7 @@ def tools(given: Given) -> Iterator[Tool]:
     bench = read_bench(given.value, refuse)
     value: Json = given.value
     holder: Path = () if value.__class__ is not dict else ("nodes" if "nodes" in value else "tools",)
-    nodes: Json = value.get(holder[0]) if holder else value
+    nodes: Json = value if not isinstance(value, dict) else value.get("nodes" if "nodes" in value else "tools")
     if nodes.__class__ is not list:
         return
     ids = [node.get("id") if node.__class__ is dict else None for node in nodes]

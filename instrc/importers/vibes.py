@@ -10,8 +10,7 @@ from instrc.importers.given import Given
 from instrc.importers.references import embedded
 from instrc.importers.tools import FileNames, Tool, kebab
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.problems.imported import PropertyWithMeaning, ResultsLeftOut
 from instrc.problems.importing import NamelessTool, RepeatedTool
 from instrc.problems.suggest import plain
@@ -85,6 +84,8 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
     """Return a vibe in which each schema that requires a name, and describes others, describes that too: as anything."""
 
     def change(node: Json) -> Json:
+        if not isinstance(node, dict):
+            return node
         required, properties = node.get("required"), node.get("properties", {})
         if required.__class__ is not list or word not in required or properties.__class__ is not dict or word in properties:
             return node
@@ -95,7 +96,7 @@ def with_property(vibe: ImportedVibe, word: str) -> ImportedVibe:
 
 def _document(tool: Tool, given: Given) -> dict[str, Json]:
     """Return the schema of a tool under its name."""
-    schema = tool.schema if tool.schema.__class__ is dict else {"type": "object", "properties": {}}
+    schema: JsonObject = tool.schema if isinstance(tool.schema, dict) else {"type": "object", "properties": {}}
     if tool.schema is False:
         given.left_out(tool.schema_at, "false", "nobody could call such a tool")
     rest = {key: value for key, value in schema.items() if key not in {"title", "description"}}
@@ -121,16 +122,17 @@ def _document(tool: Tool, given: Given) -> dict[str, Json]:
 
 def _with_output(document: dict[str, Json], tool: Tool, given: Given) -> dict[str, Json]:
     """Return a tool whose property `output` the server fills in."""
-    properties = document.get("properties", {})
+    properties = as_object(document.get("properties", {}))
     if document.get("type") != "object" or "output" in properties:
         reason = "a parameter has the name `output`" if "output" in properties else "the arguments are no plain object"
         given.left_out(tool.at, "output", reason)
         return document
-    output, definitions = _output(tool, "/properties/output", document.get("$defs", {}))
-    made = {**document, "properties": {**properties, "output": output}}
-    made["required"] = list(dict.fromkeys([*document.get("required", ()), "output"]))
+    taken = as_object(document.get("$defs", {}))
+    output, definitions = _output(tool, "/properties/output", taken)
+    made: JsonObject = {**document, "properties": {**properties, "output": output}}
+    made["required"] = [*dict.fromkeys([*as_texts(document.get("required", [])), "output"])]
     if definitions:
-        made["$defs"] = {**document.get("$defs", {}), **definitions}
+        made["$defs"] = {**taken, **definitions}
     return made
 
 

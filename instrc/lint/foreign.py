@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lint.vocabularies import JSON_SCHEMA, KNOWN
 from instrc.schema.walk import is_schema
 
@@ -106,10 +106,7 @@ def _is_map_of_properties(document: dict[str, Json]) -> bool:
     """Tell whether each key is a name and each value a schema: `{ "city": { "type": "string" } }`."""
     if not document or document.keys() & (_SAYING | {"$schema"}):
         return False
-    values = list(document.values())
-    if not all(isinstance(value, dict) for value in values):
-        return False
-    return all(_looks_like_a_schema(value) for value in values)
+    return all(isinstance(value, dict) and _looks_like_a_schema(value) for value in document.values())
 
 
 def _looks_like_a_schema(value: dict[str, Json]) -> bool:

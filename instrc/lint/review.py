@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.lint.foreign import foreign
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
+from instrc.schema.members import listing
 from instrc.schema.shapes import LATEST
 from instrc.schema.walk import Path, walk
 from instrc.schema.wellformed import problems_of
@@ -59,13 +59,13 @@ def hidden_versions(vibe: Vibe, registry: Registry) -> Iterator[Problem]:
 
 def _stands_alone(node: dict[str, Json]) -> bool:
     """Tell whether a schema of today refers to nothing and describes all that it requires."""
-    return _LINKS.isdisjoint(node) and _describes_all(node) and node.get("$schema", LATEST).rstrip("#") == LATEST
+    return _LINKS.isdisjoint(node) and _describes_all(node) and str(node.get("$schema", LATEST)).rstrip("#") == LATEST
 
 
 def _describes_all(node: dict[str, Json]) -> bool:
     """Tell whether a schema describes by itself all that it requires, as most do."""
-    required, properties = node.get("required"), node.get("properties")
-    return not required or (properties.__class__ is dict and properties.keys() >= set(required))
+    required, properties = listing(node.get("required")), node.get("properties")
+    return not required or (isinstance(properties, dict) and all(name in properties for name in required))
 
 
 def _name(vibe: Vibe) -> Iterator[Problem]:

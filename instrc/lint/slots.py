@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from instrc.ir.blocks import Content, regions_of
 from instrc.ir.fusion import Application, Fusion, Group, Instruction, StepObject, Unit
 from instrc.ir.graph import Graph
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
+from instrc.schema.members import mapping, required_names
 
 _SAYS_NOTHING = frozenset({"title", "description", "$comment", "default", "examples", "deprecated", "readOnly", "writeOnly"})
 
@@ -27,10 +28,9 @@ def empty_slots(graph: Graph, schema_of: Callable[[Instruction], Json]) -> Itera
 
 def _slots(schema: Json) -> list[str]:
     """Return the required properties of a mixin, `default` aside, that say nothing about what stands in them."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
+    if not isinstance(schema, dict):
         return []
-    required = schema.get("required", ())
+    properties, required = mapping(schema.get("properties")), required_names(schema)
     return [name for name, part in properties.items() if name in required and name != "default" and _is_open(part)]
 
 

@@ -100,9 +100,7 @@ def _members(schema: Json) -> list[types.CompletionItem]:
             label=name,
             kind=types.CompletionItemKind.Field,
             detail=_kind(part),
-            documentation=part.get("description")
-            if isinstance(part, dict) and isinstance(part.get("description"), str)
-            else None,
+            documentation=said if isinstance(part, dict) and isinstance(said := part.get("description"), str) else None,
         )
         for name, part in members(schema).items()
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import NAME_STEPS
 from instrc.lsp.scopes import Definition, Index
 from instrc.passes.instructions import InstructionTable
@@ -85,10 +85,10 @@ class Knowledge:
                 inner = self.value(value, index, depth + 1)
                 return inner if isinstance(annotation, str) else _with_annotation(inner, annotation)
             case Access(base, members):
-                schema = self.value(base, index, depth + 1)
+                inside = self.value(base, index, depth + 1)
                 for member in members:
-                    schema = member_of(schema, member.text)
-                return schema
+                    inside = member_of(inside, member.text)
+                return inside
             case Object(fields):
                 named = {each.key: each.value for each in fields}
                 return {

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
 from instrc.python_types import as_json

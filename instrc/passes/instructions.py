@@ -13,7 +13,7 @@ from instrc.flattening.flatten import flatten
 from instrc.ir.fusion import Instruction
 from instrc.ir.options import LIMIT
 from instrc.ir.process import Process
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.schema.walk import refers
@@ -25,7 +25,7 @@ from instrc.vibes.registry import Registry
 PLACEHOLDER: dict[str, Json] = {"type": "object", "additionalProperties": True}
 """What an instruction without a schema yet is taken for: an object of anything."""
 
-Launch: TypeAlias = Callable[[ProgramFile, str | None, Registry], Json | None]
+Launch: TypeAlias = "Callable[[ProgramFile, str | None, Registry], JsonObject | None]"
 """Compiles a program by itself, with the registry that it sees, and returns its entry, for those who launch it."""
 
 Place: TypeAlias = Callable[[Problem], Problem]
@@ -119,7 +119,7 @@ class InstructionTable:
         """Return the registry that an instruction was found in."""
         return self.tables[instruction.home].registry
 
-    def launched(self, file: ProgramFile, export: str | None) -> Json | None:
+    def launched(self, file: ProgramFile, export: str | None) -> JsonObject | None:
         """Return the entry of a program that is compiled by itself; `None` if it is no process."""
         return None if self._launch is None else self._launch(file, export, self.registry)
 
@@ -161,7 +161,7 @@ class InstructionTable:
         flat = self._flat.get(instruction.uri)
         if flat is None:
             uri, _, fragment = instruction.uri.partition("#")
-            part = {"$ref": instruction.uri}  # a document of its own, so that the fragment is looked for in the vibe
+            part: Json = {"$ref": instruction.uri}  # a document of its own, so that the fragment is looked for in the vibe
             flat = self.flatten(part) if fragment else self.flatten(self.registry.load(uri).schema, uri)
             self._flat[instruction.uri] = flat
         return flat
@@ -201,7 +201,7 @@ class InstructionTable:
         self._parts[uri] = schema
         return {"$ref": uri}
 
-    def entry(self, instruction: Instruction) -> Json | None:
+    def entry(self, instruction: Instruction) -> JsonObject | None:
         """Return the entry of a process kept as a vibe: its first context if the model fills it; `None` if it is no process."""
         process = Process.find(self.schema(instruction))
         return None if process is None else process.entry

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from instrc.ir.fusion import Instruction, Tool
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, as_texts, equal
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts, equal
 from instrc.schema.walk import rebuild
 
-OUTCOMES: Json = {
+OUTCOMES: JsonObject = {
     "type": "array",
     "items": {
         "type": "object",
@@ -32,7 +31,7 @@ OUTCOMES: Json = {
 RUN_PLAN = Instruction("RunPlan_Activity", None, OUTCOMES)
 _ID = r"^[A-Za-z][A-Za-z0-9_]{0,31}$"
 _PATH = r"^[A-Za-z][A-Za-z0-9_]{0,31}(\..+)?$"
-_FROM: Json = {
+_FROM: JsonObject = {
     "description": "The output of another task, or a part of it; `each` makes a copy of this task for every element.",
     "anyOf": [
         {
@@ -89,7 +88,7 @@ def _open_to_others(tool: Tool) -> Json:
     if not properties:
         return tool.arguments
     mine = {name: schema for name, schema in properties.items() if name not in bound}
-    required = [name for name in as_texts(tool.arguments.get("required", [])) if name in mine]
+    required: list[Json] = [name for name in as_texts(tool.arguments.get("required", [])) if name in mine]
     made = {keyword: value for keyword, value in tool.arguments.items() if keyword not in {"properties", "required", "$defs"}}
     made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
-    return {**made, **({"required": required} if required else {})}
+    return {**made, "required": required} if required else made

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.limits import REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
@@ -48,9 +47,9 @@ def check_read(tasks: list[tuple[int, Task]], tools: ToolSet) -> tuple[PlanProbl
     return tuple(check.problems)
 
 
-def tools_of(tools: Json) -> ToolSet:
+def tools_of(tools: Json | ToolSet) -> ToolSet:
     """Return the tools of a map; the last few maps are remembered by what they say."""
-    if tools.__class__ is ToolSet:
+    if isinstance(tools, ToolSet):
         return tools
     try:
         return _remembered(dumps(tools, indent=False)) if tools.__class__ is dict else ToolSet(tools)
@@ -109,7 +108,7 @@ class _Check:
         for name, value in task.arguments.items():
             self._argument(tool, name, value, index, by_id)
         if tool.whole is not None and next(task.references(), None) is None:
-            fault = tool.whole.fault(task.arguments)
+            fault = tool.whole.fault({name: value for name, value in task.arguments.items() if not isinstance(value, Reference)})
             if fault is not None:
                 self.problems.append(WrongArgument(pointer=f"/{index}/arguments", callee=tool.name, argument="", reason=fault))
 
@@ -121,7 +120,7 @@ class _Check:
             place = pointer((index, "arguments", name))
             self.problems.append(UnknownArgument(pointer=place, callee=tool.name, argument=name, nearest=near, bound=bound))
             return
-        if value.__class__ is Reference:
+        if isinstance(value, Reference):
             source = by_id.get(value.task)
             fault = None if source is None else self._mismatch(value, source, tool, name)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.validation import validate
 
 _LONGEST = 300
@@ -14,8 +14,9 @@ class Judge:
 
     def __init__(self, schema: Json, definitions: dict[str, Json]) -> None:
         self._schema = {**schema, "$defs": definitions} if definitions and schema.__class__ is dict else schema
-        only_text = schema.__class__ is dict and schema.get("type") == "string"
-        self._any_text = only_text and _SAYS_NOTHING.issuperset(schema.keys() - {"type"})
+        self._any_text = (
+            isinstance(schema, dict) and schema.get("type") == "string" and _SAYS_NOTHING.issuperset(schema.keys() - {"type"})
+        )
 
     def accepts(self, value: Json) -> bool:
         """Tell whether a value satisfies the schema."""

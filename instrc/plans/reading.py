@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import orjson
 
-from instrc.ir.tasks import ID, Reference, Task, reference
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.ir.tasks import ID, Kind, Reference, Task, reference
+from instrc.jsonvalue import Json, as_texts, pointer
 from instrc.limits import PLAN_LEVELS
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
@@ -19,6 +18,7 @@ Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
 _PARTS = 5_000_000
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+_WAYS: dict[str, Kind] = {"from": "from", "each": "each"}
 
 
 def read_tasks(plan: Json, tools: ToolSet, add: Add) -> list[tuple[int, Task]]:
@@ -39,6 +39,7 @@ def _task(item: Json, index: int, tools: ToolSet, add: Add) -> Task | None:
         add(InvalidPlan(pointer=f"/{index}", reason='a task is an object with "tool", "id" and "arguments"'))
         return None
     sound = True
+    named, id_ = item.get("tool"), item.get("id")
     for key in ("tool", "id"):
         if item.get(key).__class__ is not str:
             reason = f"a task needs a text as its `{key}`"
@@ -47,13 +48,13 @@ def _task(item: Json, index: int, tools: ToolSet, add: Add) -> Task | None:
     for key in item:
         if key not in _MEMBERS and not key.startswith(("_", "$")):
             add(InvalidPlan(pointer=pointer((index, key)), reason=f"a task has no member `{key}`"))
-    if not sound:
+    if not sound or not isinstance(named, str) or not isinstance(id_, str):
         return None
-    if ID.fullmatch(item["id"]) is None:
-        reason = f"`{item['id']}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
+    if ID.fullmatch(id_) is None:
+        reason = f"`{id_}` is no id: it begins with a letter, up to 31 letters, digits and `_` follow"
         add(InvalidPlan(pointer=f"/{index}/id", reason=reason))
-    arguments = _arguments(item.get("arguments"), index, tools.get(item["tool"]), add)
-    return Task(item["tool"], item["id"], arguments, _after(item.get("after"), index, add))
+    arguments = _arguments(item.get("arguments"), index, tools.get(named), add)
+    return Task(named, id_, arguments, _after(item.get("after"), index, add))
 
 
 def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
@@ -62,7 +63,7 @@ def _after(value: Json, index: int, add: Add) -> tuple[str, ...]:
     if value.__class__ is not list or not all(each.__class__ is str for each in value):
         add(InvalidPlan(pointer=f"/{index}/after", reason="`after` is a list of ids"))
         return ()
-    return tuple(value)
+    return tuple(as_texts(value))
 
 
 def _arguments(value: Json, index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
@@ -81,9 +82,10 @@ def _read_argument(name: str, value: Json, tool: Tool | None) -> Json | Referenc
     if value.__class__ is not dict or len(value) != 1:
         return value
     [(kind, text)] = value.items()
-    if kind not in {"from", "each"} or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
+    way = _WAYS.get(kind)
+    if way is None or text.__class__ is not str or (tool is not None and tool.takes_itself(name, value)):
         return value
-    return reference(kind, text) or value  # what is written otherwise is a value, most likely a wrong one
+    return reference(way, text) or value  # what is written otherwise is a value, most likely a wrong one
 
 
 def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> dict[str, Json | Reference]:
@@ -91,17 +93,19 @@ def _uniform(entries: list[Json], index: int, tool: Tool | None, add: Add) -> di
     found: dict[str, Json | Reference] = {}
     for number, entry in enumerate(entries):
         place = f"/{index}/arguments/{number}"
-        if entry.__class__ is not dict or not all(entry.get(key).__class__ is str for key in ("name", "is", "text")):
+        parts = [entry.get(key) for key in ("name", "is", "text")] if entry.__class__ is dict else []
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(texts) < 3:
             add(InvalidPlan(pointer=place, reason='an argument is an object with the texts "name", "is" and "text"'))
             continue
-        name, kind, text = entry["name"], entry["is"], entry["text"]
+        name, kind, text = texts
         if name in found:
             add(InvalidPlan(pointer=place, reason=f"the argument `{name}` is given twice"))
         elif kind == "value":
             found[name] = value_of(text, name, tool)
-        elif kind not in {"from", "each"}:
+        elif (way := _WAYS.get(kind)) is None:
             add(InvalidPlan(pointer=f"{place}/is", reason='"is" is "value", "from" or "each"'))
-        elif (read := reference(kind, text)) is None:
+        elif (read := reference(way, text)) is None:
             add(_malformed(text, name, f"{place}/text", tool))
         else:
             found[name] = read

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, as_object
 from instrc.limits import RELATED_BRANCHES, RELATED_LEVELS
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.objects import matches
@@ -41,10 +41,10 @@ def is_no_list(schema: Json) -> bool:
 
 def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
     """Yield schemas one of which holds for each value of a schema; each may say less than it does, never more."""
-    branches: Json = None
-    if schema.__class__ is dict and depth < RELATED_LEVELS:
-        branches = next((schema[word] for word in ("anyOf", "oneOf") if schema.get(word).__class__ is list), None)
-    if branches is None or len(branches) > RELATED_BRANCHES:
+    branches: JsonArray | None = None
+    if isinstance(schema, dict) and depth < RELATED_LEVELS:
+        branches = next((found for word in ("anyOf", "oneOf") if isinstance(found := schema.get(word), list)), None)
+    if not isinstance(schema, dict) or branches is None or len(branches) > RELATED_BRANCHES:
         yield schema
         return
     rest = {key: value for key, value in schema.items() if key not in {"anyOf", "oneOf"}}
@@ -53,7 +53,8 @@ def alternatives(schema: Json, depth: int = 0) -> Iterator[Json]:
             yield rest
         elif branch.__class__ is dict and not disjoint(rest, branch):
             for inner in alternatives(branch, depth + 1):
-                yield inner if "type" in inner or "type" not in rest else {**inner, "type": rest["type"]}
+                bare = "type" in rest and isinstance(inner, dict) and "type" not in inner
+                yield {**as_object(inner), "type": rest["type"]} if bare else inner
 
 
 def _parts(schema: Json, step: str) -> Iterator[Json]:

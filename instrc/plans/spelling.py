@@ -8,7 +8,7 @@ The text of a value is the value itself for an argument that is a text, else JSO
 from __future__ import annotations
 
 from instrc.ir.tasks import argument_text, argument_value
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.plans.tools import Tool
 
 

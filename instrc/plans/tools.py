@@ -10,7 +10,7 @@ from functools import cached_property
 
 from instrc.flattening.flatten import flatten
 from instrc.ir.tool import Tool as ShownTool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_text
 from instrc.plans.judging import Judge
 from instrc.problems.problem import CompileError
 from instrc.schema.kinds import own_kinds
@@ -59,7 +59,7 @@ class Tool:
     def required(self) -> tuple[str, ...]:
         """The arguments that a plan has to give."""
         names = self.arguments.get("required")
-        return tuple(name for name in names if name not in self.bound) if names.__class__ is list else ()
+        return tuple(as_text(name) for name in names if name not in self.bound) if isinstance(names, list) else ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -158,6 +158,7 @@ def _flat(schema: Json) -> Json:
     if not any(node.__class__ is dict and not node.keys().isdisjoint(("$ref", "allOf")) for _, node in walk(schema)):
         return schema
     try:
-        return flatten(schema)
+        flat: Json = flatten(schema)
     except CompileError:
         return schema
+    return flat

@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment
 from mcp.shared.exceptions import MCPError
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.runtime.activities import ActivityError, Handler
 from instrc.runtime.interpreter.names import bare_name
 from instrc.runtime.secrets import secret
@@ -83,7 +83,8 @@ class _Session:
     async def call(self, tool: str | None, activity: str, given: dict[str, Json]) -> Json:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self.calls.put_nowait((tool, activity, given, answer))
-        await asyncio.wait({answer, self.task}, return_when=asyncio.FIRST_COMPLETED)
+        either: set[asyncio.Future[Json] | asyncio.Task[None]] = {answer, self.task}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             message = "the MCP server ended before it answered"
             raise ActivityError(message, code="unreachable")
@@ -182,7 +183,8 @@ def _value(result: Any) -> Json:
     if result.is_error:
         raise ActivityError(text or "the tool reports an error", code="tool", retry=False)
     if result.structured_content is not None:
-        return result.structured_content
+        structured: Json = result.structured_content
+        return structured
     if not all(hasattr(block, "text") for block in result.content):
         return [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
     try:

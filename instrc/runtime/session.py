@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from instrc.flattening.split import split
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.runtime.interpreter.commands import Complaint, ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Request
@@ -51,7 +51,7 @@ class Session:
         for _ in range(_MOST):
             answer = await self._ask_model()
             used = answer.get("use")
-            if used is None:
+            if not isinstance(used, dict):
                 said = str(answer.get("say") or "")
                 self.turns.append({"from": "model", "text": said})
                 return said
@@ -63,7 +63,7 @@ class Session:
             self.turns.append({"from": offer.name, "result": result})
         return "…"
 
-    async def _ask_model(self) -> Json:
+    async def _ask_model(self) -> JsonObject:
         """Ask the model what to say or to use; ask again where the answer does not fit."""
         schema = schema_of(self.offers)
         wrong: list[Complaint] = []
@@ -85,7 +85,7 @@ class Session:
             reply = await self.model.answer(request)
             rejected, wrong = reply.answer, [*reply.complaints, *complaints(reply.answer, schema)]
             if not wrong:
-                return reply.answer
+                return as_object(reply.answer)
         return {"say": f"(The model gave no answer that fits: {wrong[0]['message']})", "use": None}
 
 
@@ -95,9 +95,10 @@ def schema_of(offers: tuple[Offer, ...]) -> Json:
     tools: list[Json] = []
     for offer in offers:
         schema = offer.schema if isinstance(offer.schema, dict) else {}
-        names = {name: _free(name, definitions) for name in schema.get("$defs", {})}
+        own = as_object(schema.get("$defs", {}))
+        names = {name: _free(name, definitions) for name in own}
         arguments = _rename_references({key: value for key, value in schema.items() if key not in {"$defs", "$schema"}}, names)
-        definitions |= {names[name]: _rename_references(node, names) for name, node in schema.get("$defs", {}).items()}
+        definitions |= {names[name]: _rename_references(node, names) for name, node in own.items()}
         properties: dict[str, Json] = {"tool": {"const": offer.name}, "arguments": arguments}
         tools.append(
             {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar, overload
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.vibes.uri import SCHEME
 from instrc.vibes.vibe import Vibe
+
+_T = TypeVar("_T")
 
 
 class Documents(Mapping[str, Json]):
@@ -29,7 +32,11 @@ class Documents(Mapping[str, Json]):
     def __contains__(self, uri: object) -> bool:
         return isinstance(uri, str) and self._find(uri) is not None
 
-    def get(self, uri: str, default: Json = None) -> Json:
+    @overload
+    def get(self, uri: str, /) -> Json: ...
+    @overload
+    def get(self, uri: str, default: Json | _T, /) -> Json | _T: ...
+    def get(self, uri: str, default: Json | _T | None = None, /) -> Json | _T:
         """Return a schema, or the default if the reference leads to none."""
         vibe = self._find(uri)
         return default if vibe is None else vibe.schema

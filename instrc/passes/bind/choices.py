@@ -10,7 +10,7 @@ from instrc.ir.fusion import Among, Fusion, Instruction, Planned, Slot, Tool
 from instrc.ir.paths import Path
 from instrc.ir.surface import Annotated, Call, Expression, Field, Name, Uri
 from instrc.ir.surface import Argument as Written
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import pascal
 from instrc.passes.bind import programs
 from instrc.passes.bind.context import EvaluationContext
@@ -23,6 +23,7 @@ from instrc.passes.plan_schema import RUN_PLAN, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
+from instrc.schema.members import listing, mapping
 from instrc.source import Span
 
 Collect: TypeAlias = Callable[[Evaluation, Instruction, tuple[Written, ...], EvaluationContext], Task[Given]]
@@ -134,7 +135,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         )
         return None
     arguments, output, process = made
-    known = arguments.get("properties", {})
+    known = mapping(arguments.get("properties"))
     labelled = tuple(map(_named_argument, bound))
     given = yield collect(ev, RUN_PLAN, labelled, context.inside())
     if not given.complete or called is None or isinstance(called, Special):
@@ -192,7 +193,7 @@ def _described(
     if entry is None or not isinstance(schema, dict):
         return None
     inputs = schema.get("inputs")
-    properties = {"prompt": {"type": "string"}, **(inputs if isinstance(inputs, dict) else {})}
+    properties: JsonObject = {"prompt": {"type": "string"}, **(inputs if isinstance(inputs, dict) else {})}
     properties.pop("called", None)  # the name that it was called by is the engine's to give
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
@@ -207,7 +208,7 @@ def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, cont
             made = ev.flat(preparation, at)
             if isinstance(made, dict):
                 return _without_property(made, "output")
-    if isinstance(schema, dict) and "output" in schema.get("properties", {}):
+    if isinstance(schema, dict) and "output" in mapping(schema.get("properties")):
         own = _without_property(schema, "output")
         if own.get("properties"):
             return own
@@ -216,12 +217,13 @@ def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, cont
 
 def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
     made = {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id", "title"}}
-    properties = {key: value for key, value in schema.get("properties", {}).items() if key != name}
-    required = [key for key in schema.get("required", ()) if key != name]
+    properties = {key: value for key, value in mapping(schema.get("properties")).items() if key != name}
+    required = [key for key in listing(schema.get("required")) if key != name]
     made.pop("required", None)
-    return {**made, "properties": properties, **({"required": required} if required else {})}
+    made["properties"] = properties
+    return {**made, "required": required} if required else made
 
 
 def _output(schema: Json) -> Json:
-    properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+    properties = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
     return properties.get("output", schema)

@@ -7,7 +7,7 @@ from instrc.ir.blocks import Test
 from instrc.ir.paths import Path
 from instrc.ir.surface import Access, Condition, Equals, Matches, Name, Truth
 from instrc.ir.surface import Test as Written
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access, subject
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
@@ -56,7 +56,9 @@ def with_type(schema: dict[str, Json]) -> Json:
     """Return the schema of a condition so that `null` satisfies it only if the schema names `null`."""
     if "type" in schema or "const" in schema or "enum" in schema:
         return schema
-    types = list(dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF))  # a number, not an integer
+    types: list[Json] = list(
+        dict.fromkeys(max(SPEAKS_OF[keyword]) for keyword in schema if keyword in SPEAKS_OF)
+    )  # a number, not an integer
     if types:
         return {"type": types[0] if len(types) == 1 else types, **schema}
     if "not" in schema and schema["not"] != {"type": "null"}:

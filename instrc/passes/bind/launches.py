@@ -10,7 +10,7 @@ from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Argument as Written
 from instrc.ir.surface import Expression, Field, Name, Object, Uri
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import pascal
 from instrc.passes.bind import braces, filling
 from instrc.passes.bind.context import EvaluationContext
@@ -124,7 +124,13 @@ def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: Ev
 
 
 def _launching(
-    ev: Evaluation, launcher: Instruction, name: str, entry: Json, about: dict[str, Json], context: EvaluationContext, span: Span
+    ev: Evaluation,
+    launcher: Instruction,
+    name: str,
+    entry: JsonObject,
+    about: dict[str, Json],
+    context: EvaluationContext,
+    span: Span,
 ) -> Result:
     identities = ev.steps.identities
     slots = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from instrc import problems
 from instrc.ir.graph import NO_TIMING
 from instrc.ir.surface import Annotated, Array, Call, Expression, Literal, Name, Object, Uri
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject, put
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.source import Span
@@ -29,22 +29,24 @@ def is_data(expression: Expression) -> bool:
 def data_of(ev: Evaluation, expression: Expression) -> Json:
     """Return the JSON of a literal, an array or an object of literals; anything else in it is reported."""
     top: list[Json] = [None]
-    waiting: list[tuple[Expression, Json, str | int]] = [(expression, top, 0)]
+    waiting: list[tuple[Expression, JsonArray | JsonObject, str | int]] = [(expression, top, 0)]
     while waiting:
         node, holder, key = waiting.pop()
         match node:
             case Literal(value):
-                holder[key] = value
+                put(holder, key, value)
             case Array(items):
-                holder[key] = [None] * len(items)
+                listed: JsonArray = [None] * len(items)
+                put(holder, key, listed)
                 if wrong := next((item for item in items if not isinstance(item, Literal | Array | Object)), None):
                     ev.report.add(problems.misplaced.NotData(at=wrong.span))
                     continue
-                waiting.extend((item, holder[key], index) for index, item in enumerate(items))
+                waiting.extend((item, listed, index) for index, item in enumerate(items))
             case Object(fields):
-                holder[key] = dict.fromkeys(field.key for field in fields)
+                made: JsonObject = dict.fromkeys(field.key for field in fields)
+                put(holder, key, made)
                 members = ((field.value or Name(field.key, field.key_span), field.key) for field in fields)
-                waiting.extend((member, holder[key], name) for member, name in members)
+                waiting.extend((member, made, name) for member, name in members)
             case _:
                 ev.report.add(problems.misplaced.NotData(at=node.span))
     return top[0]

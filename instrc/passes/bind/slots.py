@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.ir.fusion import Instruction, Slot
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.holding import Frame
 from instrc.passes.bind.values import paths
 from instrc.problems.suggest import nearest
+from instrc.schema.members import mapping
 
 
 def frame_at(ev: Evaluation, context: EvaluationContext) -> Frame:
@@ -26,8 +27,8 @@ def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None
     """Return the names of the top-level properties in order, those that annotations add included."""
     found: dict[str, None] = {}
     for part in (schema, *annotations) if annotations else (schema,):
-        if isinstance(part, dict) and isinstance(part.get("properties"), dict):
-            found.update(dict.fromkeys(part["properties"]))
+        if isinstance(part, dict):
+            found.update(dict.fromkeys(mapping(part.get("properties"))))
     return found
 
 

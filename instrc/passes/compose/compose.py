@@ -15,7 +15,7 @@ from instrc.ir.blocks import Content, regions_of
 from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject, Unit
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
@@ -29,6 +29,7 @@ from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
+from instrc.schema.members import mapping
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import refers
 from instrc.source import Span
@@ -206,11 +207,11 @@ class _Composer:
         for slot in slots:
             made = yield self.content(slot.content, (*path, slot.name))
             properties[slot.name] = self.instructions.part(made)
-        known = schema.get("properties", {}) if isinstance(schema, dict) else {}
+        known = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
         added = [name for name in properties if name not in known]
         filling: dict[str, Json] = {"properties": properties}
         if added:
-            filling["required"] = added
+            filling["required"] = [*added]
         return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, slots=True)
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
@@ -226,7 +227,7 @@ class _Composer:
             return
         for keyword in annotation:
             if keyword in SPEAKS_OF and "object" not in SPEAKS_OF[keyword]:
-                loop = "_iteration" in schema.get("properties", {})
+                loop = "_iteration" in mapping(schema.get("properties"))
                 self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
 
     def fold(self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, slots: bool = False) -> Json:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from instrc.ir.fusion import Fusion
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Path
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.schema.evaluation import satisfies
+from instrc.schema.members import mapping, required_names
 
 
 def optional_arguments(graph: Graph, outcomes: Outcomes) -> frozenset[tuple[int, str]]:
@@ -36,5 +37,5 @@ def _inputs(step: Step, schema: Json | None) -> tuple[dict[str, Json], list[str]
     called = step.executor == "server" and step.output and isinstance(step.content, Fusion)
     if not called or not isinstance(schema, dict):
         return {}, []
-    properties = {name: each for name, each in schema.get("properties", {}).items() if name != "output"}
-    return properties, schema.get("required", [])
+    properties = {name: each for name, each in mapping(schema.get("properties")).items() if name != "output"}
+    return properties, required_names(schema)

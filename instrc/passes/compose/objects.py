@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits import OBJECT_SCHEMAS
+from instrc.schema.members import listing, mapping
 
 
 def admits_objects(schema: Json) -> bool:
@@ -20,16 +21,16 @@ def admits_objects(schema: Json) -> bool:
             return False
         if not isinstance(node, dict):
             continue
-        waiting.extend(node.get("allOf", ()))
+        waiting.extend(listing(node.get("allOf")))
         for keyword in ("anyOf", "oneOf"):
-            choices = node.get(keyword, ())
+            choices = listing(node.get(keyword))
             if len(choices) == 1:
                 waiting.extend(choices)
             elif choices and not any(map(_says_object, choices)):
                 return False
         reference = node.get("$ref")
         if isinstance(reference, str) and reference.startswith("#/$defs/"):
-            waiting.append(definitions.get(reference.removeprefix("#/$defs/"), True))
+            waiting.append(mapping(definitions).get(reference.removeprefix("#/$defs/"), True))
     return True
 
 
@@ -37,9 +38,9 @@ def _says_object(schema: Json) -> bool:
     """Tell whether a schema by itself lets objects pass."""
     if not isinstance(schema, dict):
         return schema is not False
-    types = schema.get("type", "object")
-    if "object" not in ([types] if isinstance(types, str) else types):
+    types: Json = schema.get("type", "object")
+    if "object" not in ([types] if isinstance(types, str) else listing(types)):
         return False
     if "const" in schema:
         return isinstance(schema["const"], dict)
-    return "enum" not in schema or any(isinstance(value, dict) for value in schema["enum"])
+    return "enum" not in schema or any(isinstance(value, dict) for value in listing(schema["enum"]))

@@ -13,10 +13,11 @@ from instrc.ir.fusion import StepObject
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.limits import OUTCOME_SCHEMAS
 from instrc.passes.compose.planned import RUN_PLAN, tools_of
 from instrc.schema.evaluation import satisfies
+from instrc.schema.members import mapping
 
 ERROR: Json = {
     "type": "object",
@@ -74,7 +75,7 @@ class Outcomes:
         items = schema.get("items") if isinstance(schema, dict) else None
         if tools is None or not isinstance(schema, dict) or not isinstance(items, dict):
             return schema
-        named = {**items.get("properties", {}), "tool": {"enum": [tool.name for tool in tools]}}
+        named: JsonObject = {**mapping(items.get("properties")), "tool": {"enum": [tool.name for tool in tools]}}
         return {**schema, "items": {**items, "properties": named}}
 
     def full(self, path: Path) -> tuple[str, ...]:

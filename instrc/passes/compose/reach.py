@@ -11,7 +11,7 @@ from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached
 from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_texts
 from instrc.passes.bind.holding import numbers
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
@@ -19,6 +19,7 @@ from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 from instrc.passes.compose.unread import unread_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
+from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
 from instrc.source import Span
 
@@ -76,12 +77,11 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
 
 def _advice(schema: Json, test: Test) -> str:
     """Return what to ask instead of a value that is written as another kind, or of a value that is never `true`."""
-    kinds = schema.get("type") if isinstance(schema, dict) else None
-    kinds = [kinds] if isinstance(kinds, str) else kinds or []
+    said = schema.get("type") if isinstance(schema, dict) else None
+    kinds = {said} if isinstance(said, str) else set(as_texts(said or []))
     asked = test.schema.get("const") if isinstance(test.schema, dict) else None
     if isinstance(asked, str) and (
-        (asked in {"true", "false"} and "boolean" in kinds)
-        or (asked.lstrip("-").isdecimal() and {"integer", "number"} & set(kinds))
+        (asked in {"true", "false"} and "boolean" in kinds) or (asked.lstrip("-").isdecimal() and {"integer", "number"} & kinds)
     ):
         return f"write `{asked}` without quotes"
     if asked is True and "boolean" not in kinds:
@@ -100,7 +100,7 @@ def _listed_values(schema: Json) -> tuple[str, ...]:
     """Return the values that a schema lists, as a condition writes them."""
     if not isinstance(schema, dict):
         return ()
-    values = [schema["const"]] if "const" in schema else schema.get("enum", ())
+    values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
     return tuple(dumps(value, indent=False) for value in values)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from instrc.ir.blocks import Repeat, regions_of, tests_of
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Path, reading_paths
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_texts
 
 
 def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
@@ -90,4 +90,4 @@ def _is_decision(schema: dict[str, Json]) -> bool:
 
 def _types(schema: dict[str, Json]) -> list[str]:
     types = schema.get("type", [])
-    return [types] if isinstance(types, str) else types
+    return [types] if isinstance(types, str) else as_texts(types)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc.ir.bench import Bench, BenchTool, Kind, Slot
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_texts
 from instrc.naming import pascal, snake
 
 _TEXT_WORDS = frozenset({"string", "str", "text", "date", "time", "datetime", "email", "url", "path"})
@@ -29,14 +29,15 @@ def read_bench(value: Json, refuse: Refuse) -> Bench:
     ids: set[str] = set()
     names: set[str] = set()
     for number, node in enumerate(nodes):
-        if node.__class__ is not dict or node.get("id").__class__ is not str or not node["id"]:
+        id_ = node.get("id") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(id_, str) or not id_:
             refuse((*path, number), "it has no id")
-        elif node["id"] in ids:
-            refuse((*path, number), f"another tool has the id `{node['id'][:60]}` too")
+        elif id_ in ids:
+            refuse((*path, number), f"another tool has the id `{id_[:60]}` too")
         else:
-            ids.add(node["id"])
-            name = _free(pascal(node["id"]) or "Tool", names)
-            tools.append(_tool(node, name, len(tools), _below(refuse, (*path, number))))
+            ids.add(id_)
+            name = _free(pascal(id_) or "Tool", names)
+            tools.append(_tool(node, id_, name, len(tools), _below(refuse, (*path, number))))
     return Bench(tuple(tools))
 
 
@@ -67,7 +68,7 @@ def output_of(tool: BenchTool) -> Json:
         return media(tool.outputs[0])
     if not tool.outputs:
         return {"type": "null"}
-    properties = {kind: media(kind) for kind in tool.outputs}
+    properties: JsonObject = {kind: media(kind) for kind in tool.outputs}
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -92,19 +93,17 @@ def _below(refuse: Refuse, at: tuple[str | int, ...]) -> Refuse:
     return lambda path, reason: refuse((*at, *path), reason)
 
 
-def _tool(node: dict[str, Json], name: str, index: int, refuse: Refuse) -> BenchTool:
+def _tool(node: JsonObject, id_: str, name: str, index: int, refuse: Refuse) -> BenchTool:
     inputs, parameters = node.get("input-type"), node.get("parameters")
     said = node.get("desc", node.get("description"))
     description = said if said.__class__ is str else ""
     if inputs is not None:
         keys: set[str] = set()
         slots = tuple(Slot(_free(snake(kind) or "input", keys, "_"), kind) for kind in _words(inputs, "input-type", refuse))
-        return BenchTool(
-            node["id"], name, "resource", description, slots, _words(node.get("output-type"), "output-type", refuse), index
-        )
+        return BenchTool(id_, name, "resource", description, slots, _words(node.get("output-type"), "output-type", refuse), index)
     if parameters is not None:
-        return BenchTool(node["id"], name, "temporal", description, _parameters(parameters, refuse), (), index)
-    return BenchTool(node["id"], name, "open", description, (), (), index)
+        return BenchTool(id_, name, "temporal", description, _parameters(parameters, refuse), (), index)
+    return BenchTool(id_, name, "open", description, (), (), index)
 
 
 def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
@@ -113,7 +112,7 @@ def _words(value: Json, key: str, refuse: Refuse) -> tuple[str, ...]:
     if value.__class__ is not list or not all(each.__class__ is str for each in value):
         refuse((key,), "it is no list of types")
         return ()
-    return tuple(value)
+    return tuple(as_texts(value))
 
 
 def _parameters(value: Json, refuse: Refuse) -> tuple[Slot, ...]:
@@ -122,8 +121,8 @@ def _parameters(value: Json, refuse: Refuse) -> tuple[Slot, ...]:
         return ()
     slots: dict[str, Slot] = {}
     for number, each in enumerate(value):
-        name = each.get("name") if each.__class__ is dict else None
-        if name.__class__ is not str or name in slots:
+        name = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(each, dict) or not isinstance(name, str) or name in slots:
             refuse(("parameters", number), "it has no name of its own")
             continue
         kind, said = each.get("type"), each.get("desc", each.get("description"))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address, token_counts
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.models.provider import Client, Provider, address, token_counts
 
 LONGEST = 8192
 """Tokens of an answer; Anthropic wants a limit in every request."""
@@ -20,11 +20,11 @@ class Anthropic(Provider):
     package: ClassVar[str] = "anthropic"
     key: ClassVar[str | None] = "ANTHROPIC_API_KEY"
 
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
         return library.AsyncAnthropic(api_key=key, base_url=address("ANTHROPIC_BASE_URL"), max_retries=0)
 
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a message."""
         answer = await client.messages.create(
             model=model,
@@ -33,9 +33,10 @@ class Anthropic(Provider):
             tools=[payload],
             tool_choice={"type": "tool", "name": name, "disable_parallel_tool_use": True},
         )
-        return answer.model_dump(mode="json", exclude_unset=True)
+        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
+        return answered
 
-    def usage(self, answer: Json) -> dict[str, int]:
+    def usage(self, answer: JsonObject) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
         return token_counts(answer.get("usage"), "input_tokens", "output_tokens")
 

@@ -11,7 +11,7 @@ import asyncio
 from dataclasses import replace
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
 from instrc.runtime.interpreter.commands import ModelCommand
 from instrc.runtime.message import message
 from instrc.runtime.models.model import Model, Reply, Request
@@ -92,14 +92,15 @@ def combined(requests: list[Request]) -> Request:
     first = requests[0]
     assert first.command is not None
     items = range(1, len(requests) + 1)
-    properties: dict[str, Json] = first.schema["properties"]
+    whole = as_object(first.schema)
+    properties = as_object(whole["properties"])
     keys = [f"{key}_item{item}" for key in properties for item in items]
-    schema: dict[str, Json] = {
-        **first.schema,
+    schema: JsonObject = {
+        **whole,
         "properties": {f"{key}_item{item}": properties[key] for key in properties for item in items},
     }
     if "required" in schema:
-        schema["required"] = [f"{key}_item{item}" for key in schema["required"] for item in items]
+        schema["required"] = [f"{key}_item{item}" for key in as_texts(schema["required"]) for item in items]
     context = {
         f"item{item}": request.command["context"] for item, request in zip(items, requests, strict=True) if request.command
     }
@@ -113,8 +114,8 @@ def divide_reply(reply: Reply, requests: list[Request], sent: str) -> list[Reply
     count = len(requests)
     replies = []
     for item, request in enumerate(requests, start=1):
-        keys = [key for key in request.schema["properties"] if f"{key}_item{item}" in answer]
-        own = {key: answer[f"{key}_item{item}"] for key in keys}
+        keys = [key for key in as_object(as_object(request.schema)["properties"]) if f"{key}_item{item}" in answer]
+        own: Json = {key: answer[f"{key}_item{item}"] for key in keys}
         usage = {name: total // count + (item <= total % count) for name, total in reply.usage.items()}
         cost = None if reply.cost is None else reply.cost / count
         replies.append(replace(reply, answer=own, usage=usage, cost=cost, sent=sent))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address, token_counts
+from instrc.jsonvalue import Json, JsonObject
+from instrc.runtime.models.provider import Client, Provider, address, token_counts
 
 
 class Gemini(Provider):
@@ -17,12 +17,12 @@ class Gemini(Provider):
     package: ClassVar[str] = "google.genai"
     key: ClassVar[str | None] = "GEMINI_API_KEY"
 
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous half is used."""
         url = address("GEMINI_BASE_URL")
         return library.Client(api_key=key, http_options={"base_url": url} if url else None)
 
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for content."""
         config = {
             "tools": [{"function_declarations": [payload]}],
@@ -30,8 +30,9 @@ class Gemini(Provider):
             "automatic_function_calling": {"disable": True},
         }
         answer = await client.aio.models.generate_content(model=model, contents=message, config=config)
-        return answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
+        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"sdk_http_response", "parsed"})
+        return answered
 
-    def usage(self, answer: Json) -> dict[str, int]:
+    def usage(self, answer: JsonObject) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
         return token_counts(answer.get("usageMetadata"), "promptTokenCount", "candidatesTokenCount")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address
+from instrc.jsonvalue import Json
+from instrc.runtime.models.provider import Client, Provider, address
 
 
 class GigaChat(Provider):
@@ -17,12 +17,12 @@ class GigaChat(Provider):
     package: ClassVar[str] = "gigachat"
     key: ClassVar[str | None] = "GIGACHAT_CREDENTIALS"
 
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
         urls = {"base_url": address("GIGACHAT_BASE_URL"), "auth_url": address("GIGACHAT_AUTH_URL")}
         return library.GigaChat(credentials=key, max_retries=0, **{name: url for name, url in urls.items() if url})
 
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a chat completion."""
         told = {
             "model": model,
@@ -31,4 +31,5 @@ class GigaChat(Provider):
             "function_call": {"name": name},
         }
         answer = await client.achat(told)
-        return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answered: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return answered

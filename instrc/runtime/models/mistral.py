@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address
+from instrc.jsonvalue import Json
+from instrc.runtime.models.provider import Client, Provider, address
 
 
 class Mistral(Provider):
@@ -17,11 +17,11 @@ class Mistral(Provider):
     package: ClassVar[str] = "mistralai.client"
     key: ClassVar[str | None] = "MISTRAL_API_KEY"
 
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client; its asynchronous methods are used."""
         return library.Mistral(api_key=key, server_url=address("MISTRAL_BASE_URL"))
 
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a chat completion."""
         answer = await client.chat.complete_async(
             model=model,
@@ -30,4 +30,5 @@ class Mistral(Provider):
             tool_choice={"type": "function", "function": {"name": name}},
             parallel_tool_calls=False,
         )
-        return answer.model_dump(mode="json", exclude_unset=True)
+        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
+        return answered

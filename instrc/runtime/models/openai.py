@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.runtime.models.provider import Provider, address
+from instrc.jsonvalue import Json
+from instrc.runtime.models.provider import Client, Provider, address
 
 
 class OpenAI(Provider):
@@ -18,19 +18,20 @@ class OpenAI(Provider):
     key: ClassVar[str | None] = "OPENAI_API_KEY"
     url: ClassVar[str] = "OPENAI_BASE_URL"
 
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return an asynchronous client."""
         return library.AsyncOpenAI(api_key=key, base_url=address(self.url), max_retries=0)
 
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Ask for a chat completion."""
         told = [{"role": "user", "content": message}]
         answer = await client.chat.completions.create(model=model, messages=told, **self.asked(name, payload))
-        return answer.model_dump(mode="json", exclude_unset=True)
+        answered: Json = answer.model_dump(mode="json", exclude_unset=True)
+        return answered
 
     def asked(self, name: str, payload: Json) -> dict[str, Json]:
         """Return the part of a request that carries the schema."""
-        choice = {"type": "function", "function": {"name": name}}
+        choice: Json = {"type": "function", "function": {"name": name}}
         return {"tools": [payload], "tool_choice": choice, "parallel_tool_calls": False}
 
 

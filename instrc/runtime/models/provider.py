@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from instrc import problems
 from instrc.dialects.catalogue import dialect
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.ir.tool import Tool
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.lifting.lift import lift
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lowering.lower import Lowering, lower
@@ -31,6 +30,10 @@ _TEMPORARY = frozenset({408, 409, 425, 429})
 """Statuses of HTTP, beside those from 500 on, after which the same request may succeed."""
 
 
+Client: TypeAlias = Any
+"""A client of a provider's library, which is installed only where it is used."""
+
+
 class Provider(ABC):
     """One provider: `answer` is the same for all of them, `send` is not."""
 
@@ -43,21 +46,21 @@ class Provider(ABC):
     key: ClassVar[str | None] = None
     """The environment variable that holds the key, where one is needed."""
 
-    def __init__(self, model: str, *, client: Any = None) -> None:
+    def __init__(self, model: str, *, client: Client = None) -> None:
         """`model` may be empty if every request names one; `client` is one of the provider's library, else made when needed."""
         self.model = model
         self._client = client
         self._lowered: dict[int, tuple[Json, Lowering]] = {}
 
     @abstractmethod
-    def connect(self, library: ModuleType, key: str | None) -> Any:
+    def connect(self, library: ModuleType, key: str | None) -> Client:
         """Return a client of the provider's library."""
 
     @abstractmethod
-    async def send(self, client: Any, model: str, name: str, message: str, payload: Json) -> Json:
+    async def send(self, client: Client, model: str, name: str, message: str, payload: Json) -> Json:
         """Send one request that must be answered by the payload's tool; return the provider's answer as JSON."""
 
-    def usage(self, answer: Mapping[str, Any]) -> dict[str, int]:
+    def usage(self, answer: JsonObject) -> dict[str, int]:
         """Return the tokens that an answer says it took."""
         return token_counts(answer.get("usage"), "prompt_tokens", "completion_tokens")
 
@@ -75,7 +78,7 @@ class Provider(ABC):
             raise failure(error) from error
         return read(lift(answer, lowering.map), model, self.usage(answer) if isinstance(answer, dict) else {})
 
-    def client(self) -> Any:
+    def client(self) -> Client:
         """Return the client, made when it is first needed; problems are those of the project's settings."""
         if self._client is None:
             try:
@@ -95,7 +98,7 @@ class Provider(ABC):
         kept = self._lowered.get(id(request.schema))
         if kept is not None and kept[0] is request.schema:
             return kept[1]
-        made = lower(request.schema, target=dialect(self.target), name=request.name)
+        made = lower(Tool(request.name, request.schema), target=dialect(self.target))
         if len(self._lowered) >= MOST_KEPT:
             self._lowered.clear()
         self._lowered[id(request.schema)] = (request.schema, made)  # the schema is kept, so its id is not given to another
