@@ -87,7 +87,7 @@ def document_to_print(export: Export, emit: Emit | None, report: Report) -> Json
     """Return the document to print: the one asked for, the one that fits, or an object of all by kind."""
     documents = export.artefact.documents
     if emit is Emit.ALL:
-        return {**documents}
+        return {str(kind): document for kind, document in documents.items()}
     if emit is None:
         return documents[export.artefact.kind]
     for kind, document in documents.items():
