@@ -12,6 +12,8 @@ from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
+from instrc.problems.problem import CompileError
 
 
 @pytest.mark.parametrize("target", ["mistral", "vllm", "smolagents", "openai", "gemini", "gigachat"])
@@ -114,3 +116,42 @@ def test_definitions_that_are_too_many_to_be_kept_are_written_as_text() -> None:
     definitions = lower(root, "mistral").schema["$defs"]
     assert len(definitions) == 500
     assert all(isinstance(schema, dict) for schema in definitions.values())
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini", "bedrock"])
+def test_a_key_that_is_what_another_is_sent_as_is_told_from_it(target: str) -> None:
+    result = lower({"type": "object", "properties": {"$a b": {"type": "integer"}}, "required": ["$a b"]}, target)
+    sent: Any = next(iter(result.schema["properties"]))
+    assert sent != "$a b"
+    value: Any = {"$a b": 1, sent: 2, f"{sent}_": 3}
+    answer = encode(value, result.map)
+    assert answer == {sent: 1, f"{sent}_": 2, f"{sent}__": 3}
+    assert lift(answer, result.map).value == value
+
+
+@pytest.mark.parametrize("value", [None, {"k": "a"}, [1], ["x"], [], 5])
+def test_null_among_objects_and_lists_is_a_choice_like_the_others(value: Any) -> None:
+    texts, numbers = ({"type": "array", "items": {"type": kind}} for kind in ("string", "integer"))
+    item = {"anyOf": [{"type": "null"}, {"type": "object", "properties": {"k": {"const": "a"}}}, numbers, texts, {"const": 5}]}
+    result = lower({"type": "object", "properties": {"all": {"type": "array", "items": item}}, "required": ["all"]}, "gigachat")
+    answer = encode({"all": [value]}, result.map)
+    assert lift(answer, result.map).value == {"all": [value]}
+
+
+def test_a_schema_that_cannot_be_judged_accepts() -> None:
+    judge = Judge({"a": {"type": "integer"}, "b": {"$ref": "#/$defs/a"}, "loop": {"$ref": "#/$defs/loop"}})
+    assert judge.accepts({"$ref": "#/$defs/b"}, 1)
+    assert not judge.accepts({"$ref": "#/$defs/b"}, "1")
+    assert judge.accepts({"$ref": "#/$defs/nowhere"}, "1")
+    assert judge.accepts({"$ref": "#/$defs/loop"}, "1")
+    assert [judge.accepts(schema, 1) for schema in (True, False)] == [True, False]
+    assert judge.seen_through({"$ref": "#/$defs/b"}) == {"type": "integer"}
+    assert judge.seen_through({"$ref": "#/$defs/nowhere"}) is True
+
+
+def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None:
+    maps = lower_all([("one", {"type": "object"}), ("two", {"type": "object"})], "openai").map
+    assert encode({}, maps, "two") == {}
+    with pytest.raises(CompileError) as raised:
+        encode({}, maps, "three")
+    assert "`three`" in raised.value.problems[0].message
