@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import instrc
 from instrc.dialects.catalogue import TargetName, targets
+from instrc.ir.artefact import Artefact
 from instrc.ir.tool import Example, Tool
 from instrc.lifting.lift import lift
 from instrc.lowering.given import each_of, tool_of
@@ -72,6 +73,7 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "responses": ({"type": "function", "name": "w", "description": "d", "parameters": CITY, "strict": True}, "w", "d"),
     "openai output": ({"type": "json_schema", "json_schema": {"name": "w", "schema": CITY}}, "w", None),
     "responses output": ({"type": "json_schema", "name": "w", "schema": CITY}, "w", None),
+    "nameless output": ({"type": "json_schema", "schema": CITY}, "tool", None),
     "anthropic": ({"name": "w", "description": "d", "input_schema": CITY}, "w", "d"),
     "mcp": ({"name": "w", "description": "d", "inputSchema": CITY, "annotations": {}}, "w", "d"),
     "gemini": ({"name": "w", "description": "d", "parametersJsonSchema": CITY}, "w", "d"),
@@ -85,6 +87,7 @@ SOURCES: dict[str, tuple[Any, str, str | None]] = {
     "smolagents": ({"name": "w", "description": "d", "inputs": {"city": {"type": "string"}}, "output_type": "any"}, "w", "d"),
     "langchain object": (Chain(), "chain", "As LangChain has it."),
     "smolagents object": (Smol(), "smol", "As smolagents has it."),
+    "artefact": (Artefact("w", "d", {"tool": CITY}), "w", "d"),
     "list of one": ({"tools": [{"name": "w", "inputSchema": CITY}]}, "w", None),
 }
 
@@ -219,6 +222,9 @@ def test_examples_are_shown_in_the_words_of_the_target() -> None:
     shown = lower(schema, "gigachat", examples=[Example(value, "Погода в Риме?")]).payload["few_shot_examples"]
     assert shown == [{"request": "Погода в Риме?", "params": {"gorod": "Рим"}}]
     assert lower(SOURCES["anthropic"][0] | {"input_examples": [{"city": "Oslo"}]}, "gigachat").payload["few_shot_examples"]
+    told = SOURCES["gigachat"][0] | {"few_shot_examples": [{"request": "Rain in Oslo?", "params": {"city": "Oslo"}}]}
+    assert lower(told, "gigachat").payload["few_shot_examples"] == told["few_shot_examples"]
+    assert lower(told, "anthropic").payload["input_examples"] == [{"city": "Oslo"}]
     for target in targets():
         with pytest.raises(CompileError) as caught:
             lower(schema, target, examples=[{"город": 5}])  # type: ignore[arg-type]
