@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Problem
+from instrc.problems.problem import Problem, Severity
 from instrc.problems.suggest import did_you_mean
 
 
@@ -153,3 +153,58 @@ class ProgramWithSuffix(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return f"rename `{self.path}`: a name with this suffix is the name of an instruction"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignProcess(Problem):
+    """A called program plans with a process that the compiled document cannot name.
+
+    A plan names its processes by address, and a compiled document is read in the roots of the program that was compiled.
+    An address of the called program's own project means another file there, or none.
+    The source itself runs as it should: there each address is looked up in the roots of the program that names it.
+
+    ```aug letter.aug
+    Review(prompt)
+    ```
+
+    ```toml pyproject.toml
+    [tool.instrc]
+    shared = ["library/shared"]
+    ```
+
+    ```toml library/pyproject.toml
+    [tool.instrc]
+    roots = ["private"]
+    ```
+
+    ```aug library/shared/review.aug
+    const act = Act(prompt, { plan: Plan(aug:weigh) });
+    RunPlan_Activity(act.plan)
+    ```
+
+    ```json library/shared/act.vibe.json
+    { "type": "object", "properties": { "plan": { "type": "array" } }, "required": ["plan"] }
+    ```
+
+    ```aug library/private/weigh.aug
+    when prompt is true { Act(prompt) }
+    ```
+
+    Add the other root to `shared` in the settings of the caller, or run the source instead of the compiled document.
+    """
+
+    name: ClassVar[str] = "foreign-process"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    path: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"from the program that is compiled, `{self.word}` does not lead to `{self.path}`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "to run the compiled document, add the root of that file to `shared` in the settings; the source runs without it"

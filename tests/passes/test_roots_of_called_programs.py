@@ -134,7 +134,7 @@ def planning(place: Path) -> None:
 
 def test_an_address_in_a_plan_means_what_it_means_in_the_program_that_names_it(place: Path) -> None:
     planning(place)
-    assert processes_of(place, "Review(prompt)") == {"aug:helper": ["step1_judge"]}
+    assert processes_of(place, "Review(prompt)") == {"aug:/helper": ["step1_judge"]}
     (place / "app" / "vibes" / "helper.aug").unlink()
     assert processes_of(place, "Review(prompt)") == {"aug:helper": ["step1_judge"]}
 
@@ -145,7 +145,31 @@ def test_the_processes_of_a_process_that_a_plan_calls_are_found_in_its_roots(pla
     assert processes_of(place, text).get("aug:helper") == ["step1_judge"]
 
 
+def test_two_processes_of_one_name_have_two_addresses(place: Path) -> None:
+    planning(place)
+    text = PLANNING.replace("RunPlan", "const r = Review(prompt); { x: r, y: RunPlan") + " }"
+    assert processes_of(place, text) == {"aug:helper": ["step1_only_ours"], "aug:/helper": ["step1_judge"]}
+
+
+def test_a_compiled_document_leads_to_the_processes_of_the_program_that_names_them(place: Path) -> None:
+    planning(place)
+    (place / "app" / "main.aug").write_text("Review(prompt)", encoding="utf-8")
+    made = prepare(str(place / "app" / "main.aug"))
+    (place / "app" / "main.process.json").write_text(dumps(made.document), encoding="utf-8")
+    assert prepare(str(place / "app" / "main.process.json")).processes == made.processes
+
+
+def test_a_process_that_the_compiled_document_cannot_name_is_told(place: Path) -> None:
+    planning(place)
+    (place / "app" / "vibes" / "helper.aug").unlink()
+    (place / "library" / "pyproject.toml").write_text('[tool.instrc]\nroots = ["private", "vibes"]\n', encoding="utf-8")
+    (place / "library" / "private").mkdir()
+    (place / "library" / "vibes" / "helper.aug").rename(place / "library" / "private" / "helper.aug")
+    assert compiled(place, "Review(prompt)")[1] == ["foreign-process"]
+    assert processes_of(place, "Review(prompt)") == {"aug:helper": ["step1_judge"]}
+
+
 def test_one_address_for_two_processes_of_one_run_is_a_problem(place: Path) -> None:
     planning(place)
     with pytest.raises(CompileError, match="two files"):
-        processes_of(place, PLANNING.replace("RunPlan", "const r = Review(prompt); { x: r, y: RunPlan") + " }")
+        processes_of(place, "const a = Act(prompt, { plan: Plan(Review, aug:helper) }); RunPlan_Activity(a.plan)")

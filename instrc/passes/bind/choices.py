@@ -13,6 +13,7 @@ from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json, JsonObject
 from instrc.naming import pascal
 from instrc.passes.bind import programs
+from instrc.passes.bind.addresses import address_from
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.given import Given
@@ -156,8 +157,20 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
     name = pascal(segment) if process else segment
     if not process:
         return Tool(name, "activity", segment, arguments, output, tuple(given.arguments))
-    target = called.uri or segment if isinstance(called, Instruction) else called.reference
-    return Tool(name, "process", target, arguments, output, tuple(given.arguments), _file_of(ev, called))
+    file = _file_of(ev, called)
+    target = _target(ev, called, file, expression.span, context)
+    return Tool(name, "process", target, arguments, output, tuple(given.arguments), file)
+
+
+def _target(ev: Evaluation, called: Instruction | Program, file: str | None, at: Span, context: EvaluationContext) -> str:
+    """Return the address of a process as it is found from the program that is compiled."""
+    target = called.uri or called.name if isinstance(called, Instruction) else called.reference
+    if file is None or not context.scope.program.calls:
+        return target
+    address = address_from(ev.instructions.registry, target, file)  # named by a program with roots of its own
+    if address is None:
+        ev.report.add(problems.programs.ForeignProcess(at=at, word=target, path=file))
+    return address or target
 
 
 def _file_of(ev: Evaluation, called: Instruction | Program) -> str | None:
