@@ -120,7 +120,16 @@ def equipped(
     made = {bare_name(name): imported("check", said, prepared.folder) for name, said in prepared.settings.checks.items()}
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
+    processes = _all_processes(prepared, activities)
     heard = join_sinks(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
-    return Effects(
-        run, model or Sample(), activities, heard, made, prepared.processes, others=others, prices=prepared.settings.prices
-    )
+    return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prepared.settings.prices)
+
+
+def _all_processes(prepared: Prepared, activities: Activities) -> Mapping[str, Json]:
+    """Return the processes that plans name, of the program and of the processes that serve its activities."""
+    found = dict(prepared.processes)
+    for address, process in activities.processes():
+        if found.setdefault(address, process) != process:
+            reason = "it means one process in the program and another one in a process that serves an activity"
+            raise CompileError([problems.launches.UnusableSetting(what="address", word=address, reason=reason)])
+    return found

@@ -31,7 +31,8 @@ def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Act
     for name, said in prepared.settings.activities.items():
         if isinstance(said, str) and said.startswith(_ADDRESS):
             where = (prepared.folder / "pyproject.toml").as_posix()
-            found.add(name, process_at(said, workspace or Workspace(), where))
+            process, named = process_at(said, workspace or Workspace(), where)
+            found.add(name, Activity(name, None, process, processes=named))
         elif isinstance(said, str):
             found.add(name, imported("activity", said, prepared.folder))
         else:

@@ -89,10 +89,12 @@ def prepare(
     )
 
 
-def process_at(address: str, workspace: Workspace, beside: str) -> Json:
-    """Return the process at an address, compiled."""
-    artefact = _compiled_at(address, _file_at(address, workspace, beside), workspace)
-    return artefact.documents[artefact.kind]
+def process_at(address: str, workspace: Workspace, beside: str) -> tuple[Json, dict[str, Json]]:
+    """Return the process at an address, compiled, and those that its plans name, by their addresses."""
+    file = _file_at(address, workspace, beside)
+    artefact = _compiled_at(address, file, workspace)
+    document = artefact.documents[artefact.kind]
+    return document, _named_by_plans(document, artefact, workspace, file)
 
 
 def _file_at(address: str, workspace: Workspace, beside: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
@@ -85,6 +85,8 @@ class Activity:
     retry: Retry = field(default_factory=Retry)
     input: Json = True
     """A schema that what it is given has to satisfy."""
+    processes: Mapping[str, Json] = field(default_factory=dict)
+    """Those that the plans of its process name, by their addresses."""
 
 
 class Activities:
@@ -130,6 +132,11 @@ class Activities:
     def find(self, name: str) -> Activity | None:
         """Return the activity of a name."""
         return self._known.get(bare_name(name))
+
+    def processes(self) -> Iterator[tuple[str, Json]]:
+        """Yield the processes that plans of its processes name, by their addresses."""
+        for activity in self._known.values():
+            yield from activity.processes.items()
 
     def names(self) -> tuple[str, ...]:
         """Return the registered names."""

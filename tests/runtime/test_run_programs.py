@@ -79,6 +79,34 @@ def test_an_agent_plans_calls_tools_and_a_program_and_answers(project: Path) -> 
     assert children == {"r/repeatContext1@1.serverContext1.step2_run_plan[b]"}
 
 
+def test_a_process_that_serves_an_activity_brings_the_processes_of_its_plans(project: Path) -> None:
+    Path("pyproject.toml").write_text(f'{SETTINGS}"find_Activity" = "aug:finder"\n')
+    Path("schemas/find_Activity.vibe.json").write_text('{ "properties": { "output": {} } }')
+    Path("schemas/finder.aug").write_text(
+        "const a = Act(prompt, { plan: Plan(aug:support/book) }); const done = RunPlan_Activity(a.plan); { done }"
+    )
+    tasks = [{"tool": "Book", "id": "b", "arguments": {"prompt": "please", "city": "Rome"}}]
+    model = instrc.Scripted({"act": {"_thought": "t", "plan": tasks, "answer": None}, "confirm": {"text": "booked"}})
+    run = instrc.run("Confirm(Find_Activity(prompt))\n", "x", model=model, id="r")
+    assert run.status == "done", run.outcome
+    assert [event["input"] for event in run.trace if event.get("activity") == "save_Activity"] == [{"text": "booked"}]
+
+
+def test_one_address_of_two_processes_in_a_run_is_a_problem(project: Path) -> None:
+    Path("pyproject.toml").write_text(f'{SETTINGS}"find_Activity" = "aug:finder"\n')
+    Path("schemas/find_Activity.vibe.json").write_text('{ "properties": { "output": {} } }')
+    Path("schemas/finder.aug").write_text("RunPlan_Activity(Act(prompt, { plan: Plan(aug:support/book) }).plan)")
+    Path("sub/schemas/support").mkdir(parents=True)
+    Path("sub/schemas/support/book.aug").write_text("Save_Activity(Confirm(prompt))")
+    Path("sub/run.aug").write_text(
+        "const a = Act(prompt, { plan: Plan(aug:support/book) }); { a: RunPlan_Activity(a.plan), b: Find_Activity(prompt) }"
+    )
+    for file in Path("schemas").glob("*.json"):
+        Path("sub/schemas", file.name).write_bytes(file.read_bytes())
+    with pytest.raises(instrc.CompileError, match="means one process in the program"):
+        instrc.run(Path("sub/run.aug"), "x", model="sample")
+
+
 def test_a_choice_is_among_what_was_found(project: Path) -> None:
     source = "const found = Search_Activity(prompt); Pick(found, { id: OneOf(found) })"
     run = instrc.run(source + "\n", "x", model=instrc.Scripted({"pick": {"id": "b"}}))
