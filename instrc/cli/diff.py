@@ -62,7 +62,14 @@ def command(
                 before, after = {old: next(iter(before.values()))}, {old: next(iter(after.values()))}
             else:
                 after = _named_as(after, old, new)
+            renamed = _renamed(before, after)
             for name in dict.fromkeys([*before, *after]):
+                if name in renamed.values():
+                    continue
+                if name in renamed:
+                    certain = False
+                    documents.append({"name": name, "export": "renamed", "from": renamed[name]})
+                    continue
                 if name not in before or name not in after:
                     certain = certain and name not in before
                     documents.append({"name": name, "export": "removed" if name in before else "added"})
@@ -150,6 +157,22 @@ def _named_as(given: dict[str, _Given], old: str, new: str) -> dict[str, _Given]
     return renamed if len(renamed) == len(given) else given
 
 
+def _renamed(before: dict[str, _Given], after: dict[str, _Given]) -> dict[str, str]:
+    """Return new names of exports with the old ones, where all that they compile to is the same, and no other export is so."""
+    gone, fresh = (
+        {name: _content(each) for name, each in one.items() if name not in other}
+        for one, other in ((before, after), (after, before))
+    )
+    was, now = list(gone.values()), list(fresh.values())
+    names = {content: name for name, content in gone.items()}
+    return {name: names[content] for name, content in fresh.items() if was.count(content) == now.count(content) == 1}
+
+
+def _content(given: _Given) -> str:
+    process = None if given.process is None else given.process.to_json()
+    return dumps([given.kind, *({**each, "title": ""} if isinstance(each, dict) else each for each in (given.schema, process))])
+
+
 def _document(found: Comparison) -> dict[str, Json]:
     document: dict[str, Json] = {
         "changes": [{"pointer": each.pointer, "what": each.what, "detail": each.detail} for each in found.changes],
@@ -193,7 +216,9 @@ def _text(documents: list[Json], old: str, new: str) -> str:
         if len(documents) > 1:
             lines.append(f"{document['name']}:")
         if "export" in document:
-            lines.append(f"  the export was {document['export']}")
+            lines.append(
+                f"  the export was {document['export']}" + (f" (from `{document['from']}`)" if "from" in document else "")
+            )
             continue
         if "kind" in document:
             kind = as_object(document["kind"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,8 +17,12 @@ from instrc.ir.process import Process
 from instrc.ir.reads import Read
 from instrc.ir.steps import Chunk, Executor, Step
 from instrc.jsontext import dumps
+from instrc.jsonvalue import as_object
+from instrc.schema.walk import refers
 
 _NUMBER = re.compile(r"\bstep\d+_")
+_ELSEWHERE = frozenset({"title", "description", "references", "arguments"})
+"""What is told of a step by itself, or by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def pair(old: Process, new: Process) -> Pairs:
     """Return which part of one process stands for which part of another."""
     before, after = Outline.of(old), Outline.of(new)
     steps = _steps(before, after)
+    steps |= _renamed(before, after, steps, (dumps(dict(old.definitions)), dumps(dict(new.definitions))))
     blocks = _blocks(before, after, steps)
     keys = {before.steps[was].step.key: after.steps[now].step.key for now, was in steps.items()}
     for now, was in blocks.items():
@@ -146,6 +151,33 @@ def _steps(old: Outline, new: Outline) -> dict[int, int]:
             if index not in found and (same := free.get((placed.name, sign(placed)))):
                 found[index] = same.pop()
                 taken.add(found[index])
+    return found
+
+
+def _renamed(old: Outline, new: Outline, paired: dict[int, int], definitions: tuple[str, str]) -> dict[int, int]:
+    """Pair the steps that differ in their names alone: what they say is the same, and no other step that is left says it."""
+    left, fresh = (
+        _by_content((index, placed) for index, placed in enumerate(outline.steps) if index not in taken)
+        for outline, taken in ((old, set(paired.values())), (new, paired.keys()))
+    )
+    found: dict[int, int] = {}
+    for (content, refers_on), places in fresh.items():
+        others = left.get((content, refers_on), ())
+        if len(places) == len(others) == 1 and (not refers_on or definitions[0] == definitions[1]):
+            found[places[0]] = others[0]
+    return found
+
+
+def _by_content(steps: Iterable[tuple[int, PlacedStep]]) -> dict[tuple[str, bool], list[int]]:
+    """Return the places of steps that say enough, by what they say, and whether that refers to definitions."""
+    found: dict[tuple[str, bool], list[int]] = {}
+    for index, placed in steps:
+        schema = placed.step.schema
+        if isinstance(schema, dict) and schema.get("properties"):
+            written = {word: value for word, value in as_object(write_step(placed.step)).items() if word not in _ELSEWHERE}
+            said = [line for line in str(schema.get("description") or "").splitlines() if not line.startswith("Use ")]
+            content = _NUMBER.sub("", dumps([placed.executor, placed.step.activity, said, written], indent=False))
+            found.setdefault((content, refers(schema)), []).append(index)
     return found
 
 

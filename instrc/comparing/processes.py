@@ -32,7 +32,9 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import equal
 
 EXECUTORS = {"model": "the model", "server": "the server", "user": "a person"}
-_HARMLESS = frozenset({"described", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"})
+_HARMLESS = frozenset(
+    {"described", "renamed", "split", "joined", "reordered", "removed", "reads", "reads no longer", "arguments"}
+)
 """Changes after which those who serve the process get nothing new; of their own steps, what is read is looked at apart."""
 _OF_SCHEMAS = frozenset({"narrowed", "widened", "changed", "added", "required", "optional"})
 """Changes of a step's schema; the verdicts on the schemas say what they mean."""
@@ -118,6 +120,8 @@ class _Comparing:
 
     def step(self, was: PlacedStep, now: PlacedStep) -> Iterator[CutChange]:
         key, old, new = now.step.key, was.step, now.step
+        if was.name != now.name:
+            yield CutChange(key, "renamed", f"from `{old.key}`")
         if was.executor != now.executor:
             yield CutChange(key, "moved", f"from {EXECUTORS[was.executor]} to {EXECUTORS[now.executor]}")
         if self.moved(was.parent, was.branch, now.parent, now.branch):

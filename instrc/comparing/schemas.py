@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from instrc.flattening.instances import instances
+from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal, pointer
 from instrc.limits import COMPARED_LEVELS, INSTANCES_COMPARED
 from instrc.schema.relations import implies
@@ -19,7 +20,9 @@ from instrc.schema.validation import is_valid
 from instrc.schema.walk import refers
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
-What: TypeAlias = Literal["added", "removed", "narrowed", "widened", "changed", "reordered", "required", "optional", "described"]
+What: TypeAlias = Literal[
+    "added", "removed", "narrowed", "widened", "changed", "reordered", "required", "optional", "described", "renamed"
+]
 _WORDS = frozenset({"title", "description", "examples", "default", "$comment", "deprecated", "$schema"})
 
 
@@ -83,11 +86,16 @@ def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterato
     here = pointer(path)
     before, after = _properties(old), _properties(new)
     old_names, new_names = _required(old), _required(new)
+    renamed = _renamed(before, after)
     for name in before:
-        if name not in after:
+        if name not in after and name not in renamed.values():
             yield Change(pointer((*path, name)), "removed")
     for name in after:
-        if name not in before:
+        if name in renamed:
+            yield Change(pointer((*path, name)), "renamed", f"from `{renamed[name]}`")
+            if (renamed[name] in old_names) != (name in new_names):
+                yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
+        elif name not in before:
             yield Change(pointer((*path, name)), "added", "required" if name in new_names else "optional")
         elif (name in old_names) != (name in new_names):
             yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
@@ -105,6 +113,30 @@ def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterato
         yield Change(here, _direction(bare_old, bare_new), _keywords(bare_old, bare_new))
     if _title_and_description(old) != _title_and_description(new):
         yield Change(here, "described")
+
+
+def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:
+    """Return new names with the old ones, where the schema under them is the same and no other property has it.
+
+    A schema that is little more than a type says too little: a text that is gone and another that is new are two things.
+    """
+    gone, fresh = (
+        {name: each for name, each in one.items() if name not in other} for one, other in ((before, after), (after, before))
+    )
+    if not gone or not fresh:
+        return {}
+    was, now = (_by_content(each) for each in (gone, fresh))
+    return {names[0]: was[content][0] for content, names in now.items() if len(names) == 1 and len(was.get(content, ())) == 1}
+
+
+def _by_content(properties: dict[str, Json]) -> dict[str, list[str]]:
+    """Return the names of properties that say enough, by what they say."""
+    found: dict[str, list[str]] = {}
+    for name, schema in properties.items():
+        if isinstance(schema, dict) and (schema.get("properties") or schema.get("description")):
+            content = {word: value for word, value in schema.items() if word != "title"}
+            found.setdefault(dumps(content, indent=False), []).append(name)
+    return found
 
 
 def _direction(old: Json, new: Json) -> What:

@@ -15,6 +15,7 @@ from instrc.comparing.schemas import compare
 from instrc.schema.validation import is_valid
 
 TEXT = {"type": "string"}
+SAID = {**TEXT, "description": "What the writer wants."}
 
 
 def obj(required: list[str], **properties: Any) -> dict[str, Any]:
@@ -32,6 +33,10 @@ def obj(required: list[str], **properties: Any) -> dict[str, Any]:
         (obj(["a"], a={**TEXT, "maxLength": 3}), obj(["a"], a=TEXT), [("/a", "widened")], "yes", "no"),
         (obj(["a"], a=TEXT), obj(["a"], a={"type": "integer"}), [("/a", "changed")], "no", "no"),
         (obj(["a"], a=TEXT, b=TEXT), obj(["a"], b=TEXT, a=TEXT), [("", "reordered")], "yes", "yes"),
+        (obj(["a"], a=SAID), obj(["b"], b={**SAID, "title": "B"}), [("/b", "renamed")], "no", "no"),
+        (obj(["a"], a=SAID), obj([], b=SAID), [("/b", "renamed"), ("/b", "optional")], "no", "no"),
+        (obj(["a"], a=TEXT), obj(["b"], b=TEXT), [("/a", "removed"), ("/b", "added")], "no", "no"),
+        (obj([], a=SAID, b=SAID), obj([], c=SAID), [("/a", "removed"), ("/b", "removed"), ("/c", "added")], "no", "no"),
         (obj(["a"], a=TEXT), obj(["a"], a={**TEXT, "description": "x"}), [("/a", "described")], "yes", "yes"),
         (
             obj([], a={"type": "array", "items": TEXT}),
@@ -99,3 +104,12 @@ def test_what_cannot_be_read_is_told(instrc: Instrc) -> None:
     done = instrc("diff", "nothing.json", "aug:nothing")
     assert (done.code, done.out) == (1, "")
     assert "[unreadable-file]" in done.err
+
+
+def test_an_export_with_another_name_and_the_same_content_is_renamed(instrc: Instrc, folder: Path) -> None:
+    (folder / "old.aug").write_text("tool one = Greet(prompt);\ntool two = Answer(prompt) | Greet;")
+    (folder / "new.aug").write_text("tool one = Greet(prompt);\ntool three = Answer(prompt) | Greet;")
+    done = instrc("diff", "old.aug", "new.aug")
+    assert "three:\n  the export was renamed (from `two`)\n" in done.out
+    assert "two:" not in done.out
+    assert instrc("diff", "old.aug", "new.aug", "--check").code == 1

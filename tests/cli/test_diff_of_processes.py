@@ -151,6 +151,25 @@ def test_what_has_changed_in_the_cut_is_told(compared: Any, old: str, new: str, 
     assert found["old_services_suffice"]["verdict"] == serve, found
 
 
+def test_a_step_with_another_name_and_the_same_content_is_renamed(compared: Any) -> None:
+    found = compared(BASE, BASE.replace("Draft", "Sketch"), sketch=VIBES["draft"])
+    assert told(found) == {("step1_sketch", "renamed", "from `step1_draft`")}
+    assert verdicts(found) == ("yes", "yes")
+    asked = compared(BASE, BASE.replace("Approve_User", "Confirm_User"), confirm_User=VIBES["approve_User"])
+    assert told(asked) == {("step2_confirm", "renamed", "from `step2_approve`")}
+    assert (asked["needed"], verdicts(asked)) == (["person: confirm"], ("yes", "no"))
+
+
+def test_a_step_with_other_content_or_one_of_several_alike_is_not_claimed_to_be_renamed(compared: Any) -> None:
+    other = compared(BASE, BASE.replace("Draft", "Sketch"), sketch=obj("words", words=TEXT))
+    assert {("step1_draft", "removed", "the model"), ("step1_sketch", "added", "the model")} <= told(other)
+    two = "const d = Draft(prompt); const r = Review(d); Send_Activity({ d, r })"
+    new = two.replace("Draft", "Sketch").replace("Review", "Look")
+    alike = compared(two, new, sketch=VIBES["draft"], look=VIBES["review"])
+    assert {what for _, what, _ in told(alike)} >= {"removed", "added"}
+    assert "renamed" not in {what for _, what, _ in told(alike)}
+
+
 def test_a_branch_in_another_order_and_a_block_around_steps_are_told(compared: Any) -> None:
     inner = "Approve_User({ d })"
     found = compared(
