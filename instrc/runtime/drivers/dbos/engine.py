@@ -13,6 +13,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Literal
 
+from dbos import WorkflowStatus
+
 from instrc import problems
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
@@ -23,7 +25,7 @@ from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_o
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Equip, Launch, Report
+from instrc.runtime.engine import Begun, Equip, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
@@ -58,22 +60,17 @@ class DurableEngine:
         begun = launch_json(launch)
         async with self._carrier_with_tables() as runner:
             row = await self.asker.find(launch.run)
-            if row is not None and any(launch_of(row)[key] != begun[key] for key in ("plan", "inputs")):
-                raise CompileError([problems.runs.RunExists(run=launch.run)])
-            if row is None and runner is not None:
+            if row is not None:
+                _refuse_another(row, begun)
+            elif runner is not None:
                 with store.trouble(self.place):
                     await runner.away(_settle(runner, runner.begin(begun)))
-                return await self.show(launch.run)
         if row is not None:
             return await self.resume(launch.run)
-        options = {
-            "workflow_name": store.WORKFLOW,
-            "queue_name": store.QUEUE,
-            "workflow_id": launch.run,
-            "app_version": store.APPLICATION,
-        }
-        await self.asker.ask(lambda client: client.enqueue(options, begun))  # type: ignore[arg-type]  # a `TypedDict` of theirs
-        return await self._attend(launch.run)
+        if runner is None:
+            await self.asker.begin(launch.run, begun)
+        _refuse_another(await self.asker.row(launch.run), begun)  # another process, or thread, may have begun one at that moment
+        return await (self._attend(launch.run) if runner is None else self.show(launch.run))
 
     async def runs(self) -> list[Report]:
         """Return all runs that are kept, the latest first."""
@@ -253,6 +250,13 @@ class DurableEngine:
             async with self._carrier():  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
+
+
+def _refuse_another(row: WorkflowStatus, begun: Begun) -> None:
+    """Refuse to go on with a run that only has the id of the one that is to begin."""
+    there = launch_of(row)
+    if (there["plan"], there["inputs"]) != (begun["plan"], begun["inputs"]):
+        raise CompileError([problems.runs.RunExists(run=begun["run"])])
 
 
 async def _settle(runner: Runner, beginning: object) -> None:

@@ -28,8 +28,8 @@ class Live:
 
     def end(self) -> None:
         """Note that it is not carried any more."""
-        assert self.task is not None
-        if self.error is None and not self.task.cancelled() and (error := self.task.exception()) is not None:
+        task = self.task
+        if task is not None and self.error is None and not task.cancelled() and (error := task.exception()) is not None:
             self.error = error
         self.over = True
         self.resting(True)  # noqa: FBT003  -- what the callback takes

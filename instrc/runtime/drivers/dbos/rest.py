@@ -31,7 +31,10 @@ class Resting(Protocol):
 
     engine: sa.Engine
     client: DBOSClient
-    live: dict[str, Live]
+
+    @property
+    def live(self) -> dict[str, Live]:
+        """The runs that it carries."""
 
     @property
     def resting(self) -> bool:

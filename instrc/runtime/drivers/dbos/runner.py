@@ -24,6 +24,7 @@ from instrc.problems.problem import CompileError
 from instrc.runtime.drive import drive
 from instrc.runtime.drivers.dbos import mail, store
 from instrc.runtime.drivers.dbos.children import child_of
+from instrc.runtime.drivers.dbos.claims import Claims
 from instrc.runtime.drivers.dbos.journal import STEP, Entry, entries_of, rebuild_journal
 from instrc.runtime.drivers.dbos.live import Live
 from instrc.runtime.drivers.dbos.lock import Lock
@@ -56,7 +57,7 @@ class Runner:
         self.making = making
         self.people = people
         self.client: DBOSClient = store.client_of(engine)
-        self.live: dict[str, Live] = {}
+        self.claims: Claims = Claims(self.client)
         self.closing: bool = False
         self.loop: Loop = Loop("instrc-runner")
         self.rest: Rest = Rest(self)
@@ -81,13 +82,15 @@ class Runner:
 
     async def launch(self) -> None:
         """Let DBOS carry runs."""
+        executor = f"{store.APPLICATION}-{token_hex(6)}"
+        self.claims.begin_anew(executor)
         config: DBOSConfig = {
             "name": store.APPLICATION,
             "system_database_url": self.place.url.render_as_string(hide_password=False),
             "system_database_engine": self.engine,
             "serializer": store.SERIALIZER,
             "application_version": store.APPLICATION,
-            "executor_id": f"{store.APPLICATION}-{token_hex(6)}",
+            "executor_id": executor,
             "notification_listener_polling_interval_sec": QUEUE_POLL,
             "log_level": "CRITICAL",
         }
@@ -168,36 +171,27 @@ class Runner:
             problem = problems.runs.UnusableStore(store=self.place.shown, reason="this program has closed it")
             raise CompileError([problem]) from None
 
+    @property
+    def live(self) -> dict[str, Live]:
+        """The runs that it carries, by their ids."""
+        return self.claims.live
+
     # --- what is asked for ----------------------------------------------------------------------------------------------------
 
     async def begin(self, launch: Begun) -> Live:
-        """Begin a run."""
-        await self.rest.end()
-        live = self.live[launch["run"]] = Live()
-        try:
+        """Begin a run; one that was begun meanwhile goes on."""
+
+        async def begin() -> None:
             with SetWorkflowID(launch["run"]):
                 await DBOS.start_workflow_async(run_plan, launch)
-        except BaseException:
-            self.live.pop(launch["run"], None)
-            raise
-        return live
+
+        await self.rest.end()
+        return await self.claims.take_up(launch["run"], begin)
 
     async def resume(self, run: str) -> Live:
         """Go on with a run, unless this process carries it already; one that has ended is left as it is."""
         await self.rest.end()
-        if (live := self.live.get(run)) is None:
-            live = self.live[run] = Live()
-            try:
-                rows = await asyncio.to_thread(self.client.list_workflows, workflow_ids=[run], status=["PENDING", "ENQUEUED"])
-                if rows:
-                    await asyncio.to_thread(self.client.resume_workflow, run, queue_name=store.QUEUE)
-            except BaseException:
-                self.live.pop(run, None)
-                raise
-            if not rows:
-                self.live.pop(run, None)
-                live.over = True
-                live.rest.set()
+        live = await self.claims.take_up(run)
         self.rest.parked.pop(run, None)
         return live
 
@@ -237,19 +231,17 @@ class Runner:
 
     async def cancel(self, run: str) -> None:
         """End a run."""
-        await asyncio.to_thread(self.client.cancel_workflow, run)
-        for name, live in list(self.live.items()):
-            if (name == run or name.startswith(f"{run}/")) and live.task is not None:
-                live.task.cancel()
+        await self.claims.cancel(run)
 
     # --- carrying -------------------------------------------------------------------------------------------------------------
 
     async def carry(self, launch: Begun) -> Outcome | None:
         """Carry a run to its end; whatever goes wrong in this process leaves it as it is, to be gone on with."""
-        live = self.live.setdefault(launch["run"], Live())
-        task = live.task = asyncio.current_task()
+        task = asyncio.current_task()
         assert task is not None
-        task.add_done_callback(lambda _task: self._over(launch["run"], live))
+        live = self.claims.carried_by(launch["run"], task)
+        if live is None:
+            raise asyncio.CancelledError
         try:
             return await self._carry(launch, live)
         except sa.exc.SQLAlchemyError as error:
@@ -257,11 +249,6 @@ class Runner:
         except Exception as error:  # noqa: BLE001  -- told to whoever waits
             live.error = error
         raise asyncio.CancelledError
-
-    def _over(self, run: str, live: Live) -> None:
-        if self.live.get(run) is live:
-            del self.live[run]
-        live.end()
 
     async def _carry(self, launch: Begun, live: Live) -> Outcome | None:
         run, plan = launch["run"], launch["plan"]
