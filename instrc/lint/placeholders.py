@@ -14,22 +14,22 @@ from instrc.source import Span
 from instrc.syntax.places import place_in
 
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
-_MARKED = re.compile(rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>")
-_BRACED = re.compile(rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})")
-_IN_QUOTES = re.compile(r"""["'][^"'\n]*(?:\{|<%)""")
+_MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
+_BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
+_IN_QUOTES = r"""["'][^"'\n]*(?:\{|<%)"""
 _TEXTS = ("title", "description")
 """Keywords that hold words for a model."""
 
 
 def placeholders(program: Program) -> Iterator[Problem]:
     """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a program, and `{name}` where it names a value."""
-    if not _IN_QUOTES.search(program.source.text):
+    if not re.search(_IN_QUOTES, program.source.text):
         return
     written = list(nodes(program))
     known = set(_values(written))
     for text, at in _texts(written):
-        found = [match.group() for match in _MARKED.finditer(text)]
-        found += [match.group() for match in _BRACED.finditer(text) if match[1].strip().partition(".")[0] in known]
+        found = [match.group() for match in re.finditer(_MARKED, text)]
+        found += [match.group() for match in re.finditer(_BRACED, text) if match[1].strip().partition(".")[0] in known]
         for word in dict.fromkeys(found):
             from instrc.problems.strings import Placeholder  # only where there is one
 

@@ -39,4 +39,7 @@ def test_what_is_more_than_files_is_left_to_the_whole_program(arguments: list[st
 def test_no_reader_of_options_and_no_parser_generator_is_loaded(command: str) -> None:
     code = f"import sys; from instrc.cli import main; main([{command!r}, {SOUND!r}]); print(*sys.modules, file=sys.stderr)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"typer", "click", "lark", "rich", "jsonschema"}.isdisjoint(ran.stderr.split())
+    loaded = ran.stderr.split()
+    assert {"typer", "click", "lark", "rich", "jsonschema", "hashlib"}.isdisjoint(loaded)
+    of_problems = {name for name in loaded if name.startswith("instrc.problems.")}
+    assert of_problems <= {f"instrc.problems.{name}" for name in ("problem", "report", "suggest", "lookalikes")}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
+from instrc import problems
 from instrc.ir.fusion import Fusion
 from instrc.jsonvalue import Json, JsonObject, pointer
 from instrc.problems.suggest import nearest
-from instrc.problems.vibes import MissingFromProperties
 from instrc.schema.walk import Path
 from instrc.source import Span
 from instrc.syntax.places import annotations_behind, place_in
+
+if TYPE_CHECKING:
+    from instrc.problems.vibes import MissingFromProperties
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("if", "then", "else")
@@ -19,8 +24,7 @@ _OPEN = frozenset({"$ref", "$dynamicRef", "patternProperties", "propertyNames", 
 """Keywords that may describe properties that are not looked for here."""
 
 
-@dataclass
-class _Described:
+class _Described(Struct):
     """What the schemas of one object say about its properties."""
 
     names: dict[str, list[Json]] = field(default_factory=dict)
@@ -43,9 +47,8 @@ def missing_names(content: Fusion, schemas: Iterable[Json]) -> Iterator[MissingF
     for part in written:
         places = [content.span] if part is own else annotations_behind(content.span)
         for path, index, name, close in _missing(part, whole, ()):
-            yield MissingFromProperties(
-                at=_place(places, (*path, "required", index), name, content.span), word=name, nearest=close
-            )
+            at = _place(places, (*path, "required", index), name, content.span)
+            yield problems.vibes.MissingFromProperties(at=at, word=name, nearest=close)
 
 
 def _missing(part: Json, whole: list[Json], path: Path) -> Iterator[tuple[Path, int, str, tuple[str, ...]]]:
