@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from instrc import arguments
 from instrc.files import STDIN, name_of, read_bytes
@@ -36,7 +37,7 @@ _MOST_FILES = 1000
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
-def import_tools(kind: str, source: Any, *, results: Results = "leave") -> Imported:
+def import_tools(kind: str, source: object, *, results: Results = "leave") -> Imported:
     """Return the tools of a source as vibes.
 
     `kind` is `openai`, `anthropic`, `mcp`, `openapi`, `pydantic`, `smolagents`, `bfcl` or `taskbench`.
@@ -106,7 +107,7 @@ def _no_schema(value: object, option: str, reason: str = "") -> CompileError:
     return CompileError([InvalidOption(option=option, given=given, wanted=wanted)])
 
 
-def _read_source(kind: str, source: Any, report: Report) -> Given | None:
+def _read_source(kind: str, source: object, report: Report) -> Given | None:
     if isinstance(source, Source):
         return _of_text(source)  # it may have no folder: what it refers to is for the caller to bring
     if isinstance(source, dict | list | tuple) and not (kind in OF_PYTHON and _holds_objects(source)):
@@ -164,21 +165,21 @@ class Folder:
             return error
 
 
-def _holds_objects(source: Any) -> bool:
+def _holds_objects(source: object) -> bool:
     """Tell whether a collection is one of objects, not of JSON."""
-    items = source.values() if isinstance(source, dict) else source
+    items = source.values() if isinstance(source, dict) else source if isinstance(source, Iterable) else ()
     plain = (dict, list, tuple, str, int, float, bool, type(None))
     return any(not isinstance(item, plain) for item in items)
 
 
-def _of_objects(kind: str, value: Any, *, whole_module: bool) -> Given:
+def _of_objects(kind: str, value: object, *, whole_module: bool) -> Given:
     from importlib import import_module
 
-    reader: Any = import_module(f"instrc.importers.{KINDS[kind]}")
+    reader = import_module(f"instrc.importers.{KINDS[kind]}")
     if whole_module:
         own = [item for name, item in vars(value).items() if not name.startswith("_")]
         if kind == "pydantic":
-            found = [item for item in own if reader.is_model(item) and item.__module__ == value.__name__]
+            found = [item for item in own if reader.is_model(item) and item.__module__ == getattr(value, "__name__", None)]
         else:
             found = [
                 tool for item in own if getattr(item, "__module__", None) != "smolagents.tools" for tool in reader.objects(item)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc import arguments
 from instrc.jsonvalue import Json
@@ -30,7 +30,7 @@ from instrc.source import Source
 __all__ = ["close_stores", "find_run", "find_run_async", "rehearsal", "rehearse", "run", "run_async"]
 TEXT_NAME = "program.aug"
 Program: TypeAlias = str | os.PathLike[str] | Source | dict[str, Json]
-Handlers: TypeAlias = Activities | Mapping[str, Any] | Iterable[Any]
+Handlers: TypeAlias = Activities | Mapping[str, object] | Iterable[object]
 
 
 def run(

@@ -64,7 +64,7 @@ _engines: list[Engine] = []
 """Engines of this command; those that hold a store give it free when the command ends."""
 
 
-def run_to_end(work: Coroutine[Any, Any, _T]) -> _T:
+def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and give free what its engine holds."""
     begin_long_work()
     try:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
@@ -50,9 +49,9 @@ def known_kind(kind: str) -> str:
     return kind
 
 
-def given_of(kind: str, values: Any) -> Given:
+def given_of(kind: str, values: Iterable[object]) -> Given:
     """Return what objects of Python say about themselves, for a kind of Python."""
-    read: Callable[[Any], Given] = import_module(f"instrc.importers.{KINDS[kind]}").read_objects
+    read: Callable[[Iterable[object]], Given] = import_module(f"instrc.importers.{KINDS[kind]}").read_objects
     return read(values)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
@@ -22,7 +21,7 @@ _NAME = "x-imported-name"
 """Between `given` and `tools`: the name of the type, which its title need not be."""
 
 
-def read_objects(values: Any) -> Given:
+def read_objects(values: Iterable[object]) -> Given:
     """Return the schemas that types have by pydantic."""
     found: list[Json] = []
     problems: list[Problem] = []
@@ -40,7 +39,7 @@ def read_objects(values: Any) -> Given:
     return made
 
 
-def objects(value: Any) -> list[Any]:
+def objects(value: object) -> list[object]:
     """Return the types that an object of a program is or holds."""
     if isinstance(value, dict):
         value = list(value.values())
@@ -49,7 +48,7 @@ def objects(value: Any) -> list[Any]:
     return [value]
 
 
-def is_model(value: Any) -> bool:
+def is_model(value: object) -> bool:
     """Tell whether an object of a module is a model, for modules that are imported whole."""
     return isinstance(value, type) and callable(getattr(value, "model_json_schema", None)) and value.__module__ != "pydantic.main"
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager, redirect_stdout
 from importlib import import_module, util
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from instrc.problems.importing import MissingLibrary, UnloadableObject
 from instrc.problems.problem import CompileError
@@ -17,14 +16,14 @@ from instrc.problems.suggest import nearest
 from instrc.schema.notes import value_in_words
 
 
-def load(reference: str) -> tuple[Any, bool]:
+def load(reference: str) -> tuple[object, bool]:
     """Return the object that a reference means, and whether it is a whole module; a `CompileError` says why there is none."""
     place, mark, name = reference.rpartition(":")
     if not mark or (len(place) == 1 and name[:1] in {"\\", "/"}):  # `C:\models.py`
         place, name = reference, ""
     with _quiet(), _path_to(place):
         module = _module(place, reference)
-        value: Any = module
+        value: object = module
         for word in name.split(".") if name else ():
             try:
                 value = getattr(value, word)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from instrc.importers.functions import normalize_schema, text_of
 from instrc.importers.given import Given, of_value
@@ -20,7 +19,7 @@ RULES = Rules(plain_words=True, shorthand=False)
 _MEMBERS = ("name", "description", "inputs", "output_type", "output_schema")
 
 
-def read_objects(values: Any) -> Given:
+def read_objects(values: Iterable[object]) -> Given:
     """Return what tools say about themselves."""
     found: list[Json] = []
     problems: list[Problem] = []
@@ -35,7 +34,7 @@ def read_objects(values: Any) -> Given:
     return made
 
 
-def objects(value: Any) -> list[Any]:
+def objects(value: object) -> list[object]:
     """Return the tools that an object of a program is or holds; none if it is something else."""
     if isinstance(getattr(value, "inputs", None), dict) and isinstance(getattr(value, "name", None), str):
         return [value]

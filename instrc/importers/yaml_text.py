@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json
@@ -14,11 +14,14 @@ from instrc.problems.rim import InvalidJson
 from instrc.schema.walk import Path
 from instrc.source import Source, Span
 
+Yaml: TypeAlias = Any
+"""Something of the library, which is optional: itself, one of its nodes, one of its errors."""
+
 
 class YamlGiven(Given):
     """A YAML text: places are those of the nodes that the parser saw."""
 
-    def __init__(self, value: Json, source: Source, root: Any) -> None:
+    def __init__(self, value: Json, source: Source, root: Yaml) -> None:
         super().__init__(value)
         self._yaml = source
         self._root = root
@@ -39,7 +42,7 @@ class YamlGiven(Given):
 def of_yaml(source: Source) -> Given:
     """Read a YAML text that says what JSON can say; a `CompileError` says where it does not."""
     try:
-        yaml: Any = import_module("yaml")  # optional: only who has YAML needs it
+        yaml: Yaml = import_module("yaml")  # optional: only who has YAML needs it
     except ImportError:
         raise CompileError([MissingLibrary(library="PyYAML", extra="import")]) from None
     try:
@@ -69,11 +72,11 @@ def _refusal(source: Source, start: int, reason: str) -> CompileError:
     return CompileError([InvalidJson(at=source.span(start, min(start + 1, len(source.text))), reason=reason)])
 
 
-def _problem(error: Any) -> str:
+def _problem(error: Yaml) -> str:
     return str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read")
 
 
-def _refuse_growth(root: Any, source: Source) -> None:
+def _refuse_growth(root: Yaml, source: Source) -> None:
     """Refuse a text that stands for far more values than it holds, through aliases of aliases, or for one without an end."""
     sizes: dict[int, int] = {}
     open_nodes: set[int] = set()
@@ -95,19 +98,19 @@ def _refuse_growth(root: Any, source: Source) -> None:
         raise _refusal(source, 0, f"its aliases stand for {sizes[id(root)]:,} values")
 
 
-def _parts(node: Any) -> list[Any]:
+def _parts(node: Yaml) -> list[Yaml]:
     if not isinstance(node.value, list):
         return []
     return [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
 
 
-def _loader(yaml: Any) -> Any:
+def _loader(yaml: Yaml) -> Yaml:
     """Return a loader that reads what looks like a date as the text that it is in JSON, and knows where it reads."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # `Any`: the library is optional
         reading = 0
 
-        def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002  -- as the library calls it
+        def construct_object(self, node: Yaml, deep: bool = False) -> Yaml:  # noqa: FBT001, FBT002  -- as the library calls it
             if not isinstance(node.value, list):
                 self.reading = node.start_mark.index
             return super().construct_object(node, deep=deep)
@@ -119,14 +122,14 @@ def _loader(yaml: Any) -> Any:
     return Loader
 
 
-def _text(key: Any) -> Any:
+def _text(key: Yaml) -> Yaml:
     """Return the key that an object of JSON would have: `200:` is `"200"`."""
     if key is None or isinstance(key, bool):
         return {True: "true", False: "false", None: "null"}[key]
     return str(key) if isinstance(key, int | float) else key
 
 
-def _child(node: Any, step: str | int) -> Any:
+def _child(node: Yaml, step: str | int) -> Yaml:
     if isinstance(node.value, list):
         for index, item in enumerate(node.value):
             if isinstance(item, tuple):

@@ -6,7 +6,6 @@ import os
 import stat
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from instrc import problems
 from instrc.launching.equipping import equip
@@ -35,7 +34,7 @@ def engine_of(
     equip: Equip = equip,
     people: People | None = None,
     watch: Sink | None = None,
-    **more: Any,
+    **more: object,
 ) -> Engine:
     """Return the engine of a name, with its store."""
     if name not in ENGINES:

@@ -35,7 +35,7 @@ def activities_of(prepared: Prepared, workspace: Workspace | None = None) -> Act
             found.add(name, Activity(name, None, process, processes=named))
         elif isinstance(said, str):
             found.add(name, imported("activity", said, prepared.folder))
-        else:
+        elif isinstance(said, dict):
             found.add(name, served(name, said, prepared.folder))
     return found
 
@@ -72,7 +72,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
         with_folder = os.fspath(folder.absolute())
         if with_folder not in sys.path:
             sys.path.insert(0, with_folder)
-        found: Any = import_module(module)
+        found: object = import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
     except Exception as error:  # noqa: BLE001  -- whatever a module does when it is imported

@@ -51,9 +51,9 @@ def _with_arguments(function: Callable[..., Any]) -> AnyCall:
     return call
 
 
-def _with_value(schema: ToolLike, function: Callable[[Any], Any]) -> AnyCall:
+def _with_value(schema: ToolLike, function: Callable[[object], object]) -> AnyCall:
     async def call(value: dict[str, Json]) -> Json:
-        given: Any = value
+        given: object = value
         if isinstance(schema, type):
             from instrc.lifting.models import instance  # pydantic is an extra
 
@@ -63,5 +63,5 @@ def _with_value(schema: ToolLike, function: Callable[[Any], Any]) -> AnyCall:
     return call
 
 
-async def _awaited(value: Any) -> Any:
+async def _awaited(value: object) -> object:
     return await value if inspect.isawaitable(value) else value

@@ -92,7 +92,7 @@ class Activity:
 class Activities:
     """A registry; names are compared without case, `_` and `-`."""
 
-    def __init__(self, given: Activities | Mapping[str, Any] | Iterable[Any] | None = None) -> None:
+    def __init__(self, given: Activities | Mapping[str, object] | Iterable[object] | None = None) -> None:
         self._known: dict[str, Activity] = {}
         if isinstance(given, Activities):
             self._known |= {bare_name(name): found for name in given.names() if (found := given.find(name))}
@@ -103,7 +103,7 @@ class Activities:
             for value in () if given is None else several("activities", given):
                 self.add(getattr(value, "activity_name", getattr(value, "__name__", "")), value)
 
-    def add(self, name: str, value: Any, *, retry: Retry | None = None, input: Json = None) -> None:  # noqa: A002  -- its name
+    def add(self, name: str, value: object, *, retry: Retry | None = None, input: Json = None) -> None:  # noqa: A002  -- its name
         """Register a callable, an `Activity`, or the JSON of a process under a name."""
         if isinstance(value, Activity):
             made = value
@@ -151,7 +151,7 @@ def activity(name: str, *, retry: Retry | None = None, input: Json = None) -> Ca
     """Mark a function as the handler of an activity, to be given to `instrc.run(activities=[…])`."""
 
     def mark(function: _F) -> _F:
-        marks: dict[str, Any] = {"activity_name": name, "activity_retry": retry, "activity_input": input}
+        marks: dict[str, object] = {"activity_name": name, "activity_retry": retry, "activity_input": input}
         vars(function).update(marks)
         return function
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from instrc.jsonvalue import Json, JsonObject
 from instrc.runtime.events import Event
@@ -132,7 +132,7 @@ def words_of(outcome: Outcome | None) -> str:
     return f"`{outcome['step']}` was refused, so the run has stopped" if outcome["status"] == "stopped" else outcome["status"]
 
 
-def run_to_end(work: Coroutine[Any, Any, _T]) -> _T:
+def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, from code that is not asynchronous."""
     try:
         asyncio.get_running_loop()

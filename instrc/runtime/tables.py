@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from instrc.runtime.secrets import secret
 
@@ -15,7 +15,7 @@ class UnusableTableError(ValueError):
     """What is wrong with a table, in words; `served` says whose it is."""
 
 
-def with_variables(value: Any) -> Any:
+def with_variables(value: object) -> object:
     """Put the variables of the environment into all texts of a table."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda found: _variable(found[1]), value)
@@ -24,7 +24,7 @@ def with_variables(value: Any) -> Any:
     return [with_variables(item) for item in value] if isinstance(value, list) else value
 
 
-def checked(table: Mapping[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
+def checked(table: Mapping[str, object], kinds: Mapping[str, type | tuple[type, ...]]) -> None:
     """Refuse keys that nobody reads and values of another kind."""
     for key, value in table.items():
         if key not in kinds:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject, put
 from instrc.limits import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
 from instrc.schema.laws import TYPES
@@ -60,7 +60,7 @@ def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Norm
     rules = rules or Rules()
     notes: list[Note] = []
     holder: list[Json] = [None]
-    stack: list[tuple[Json, Path, Any, str | int, int]] = [(schema, path, holder, 0, 0)]
+    stack: list[tuple[Json, Path, JsonArray | JsonObject, str | int, int]] = [(schema, path, holder, 0, 0)]
     count = 0
     while stack:
         raw, place, container, key, level = stack.pop()
@@ -68,20 +68,20 @@ def normalize(schema: Json, rules: Rules | None = None, path: Path = ()) -> Norm
         if level > READ_LEVELS or count > READ_SCHEMAS:
             reason = f"it is over {READ_LEVELS} levels deep" if level > READ_LEVELS else "there are too many parts"
             notes.append(Note(place, "this part", "left-out", reason))
-            container[key] = {}
+            put(container, key, {})
             continue
         node, found = _node(raw, place, rules)
         notes += found
-        container[key] = node
+        put(container, key, node)
         if node.__class__ is dict:
             below = _below(node)
             stack.extend((child, (*place, *step), inside, step[-1], level + 1) for step, child, inside in reversed(below))
     return Normalized(holder[0], tuple(notes))
 
 
-def _below(node: Schema) -> list[tuple[Path, Json, Any]]:
+def _below(node: Schema) -> list[tuple[Path, Json, JsonArray | JsonObject]]:
     """Return what stands in the places of schemas directly below a schema, with what holds it."""
-    found: list[tuple[Path, Json, Any]] = []
+    found: list[tuple[Path, Json, JsonArray | JsonObject]] = []
     for keyword, value in node.items():
         if keyword not in HOLDERS:
             continue

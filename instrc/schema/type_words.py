@@ -1,6 +1,6 @@
 """Words for types as people, Python, JavaScript, Java and SQL write them, as JSON Schema.
 
-`str`, `ArrayList`, `List[Tuple[int, float]]`, `string | null`, `Dict[str, Any]`, `str, optional`, `Literal['a', 'b']`.
+`str`, `ArrayList`, `List[Tuple[int, float]]`, `string | null`, `Dict[str, object]`, `str, optional`, `Literal['a', 'b']`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
-from instrc.jsonvalue import Json, equal
+from instrc.jsonvalue import Json, as_object, equal
 from instrc.limits import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {
@@ -81,10 +80,10 @@ def _parsed(text: str) -> dict[str, Json] | None:
 def schema_of(text: str) -> dict[str, Json] | None:
     """Return the schema that a word or an expression for a type stands for; `None` if it is none that is known."""
     found = _parsed(text)
-    return None if found is None else _copy(found)
+    return None if found is None else as_object(_copy(found))
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value

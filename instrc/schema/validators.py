@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
@@ -12,6 +12,20 @@ from jsonschema.validators import extend
 
 from instrc.jsonvalue import Json, as_array, as_object, freeze
 from instrc.schema.expressions import search, unreadable
+
+
+class Validator(Protocol):
+    """A validator of the library, as its keywords are given it."""
+
+    _resolver: Any  # no public word leads from a reference to its schema
+
+    def descend(
+        self, instance: Json, schema: Json, path: str | int | None = None, schema_path: str | int | None = None
+    ) -> Iterator[ValidationError]:
+        """Yield the errors of a part."""
+
+    def evolve(self, *, schema: Json, _resolver: object) -> Validator:
+        """Return the same for another schema."""
 
 
 @lru_cache(maxsize=1)
@@ -35,7 +49,7 @@ _PLAIN: dict[str, type] = {"string": str, "boolean": bool, "object": dict, "arra
 _SAYS_NOTHING = frozenset({"type", "title", "description", "default", "examples", "$comment"})
 
 
-def _properties(validator: Any, properties: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+def _properties(validator: Validator, properties: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
     """Look at each property that is there; most leaves only have a type, and need no validator of their own."""
     if not isinstance(instance, dict):
         return
@@ -50,7 +64,7 @@ def _properties(validator: Any, properties: dict[str, Json], instance: Json, _: 
         yield from validator.descend(value, schema, path=name, schema_path=name)
 
 
-def _pattern(_validator: Any, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
+def _pattern(_validator: Validator, pattern: str, instance: Json, _: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, str):
         return
     found = search(pattern, instance)
@@ -67,7 +81,7 @@ def _undecided(pattern: str) -> str:
     )
 
 
-def _pattern_properties(validator: Any, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
+def _pattern_properties(validator: Validator, patterns: dict[str, Json], instance: Json, _: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
     for pattern, schema in patterns.items():
@@ -79,7 +93,7 @@ def _pattern_properties(validator: Any, patterns: dict[str, Json], instance: Jso
                 yield from validator.descend(value, schema, path=key, schema_path=pattern)
 
 
-def _additional_properties(validator: Any, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+def _additional_properties(validator: Validator, extra: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
     around = as_object(schema)
@@ -101,7 +115,7 @@ def _any_matches(patterns: Iterable[str], key: str) -> bool:
     return any(search(pattern, key) is not False for pattern in patterns)
 
 
-def _unevaluated_properties(validator: Any, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
+def _unevaluated_properties(validator: Validator, rest: Json, instance: Json, schema: Json) -> Iterator[ValidationError]:
     if not isinstance(instance, dict):
         return
     evaluated = _evaluated(
@@ -115,7 +129,7 @@ def _unevaluated_properties(validator: Any, rest: Json, instance: Json, schema: 
             yield from validator.descend(instance[key], rest, path=key)
 
 
-def _evaluated(validator: Any, instance: dict[str, Json], schema: Json) -> set[str]:
+def _evaluated(validator: Validator, instance: dict[str, Json], schema: Json) -> set[str]:
     """Return the keys that a schema looks at, by JSON Schema 2020-12, 11.3."""
     if not isinstance(schema, dict):
         return set()
@@ -134,7 +148,7 @@ def _evaluated(validator: Any, instance: dict[str, Json], schema: Json) -> set[s
     return seen
 
 
-def _branches(validator: Any, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
+def _branches(validator: Validator, instance: dict[str, Json], schema: dict[str, Json]) -> Iterator[Json]:
     """Yield the schemas in place that count if they hold."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         yield from as_array(schema.get(keyword, []))
@@ -144,10 +158,10 @@ def _branches(validator: Any, instance: dict[str, Json], schema: dict[str, Json]
         yield schema.get("then" if _holds(validator, instance, schema["if"]) else "else", True)
 
 
-def _holds(validator: Any, instance: Json, schema: Json) -> bool:
+def _holds(validator: Validator, instance: Json, schema: Json) -> bool:
     return next(iter(validator.descend(instance, schema)), None) is None
 
 
-def _unique_items(_validator: Any, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
+def _unique_items(_validator: Validator, unique: Json, instance: Json, _: Json) -> Iterator[ValidationError]:
     if unique is True and isinstance(instance, list) and len(set(map(freeze, instance))) < len(instance):
         yield ValidationError(f"{instance!r} has non-unique elements")

@@ -7,7 +7,7 @@ Here are statements, blocks and conditions; `instrc.syntax.expressions` has what
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from instrc.ir.surface import (
     Access,
@@ -37,7 +37,7 @@ from instrc.syntax.expressions import ExpressionBuilder, Values
 from instrc.syntax.tables import Rule
 from instrc.syntax.tokens import Token
 
-Action: TypeAlias = Callable[[Values, int, int], Any]
+Action: TypeAlias = Callable[[Values, int, int], object]
 
 
 class Builder(ExpressionBuilder):
@@ -156,7 +156,7 @@ class Builder(ExpressionBuilder):
 
     # ---- conditions
 
-    def stop(self, values: Values, start: int, end: int) -> tuple[Any, Values]:
+    def stop(self, values: Values, start: int, end: int) -> tuple[object, Values]:
         return values[0], values[1] if len(values) > 1 else []
 
     def bounds(self, values: Values, start: int, end: int) -> Values:
@@ -165,11 +165,11 @@ class Builder(ExpressionBuilder):
     def condition(self, values: Values, start: int, end: int) -> Condition:
         return self._condition(values[0])
 
-    def _condition(self, tests: Any) -> Condition:
+    def _condition(self, tests: object) -> Condition:
         listed: list[Test] = [self._test(test) for test in (tests if isinstance(tests, list) else [tests])]
         return Condition(tuple(listed), Span(self.source, listed[0].span.start, listed[-1].span.end))
 
-    def _test(self, test: Any) -> Test:
+    def _test(self, test: object) -> Test:
         return Truth(test, test.span) if isinstance(test, Name | Access) else cast("Test", test)
 
     def either(self, values: Values, start: int, end: int) -> Values:

@@ -7,7 +7,7 @@ naming each mistake and going on behind it.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc.ir.surface import Program
 from instrc.problems.report import Report
@@ -90,7 +90,7 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
     hops = automaton.hops
     rules = _rules(automaton, builder)
     states = [0]
-    values: list[Any] = []
+    values: list[object] = []
     starts: list[int] = []  # where the text of each value begins
     end, depth = position, 0
     while True:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from instrc.syntax.build import Action, Builder
 from instrc.syntax.tables import END, START, Tables
 from instrc.syntax.tokens import Token
@@ -17,7 +15,7 @@ class Stack:
         self.automaton = automaton
         self.actions: list[Action | None] = builder.actions(automaton.rules)
         self.states: list[int] = [0]
-        self.values: list[Any] = []
+        self.values: list[object] = []
         self.starts: list[int] = []
         self.end: int = 0
         self.read: list[Token] = []

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from msgspec import Struct, field
 
@@ -28,6 +28,18 @@ _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
 
+class RunSettings(TypedDict, total=False):
+    """How programs are run, where nothing else is said."""
+
+    model: str
+    engine: str
+    store: str
+    asks: int
+    elements: int
+    requests: int
+    tokens: int
+
+
 class Settings(Struct, frozen=True):
     """What a project has set; `None` and empty where it has not."""
 
@@ -41,7 +53,7 @@ class Settings(Struct, frozen=True):
     """Keywords and formats of schemas that the project has for itself."""
     templates: bool = False
     """Texts of programs are templates that other code fills in."""
-    activities: Mapping[str, Any] = field(default_factory=dict)
+    activities: Mapping[str, object] = field(default_factory=dict)
     """By name: `package.module:function`, the address of a process, or a table."""
     models: Mapping[str, str] = field(default_factory=dict)
     """The model that answers, by name or pattern of a vibe."""
@@ -49,7 +61,7 @@ class Settings(Struct, frozen=True):
     """What models cost, by name or pattern of a model: `input` and `output`, in US dollars for a million tokens."""
     checks: Mapping[str, str] = field(default_factory=dict)
     """`package.module:function` by name of a vibe."""
-    run: Mapping[str, Any] = field(default_factory=dict)
+    run: RunSettings = field(default_factory=RunSettings)
     """How programs are run, where nothing else is said."""
     file: Path | None = None
     """The `pyproject.toml` they are from."""
@@ -179,7 +191,7 @@ class _Reader:
                     self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
         return written
 
-    def _run(self) -> dict[str, Any]:
+    def _run(self) -> RunSettings:
         written = self.table.get("run", {})
         if not isinstance(written, dict):
             self._wrong("run", "it is a table")
@@ -190,7 +202,7 @@ class _Reader:
                 self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
             elif not isinstance(value, kind) or isinstance(value, bool) or (isinstance(value, int) and value < 0):
                 self._wrong(f"run.{key}", "it is a text" if kind is str else "it is a whole number from 0", word=key)
-        return written
+        return cast("RunSettings", written)  # what is otherwise has been told, and stops whoever reads them
 
     def _limits(self) -> dict[str, int]:
         written = self.table.get("limits", {})
