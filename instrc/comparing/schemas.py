@@ -15,8 +15,9 @@ from instrc.flattening.instances import instances
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal, pointer
 from instrc.limits import COMPARED_LEVELS, INSTANCES_COMPARED
+from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
-from instrc.schema.validation import is_valid
+from instrc.schema.validation import Judge
 from instrc.schema.walk import refers
 
 Verdict: TypeAlias = Literal["yes", "no", "unknown"]
@@ -52,7 +53,7 @@ class Comparison:
 
 def compare(old: Json, new: Json) -> Comparison:
     """Return what has changed from one flat schema to another."""
-    changes = tuple(_changes(old, new, (), 0))
+    changes = tuple(_Changes().of(old, new, (), 0))
     writers, refused = accepts(new, old)
     readers, surprising = accepts(old, new)
     return Comparison(changes, writers, readers, refused, surprising)
@@ -62,8 +63,9 @@ def accepts(wide: Json, narrow: Json) -> tuple[Verdict, Json]:
     """Tell whether a schema accepts all that another does, with an instance if it does not."""
     if equal(_plain(wide), _plain(narrow)) or (_comparable(wide, narrow) and implies(narrow, wide)):
         return "yes", None
+    narrow_judge, wide_judge = Judge(narrow, formats=False), Judge(wide, formats=False)
     for instance in islice(instances(narrow, wide), INSTANCES_COMPARED):
-        if is_valid(instance, narrow, unsure=False) and not is_valid(instance, wide, unsure=True):
+        if narrow_judge.is_valid(instance, unsure=False) and not wide_judge.is_valid(instance, unsure=True):
             return "no", instance
     return "unknown", None
 
@@ -80,39 +82,54 @@ def _plain(schema: Json) -> Json:
     return {key: value for key, value in schema.items() if key not in _WORDS} if isinstance(schema, dict) else schema
 
 
-def _changes(old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
-    if equal(old, new) and list(_properties(old)) == list(_properties(new)) and depth:
-        return
-    here = pointer(path)
-    before, after = _properties(old), _properties(new)
-    old_names, new_names = _required(old), _required(new)
-    renamed = _renamed(before, after)
-    for name in before:
-        if name not in after and name not in renamed.values():
-            yield Change(pointer((*path, name)), "removed")
-    for name in after:
-        if name in renamed:
-            yield Change(pointer((*path, name)), "renamed", f"from `{renamed[name]}`")
-            if (renamed[name] in old_names) != (name in new_names):
+class _Changes:
+    """What has changed between two schemas, level by level."""
+
+    def __init__(self) -> None:
+        self.equal = Equality()
+
+    def of(self, old: Json, new: Json, path: tuple[str, ...], depth: int) -> Iterator[Change]:
+        """Yield the differences of two schemas, those of the schema itself after those of its properties."""
+        if self.equal(old, new) and list(_properties(old)) == list(_properties(new)) and depth:
+            return
+        here = pointer(path)
+        before, after = _properties(old), _properties(new)
+        old_names, new_names = _required(old), _required(new)
+        renamed = _renamed(before, after)
+        for name in before:
+            if name not in after and name not in renamed.values():
+                yield Change(pointer((*path, name)), "removed")
+        for name in after:
+            if name in renamed:
+                yield Change(pointer((*path, name)), "renamed", f"from `{renamed[name]}`")
+                if (renamed[name] in old_names) != (name in new_names):
+                    yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
+            elif name not in before:
+                yield Change(pointer((*path, name)), "added", "required" if name in new_names else "optional")
+            elif (name in old_names) != (name in new_names):
                 yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
-        elif name not in before:
-            yield Change(pointer((*path, name)), "added", "required" if name in new_names else "optional")
-        elif (name in old_names) != (name in new_names):
-            yield Change(pointer((*path, name)), "required" if name in new_names else "optional")
-    shared = [name for name in before if name in after]
-    if shared != [name for name in after if name in before]:
-        yield Change(here, "reordered", ", ".join(name for name in after if name in before))
-    if depth < COMPARED_LEVELS:
-        for name in shared:
-            yield from _changes(before[name], after[name], (*path, name), depth + 1)
-        old_items, new_items = _items(old), _items(new)
-        if old_items is not None and new_items is not None:
-            yield from _changes(old_items, new_items, (*path, "*"), depth + 1)
-    bare_old, bare_new = _own_keywords(old), _own_keywords(new)
-    if not equal(bare_old, bare_new):
-        yield Change(here, _direction(bare_old, bare_new), _keywords(bare_old, bare_new))
-    if _title_and_description(old) != _title_and_description(new):
-        yield Change(here, "described")
+        shared = [name for name in before if name in after]
+        if shared != [name for name in after if name in before]:
+            yield Change(here, "reordered", ", ".join(name for name in after if name in before))
+        if depth < COMPARED_LEVELS:
+            for name in shared:
+                yield from self.of(before[name], after[name], (*path, name), depth + 1)
+            old_items, new_items = _items(old), _items(new)
+            if old_items is not None and new_items is not None:
+                yield from self.of(old_items, new_items, (*path, "*"), depth + 1)
+        elif not self.equal(_below(old, shared), _below(new, shared)):
+            yield Change(here, "changed", "what is deeper")
+        bare_old, bare_new = _own_keywords(old), _own_keywords(new)
+        if not self.equal(bare_old, bare_new):
+            yield Change(here, _direction(bare_old, bare_new), _keywords(bare_old, bare_new))
+        if _title_and_description(old) != _title_and_description(new):
+            yield Change(here, "described")
+
+
+def _below(schema: Json, names: list[str]) -> Json:
+    """Return the properties of some names and the items of a schema."""
+    properties = _properties(schema)
+    return [[properties[name] for name in names], _items(schema)]
 
 
 def _renamed(before: dict[str, Json], after: dict[str, Json]) -> dict[str, str]:

@@ -35,7 +35,7 @@ _TOGETHER: dict[str, tuple[str, ...]] = {
 
 def is_implied(question: Question, left: Schema, keyword: str, right: Schema, depth: int, kinds: Kinds) -> bool:
     """Tell whether the keywords of `left` by themselves, its combinators aside, say what a keyword of `right` says."""
-    if keyword in left and equal(left[keyword], right[keyword]):
+    if keyword in left and question.are_equal(left[keyword], right[keyword], depth):
         beside = _TOGETHER.get(keyword, ())
         if all((word in left) == (word in right) and equal(left.get(word), right.get(word)) for word in beside):
             return True

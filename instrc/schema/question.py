@@ -15,6 +15,10 @@ class Question(Protocol):
         """Tell whether every instance that satisfies `left` satisfies `right`."""
         ...
 
+    def are_equal(self, left: Json, right: Json, depth: int) -> bool:
+        """Tell whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
+        ...
+
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Tell whether no instance satisfies both of two schemas."""
         ...

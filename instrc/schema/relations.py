@@ -15,6 +15,7 @@ from __future__ import annotations
 from instrc.jsonvalue import Json, as_object, equal
 from instrc.limits import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.disjoint_kinds import disjoint_in
+from instrc.schema.equality import Equality
 from instrc.schema.evaluation import Evaluation, Resolve
 from instrc.schema.implied_keywords import is_implied
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
@@ -23,6 +24,8 @@ from instrc.schema.walk import TRIVIAL
 
 _CONTEXT = frozenset({"$dynamicRef", "$recursiveRef", "$id", "unevaluatedItems", "unevaluatedProperties"})
 """Keywords whose meaning depends on what stands around and beside them."""
+_SHALLOW = 4
+"""Levels at which a comparison by itself is quicker."""
 _ANYTHING: dict[str, Json] = {}
 
 
@@ -42,6 +45,7 @@ class _Answering:
     def __init__(self, resolve: Resolve | None) -> None:
         self.resolve = resolve
         self.steps = 0
+        self.equality: Equality | None = None
         self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
         self.alive: list[Json] = []
         """Schemas that questions were about, since they are known by identity."""
@@ -52,13 +56,20 @@ class _Answering:
 
     def implies(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Tell whether every instance of some kinds that satisfies `left` satisfies `right`."""
-        if right in TRIVIAL or left is False or equal(left, right):
+        if right in TRIVIAL or left is False or self.are_equal(left, right, depth):
             return True
         if left is True:
             left = _ANYTHING
         if left.__class__ is not dict or (right is not False and right.__class__ is not dict):
             return False
         return self._decide_once("implies", left, right, depth, kinds)
+
+    def are_equal(self, left: Json, right: Json, depth: int) -> bool:
+        """Tell whether two schemas are equal; those far down are remembered, as they would be compared at every level."""
+        if depth < _SHALLOW:
+            return equal(left, right)
+        self.equality = self.equality or Equality()
+        return self.equality(left, right)
 
     def disjoint(self, left: Json, right: Json, depth: int, kinds: frozenset[str] = ALL) -> bool:
         """Tell whether no instance of some kinds satisfies both of two schemas."""

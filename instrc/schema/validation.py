@@ -55,21 +55,28 @@ def validate(value: Json, schema: Json, *, formats: bool = True, most: int = 50)
 
 
 class Judge:
-    """Validates many values by one schema, which nobody changes meanwhile: the validator is made once. Formats are asserted."""
+    """Validates many values by one schema, which nobody changes meanwhile: the validator is made once."""
 
-    def __init__(self, schema: Json) -> None:
+    def __init__(self, schema: Json, *, formats: bool = True) -> None:
+        """Assert formats unless `formats` is false."""
         self.schema = schema
+        self._formats = formats
         self._made: Validator = None
 
     def validate(self, value: Json, *, most: int = 50) -> tuple[Violation, ...]:
         """Return what is wrong with a value, as `validate` does."""
         return _validated(value, self.schema, self._validator, most)
 
+    def is_valid(self, value: Json, *, unsure: bool = True) -> bool:
+        """Tell whether a value satisfies the schema; `unsure` is the answer for a schema that cannot be applied."""
+        return _is_valid(value, self.schema, self._validator, unsure=unsure)
+
     def _validator(self) -> Validator:
         if self._made is None:
             schema = self.schema
             names_dialect = '"$schema"' in dumps(schema, indent=False)
-            self._made = validator(schema, formats=True) if names_dialect else of(schema, formats=True)
+            make = validator if names_dialect else of
+            self._made = make(schema, formats=self._formats)
         return self._made
 
 
@@ -89,11 +96,15 @@ def _validated(value: Json, schema: Json, made: Callable[[], Validator], most: i
 
 def is_valid(value: Json, schema: Json, *, formats: bool = False, unsure: bool = True) -> bool:
     """Tell whether a value satisfies a schema; `unsure` is the answer for a schema that cannot be applied."""
+    return _is_valid(value, schema, lambda: validator(schema, formats=formats), unsure=unsure)
+
+
+def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsure: bool) -> bool:
     if isinstance(schema, bool):
         return schema
     try:
         with time_limit():
-            return bool(validator(schema, formats=formats).is_valid(value))
+            return bool(made().is_valid(value))
     except RAISED_ON_PURPOSE:
         raise
     except BaseException:  # noqa: BLE001  -- as above

@@ -113,3 +113,11 @@ def test_an_export_with_another_name_and_the_same_content_is_renamed(instrc: Ins
     assert "three:\n  the export was renamed (from `two`)\n" in done.out
     assert "two:" not in done.out
     assert instrc("diff", "old.aug", "new.aug", "--check").code == 1
+
+
+def test_what_differs_deeper_than_is_looked_is_a_change_too() -> None:
+    old, new = TEXT, {"type": "integer"}
+    for _ in range(100):
+        old, new = obj([], a=old), obj([], a=new)
+    (change,) = compare(old, new).changes
+    assert (change.pointer.count("/"), change.what, change.detail) == (60, "changed", "what is deeper")

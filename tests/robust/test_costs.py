@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import instrc
+from instrc.comparing.schemas import compare
 
 UNION = {
     "type": "object",
@@ -54,6 +55,14 @@ def fan_in(size: int) -> object:
     return instrc.compile("".join(f"const a{i} = A{i}({given});\n" for i, given in enumerate(calls)), sketch=True)
 
 
+def far_down(size: int) -> object:
+    """Compare schemas that differ in the innermost place only."""
+    old, new = ({"type": kind} for kind in ("integer", "string"))
+    for _ in range(size):
+        old, new = ({"type": "object", "properties": {"a": each}} for each in (old, new))
+    return compare(old, new)
+
+
 def nested(size: int) -> object:
     text = "A"
     for i in range(size):
@@ -82,6 +91,7 @@ def items(size: int) -> object:
 
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 500, 2.5),
+    (far_down, 300, 2.5),
     (branches, 60, 5),
     (too_many_branches, 1_600, 2.5),
     (fan_in, 30, 5),

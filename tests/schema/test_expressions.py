@@ -137,11 +137,11 @@ def test_time_grows_with_the_text_only(pattern: str) -> None:
 
 def test_backtracking_ends_after_half_a_second_and_many_share_a_limit() -> None:
     slow = r"^(?:(a|a)*)*\1$"
-    start = time.monotonic()
+    start = time.process_time()  # the second engine counts it too: the clock on the wall goes on while others work
     assert search(slow, "a" * 40 + "!") is None
     with time_limit():
         assert [search(slow, "a" * 40 + "!") for _ in range(100)] == [None] * 100
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 5
     assert search("^(?!b)a", "a" * MOST_TEXT) is True
     assert search("^(?!b)a", "a" * (MOST_TEXT + 1)) is None
 
