@@ -44,21 +44,29 @@ def command(
 
 
 async def _served(carrier: Serving, *, quiet: bool) -> None:
+    from instrc.runtime.engine import UnreachableError
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, stop.set)
-    reaching = asyncio.ensure_future(_reached(carrier))
-    stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if not reaching.done():
-        reaching.cancel()
-        return
-    await reaching
-    if not quiet:
-        tell("the worker is ready\n")
-    await carrier.serve(stop)
+    while not stop.is_set():
+        reaching = asyncio.ensure_future(_reached(carrier))
+        stopping = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({reaching, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if not reaching.done():
+            reaching.cancel()
+            return
+        await reaching
+        if not quiet:
+            tell("the worker is ready\n")
+        try:
+            await carrier.serve(stop)
+        except UnreachableError as error:
+            tell(f"{error.problems[0].message}; its runs stay as they are, and go on when it answers\n")
+        else:
+            return
 
 
 async def _reached(carrier: Serving) -> None:

@@ -62,3 +62,26 @@ def test_no_server_is_a_problem_that_shows_no_password(tmp_path: Path, monkeypat
     [problem] = raised.value.problems
     assert problem.name == "unusable-store"
     assert "geheim99" not in problem.message
+
+
+def test_a_worker_says_that_its_server_is_gone_and_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    (tmp_path / "ask.aug").write_text(PROGRAM)
+    with postgres() as server:
+        url = server.fresh()
+        line = [sys.executable, "-m", "instrc", "worker", "--store", url]
+        with subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as worker:
+            assert worker.stderr is not None
+            try:
+                assert "ready" in worker.stderr.readline()
+                server.kill()
+                assert "go on when it answers" in worker.stderr.readline()
+                assert "trying again in 1 s" in worker.stderr.readline()
+                server.begin()
+                while "ready" not in worker.stderr.readline():
+                    assert worker.poll() is None
+                begun = said(tmp_path, "run", "ask.aug", "--input", "go", "--model", "sample", "--id", "one", "--store", url)
+                assert loads(begun.stdout)["status"] == "waiting", begun.stderr
+                worker.terminate()
+                assert worker.wait(30) == 0
+            finally:
+                worker.kill()

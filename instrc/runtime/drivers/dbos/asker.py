@@ -55,6 +55,11 @@ class Asker:
         }
         await self.ask(lambda client: client.enqueue(options, launch))
 
+    async def reach(self) -> None:
+        """Make sure that the store can be asked."""
+        with store.trouble(self.place):
+            await asyncio.to_thread(lambda: self.db().connect().close())
+
     async def is_there(self) -> bool:
         """Tell whether anything was ever kept here."""
         if self.place.is_file and not self.place.file.exists():

@@ -7,8 +7,8 @@ when that process ends, whoever waits for a run takes it over.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal
@@ -25,13 +25,16 @@ from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_o
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Begun, Equip, Launch, Report
+from instrc.runtime.engine import Begun, Equip, Launch, Report, UnreachableError
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
 from instrc.runtime.traces import read_trace, written_to
 
 _ENDED = frozenset({"SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"})
+
+_LOOK = 2.0
+"""Seconds between two looks of a worker whether the server of its database is there."""
 
 
 class DurableEngine:
@@ -146,10 +149,20 @@ class DurableEngine:
         return read_trace(self.place.folder, run)
 
     async def reach(self) -> None:
-        """Do nothing: the store is opened by whoever uses it."""
+        """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
+        if not self.place.is_file:
+            with _unreachable():
+                await self.asker.reach()
 
     async def serve(self, stop: asyncio.Event) -> int:
-        """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem."""
+        """Carry all runs of the store until `stop`; return how many went on. Another process that does so is a problem.
+
+        An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
+        """
+        with nullcontext() if self.place.is_file else _unreachable():
+            return await self._serve(stop)
+
+    async def _serve(self, stop: asyncio.Event) -> int:
         async with self._carrier() as runner:
             if runner is None:
                 raise CompileError([problems.runs.StoreInUse(store=self.place.shown)])
@@ -157,7 +170,13 @@ class DurableEngine:
             roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
             for run in roots:
                 await runner.away(runner.resume(run))
-        await stop.wait()
+        while not stop.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), None if self.place.is_file else _LOOK)
+            if not self.place.is_file and not await asyncio.to_thread(lambda: runner.lock.is_locked):
+                await asyncio.to_thread(self.close)
+                reason = "its server has ended the connection"
+                raise CompileError([problems.runs.UnusableStore(store=self.place.shown, reason=reason)])
         self.close()
         return len(roots)
 
@@ -250,6 +269,17 @@ class DurableEngine:
             async with self._carrier():  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
+
+
+@contextmanager
+def _unreachable() -> Iterator[None]:
+    """Say of a store that cannot be used that it may be a moment later: its server may be started again."""
+    try:
+        yield
+    except CompileError as error:
+        if any(isinstance(each, problems.runs.UnusableStore) for each in error.problems):
+            raise UnreachableError(error.problems) from None
+        raise
 
 
 def _refuse_another(row: WorkflowStatus, begun: Begun) -> None:

@@ -20,6 +20,10 @@ class Lock(Protocol):
     def release(self) -> None:
         """Give it free."""
 
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is still held: that of a server ends with the connection."""
+
 
 class _Advisory:
     def __init__(self, connection: sa.Connection) -> None:
@@ -27,6 +31,14 @@ class _Advisory:
 
     def release(self) -> None:
         self.connection.close()
+
+    @property
+    def is_locked(self) -> bool:
+        try:
+            self.connection.execute(sa.text("SELECT 1"))
+        except sa.exc.SQLAlchemyError:
+            return False
+        return True
 
 
 def acquired(place: Place, engine: sa.Engine) -> Lock | None:
