@@ -7,8 +7,8 @@ when that process ends, whoever waits for a run takes it over.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Literal
@@ -25,7 +25,7 @@ from instrc.runtime.drivers.dbos.reports import launch_json, launch_of, report_o
 from instrc.runtime.drivers.dbos.rest import POLL
 from instrc.runtime.drivers.dbos.runner import Runner
 from instrc.runtime.effects import Effects
-from instrc.runtime.engine import Begun, Equip, Launch, Report, UnreachableError
+from instrc.runtime.engine import Begun, Equip, Launch, Report
 from instrc.runtime.events import Event, Sink
 from instrc.runtime.interpreter.documents import PinnedPlan
 from instrc.runtime.questions import People, chosen
@@ -151,7 +151,7 @@ class DurableEngine:
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
         if not self.place.is_file:
-            with _unreachable():
+            with store.unreachable():
                 await self.asker.reach()
 
     async def serve(self, stop: asyncio.Event) -> int:
@@ -159,7 +159,7 @@ class DurableEngine:
 
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
-        with nullcontext() if self.place.is_file else _unreachable():
+        with nullcontext() if self.place.is_file else store.unreachable():
             return await self._serve(stop)
 
     async def _serve(self, stop: asyncio.Event) -> int:
@@ -269,17 +269,6 @@ class DurableEngine:
             async with self._carrier():  # which reads the mail, if there is no other
                 pass
             await asyncio.sleep(POLL)
-
-
-@contextmanager
-def _unreachable() -> Iterator[None]:
-    """Say of a store that cannot be used that it may be a moment later: its server may be started again."""
-    try:
-        yield
-    except CompileError as error:
-        if any(isinstance(each, problems.runs.UnusableStore) for each in error.problems):
-            raise UnreachableError(error.problems) from None
-        raise
 
 
 def _refuse_another(row: WorkflowStatus, begun: Begun) -> None:

@@ -13,6 +13,7 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer
 
 from instrc import problems
 from instrc.problems.problem import CompileError
+from instrc.runtime.engine import UnreachableError
 
 FILE = "runs.sqlite"
 LOCAL = ".instrc"
@@ -106,6 +107,17 @@ def trouble(place: Place) -> Iterator[None]:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
         raise CompileError([problems.runs.UnusableStore(store=place.shown, reason=reason_of(error))]) from None
+
+
+@contextmanager
+def unreachable() -> Iterator[None]:
+    """Say of a store that cannot be used that it may be a moment later: its server may be started again."""
+    try:
+        yield
+    except CompileError as error:
+        if any(isinstance(each, problems.runs.UnusableStore) for each in error.problems):
+            raise UnreachableError(error.problems) from None
+        raise
 
 
 def reason_of(error: BaseException) -> str:
