@@ -196,3 +196,45 @@ def test_what_is_normalised_stays_as_it_is(schema: Any) -> None:
     once = normalize(schema, Rules(shorthand=False)).schema
     again = normalize(once, Rules(shorthand=False))
     assert all(note.kind == "dialect" for note in again.notes) or equal(again.schema, once), again.notes
+
+
+A_TEXT: Json = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("written", "schema"),
+    [
+        (
+            {
+                "city": A_TEXT,
+                "days": {"type": "integer", "default": 1},
+                "a": {**A_TEXT, "optional": True},
+                "b": {"type": "string, optional"},
+            },
+            {
+                "type": "object",
+                "properties": {"city": A_TEXT, "days": {"type": "integer", "default": 1}, "a": A_TEXT, "b": A_TEXT},
+                "required": ["city"],
+            },
+        ),
+        (
+            {"properties": {"a": {**A_TEXT, "required": True}, "b": {**A_TEXT, "optional": True}}, "required": ["b"]},
+            {"properties": {"a": A_TEXT, "b": A_TEXT}, "required": ["a"]},
+        ),
+        ({"properties": {"a": {}}, "required": ["a", "b"]}, {"properties": {"a": {}, "b": {}}, "required": ["a", "b"]}),
+        ({"anyOf": [{"properties": {"a": {}}, "required": ["a", "b"]}]}, None),
+        ({"properties": {"a": {}}, "required": ["b"], "patternProperties": {"^b": A_TEXT}}, None),
+        ({"properties": {"a": {}}, "required": ["b"], "additionalProperties": A_TEXT}, None),
+        ({"properties": {"a": {}}, "required": ["b"], "not": {"required": ["a"]}}, None),
+        ({"required": ["a", 5]}, {"required": ["a"]}),
+        ({"required": ["a", "a"]}, {"required": ["a"]}),
+        ({"required": "a"}, {"required": ["a"]}),
+        ({"required": None}, {}),
+        ({"required": {"a": True}}, {}),
+        ({"required": []}, None),
+    ],
+)
+def test_what_is_required_is_read_from_wherever_it_is_said(written: Json, schema: Json) -> None:
+    found = normalize(written)
+    assert found.schema == (written if schema is None else schema)
+    assert bool(found.notes) is (schema is not None)
