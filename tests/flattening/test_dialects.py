@@ -11,6 +11,7 @@ import pytest
 from instrc.flattening.flatten import flatten
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import DRAFT_4, dialect_of_uri, modern
+from instrc.schema.dialects import NULLABLE as TODAY_WITH_NULLABLE
 from instrc.schema.upgrade import upgrade
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
@@ -439,3 +440,35 @@ def test_nullable_without_a_type_lets_null_in(written: Any, read: Any) -> None:
     judge = jsonschema_rs.Draft202012Validator(flat)
     assert judge.is_valid({"p": None})
     assert judge.is_valid({"q": None}) is (written in ({"const": None}, {"minLength": 3, "title": "t"}))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("string", ["string", "null"]),
+        (["string", "null"], ["string", "null"]),
+        ("strange", "strange"),
+        (["string", "strange"], ["string", "strange"]),
+        ([], []),
+        (5, 5),
+    ],
+)
+def test_nullable_beside_a_type_adds_null_to_types_that_there_are(written: Any, read: Any) -> None:
+    assert modern({"type": written, "nullable": True}, TODAY_WITH_NULLABLE) == {"type": read}
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [{"$schema": LATEST, "$id": "inner"}, {"$schema": D4, "id": "inner"}, {"id": "inner"}],
+    ids=["today", "named", "same"],
+)
+def test_a_resource_inside_one_of_draft_4_has_the_identifier_of_its_own_draft(inner: Any) -> None:
+    outer = {"$schema": D4, "id": "https://a.example/", "properties": {"p": {"$ref": "inner"}}}
+    made = flatten({**outer, "definitions": {"i": {**inner, "type": "string"}}})
+    assert made["properties"] == {"p": {"type": "string"}}
+
+
+def test_a_word_of_a_later_draft_is_no_identifier_in_draft_4() -> None:
+    schema = {"$schema": D4, "properties": {"p": {"$ref": "inner"}}, "definitions": {"i": {"$id": "inner", "type": "string"}}}
+    with pytest.raises(CompileError):
+        flatten(schema)
