@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import assert_never
 
 from instrc.codecs.carry import Carrier, folded
 from instrc.codecs.judge import Judge
@@ -38,7 +38,7 @@ DEEPEST = 200
 class Decoder:
     """The codecs of one map, one way: from an answer."""
 
-    def __init__(self, record: dict[str, Any], *, fold: bool = True, texts: bool = False) -> None:
+    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
         """`fold` mends the case of listed strings where a codec allows it; `texts` reads text where a container should stand."""
         codecs = codecs_of(record)
         self.codec: Codec = codecs.root

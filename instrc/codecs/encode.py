@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, assert_never, cast
+from typing import assert_never, cast
 
 from instrc.arguments import text_or_none
 from instrc.codecs.carry import Carrier
@@ -29,7 +29,7 @@ from instrc.ir.codec import (
     wrapped,
 )
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, equal, freeze
+from instrc.jsonvalue import Json, JsonObject, equal, freeze
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -44,7 +44,7 @@ class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what w
 class Interpreter(Decoder):
     """The codecs of one map, both ways."""
 
-    def __init__(self, record: dict[str, Any], *, fold: bool = True, texts: bool = False) -> None:
+    def __init__(self, record: JsonObject, *, fold: bool = True, texts: bool = False) -> None:
         """Take a map, as a `Decoder` does."""
         super().__init__(record, fold=fold, texts=texts)
         self._written: dict[tuple[int, int], tuple[Codec, Json, list[Json]]] = {}

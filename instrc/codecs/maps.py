@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn, Protocol, TypeAlias
 
 from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
+from instrc.jsonvalue import JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
+from instrc.schema.members import listing, mapping
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import doubtful, problems_of
 
@@ -16,6 +18,10 @@ VERSION = 1
 META_KEY = "dev.instrc/map"
 """Where a tool for MCP carries its map, below `_meta`."""
 
+Records: TypeAlias = dict[str, JsonObject]
+"""The maps of tools, by the names under which they were sent."""
+
+_NO_SCHEMA = "it holds no schema to check answers by"
 _OF_A_RECORD: dict[str, Kinds] = {
     "target": str,
     "codec": dict,
@@ -26,13 +32,13 @@ _OF_A_RECORD: dict[str, Kinds] = {
 }
 
 
-def records_in(map: object) -> dict[str, Any]:  # noqa: A002  -- the word for it everywhere else
+def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
     """Return the maps of all tools by the names they were sent under.
 
     `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool that carries one, a list of such,
     or the result of `tools/list`; a `CompileError` says what is wrong with it.
     """
-    found: dict[str, Any] = {}
+    found: Records = {}
     for each in _maps(map, 0):
         found |= _records(each)
     if not found:
@@ -40,7 +46,7 @@ def records_in(map: object) -> dict[str, Any]:  # noqa: A002  -- the word for it
     return found
 
 
-def _maps(value: object, level: int) -> Iterator[dict[str, Any]]:
+def _maps(value: object, level: int) -> Iterator[JsonObject]:
     """Yield the maps in what a program has at hand."""
     if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
         _refuse("there is no map in it")
@@ -67,46 +73,58 @@ def _maps(value: object, level: int) -> Iterator[dict[str, Any]]:
         _refuse("the member `instrc` is missing")
 
 
-def _dumped(model: Any) -> object:
+class _Model(Protocol):
+    """What writes itself as pydantic's models do."""
+
+    def model_dump(self, *, mode: str, by_alias: bool) -> object:
+        """Return what it says as plain values."""
+
+
+def _dumped(model: _Model) -> object:
     try:
         return model.model_dump(mode="json", by_alias=True)
     except Exception:  # noqa: BLE001  -- an object of somebody's that looks like a model
         return None
 
 
-def _records(map: dict[str, Any]) -> dict[str, Any]:  # noqa: A002  -- as above
+def _records(map: JsonObject) -> Records:  # noqa: A002  -- as above
     if map["instrc"] != VERSION or isinstance(map["instrc"], bool):
         _refuse(f"it is of version {str(map['instrc'])[:20]!r}, and this program reads {VERSION}")
     records = map["tools"] if "tools" in map else {_sent_name(map): map}
-    if not isinstance(records, dict) or not all(isinstance(record, dict) and "schema" in record for record in records.values()):
-        _refuse("it holds no schema to check answers by")
+    if not isinstance(records, dict):
+        _refuse(_NO_SCHEMA)
+    found: Records = {}
     for name, record in records.items():
+        if not isinstance(record, dict) or "schema" not in record:
+            _refuse(_NO_SCHEMA)
+        found[name] = record
+    for name, record in found.items():
         if not isinstance(name, str):
             _refuse("the name of a tool in it is no text")
         if (damage := _damage(record)) is not None:
             _refuse(damage)
-    return records
+    return found
 
 
 def _refuse(reason: str) -> NoReturn:
     raise CompileError([UnreadableMap(reason=reason)])
 
 
-def _sent_name(record: dict[str, Any]) -> str:
+def _sent_name(record: JsonObject) -> str:
     tool = record.get("tool")
     return str(tool.get("sent", "")) if isinstance(tool, dict) else ""
 
 
-def _damage(record: dict[str, Any]) -> str | None:
+def _damage(record: JsonObject) -> str | None:
     """Return what is wrong with the map of one tool; `None` if a codec can be run by it."""
     if not is_schema(record["schema"]) or (next(doubtful(record["schema"]), None) is not None and problems_of(record["schema"])):
         return "its `schema` is no schema"
     if (wrong := wrong_member(record, _OF_A_RECORD)) is not None:
         return f"its `{wrong}` is damaged"
-    if not all(isinstance(key, str) for key in record.get("keys") or ()):
+    if not all(isinstance(key, str) for key in listing(record.get("keys"))):
         return "its `keys` is damaged"
     tool = record.get("tool")
-    if tool is not None and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):
+    if isinstance(tool, dict) and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):
         return "its `tool` is damaged"
     try:
         codecs_of(record)
@@ -115,10 +133,10 @@ def _damage(record: dict[str, Any]) -> str | None:
     return None
 
 
-def record_of(name: str | None, records: dict[str, Any]) -> Any:
+def record_of(name: str | None, records: Records) -> JsonObject | None:
     """Return the map of the tool of a name, ours or the sent one; `None` if there is none, or no name and several tools."""
     if name is None:
         return next(iter(records.values())) if len(records) == 1 else None
     if name in records:
         return records[name]
-    return next((record for record in records.values() if (record.get("tool") or {}).get("name") == name), None)
+    return next((record for record in records.values() if mapping(record.get("tool")).get("name") == name), None)

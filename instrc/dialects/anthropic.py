@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from instrc.dialects.words import FORMATS, STRICT, WORD
 from instrc.ir.dialect import Dialect, Fact, Limits, NameRule
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 
-_PLAIN: Json = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
+_PLAIN: JsonObject = {"name": "@name", "description": "@description", "input_schema": "@schema", "input_examples": "@examples"}
 
 
 _RESULT: Json = {"type": "tool_result", "tool_use_id": "@id", "content": "@text", "is_error": "@error"}

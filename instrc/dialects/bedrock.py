@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from instrc.dialects.anthropic import anthropic, anthropic_output, anthropic_strict
 from instrc.ir.dialect import Dialect, Fact
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 
-_SPECIFICATION: Json = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
+_SPECIFICATION: JsonObject = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
 _FACTS = (
     Fact("a tool is a toolSpec with its schema under json", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
     Fact("names are 1 to 64 of [a-zA-Z0-9_-]", "botocore 1.44.5, bedrock-runtime, ToolName", "2026-11-22"),

@@ -6,21 +6,19 @@ What comes back tells apart values, refusals, answers that were cut off, errors,
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from instrc.codecs.maps import record_of, records_in
-from instrc.jsonvalue import Json
+from instrc.codecs.maps import Records, record_of, records_in
+from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lifting.repair import Repair, repair
 from instrc.lifting.replies.answers import Ownership, readings
 from instrc.lifting.replies.arguments import raw_call, strip_reasoning
 from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
+from instrc.schema.members import mapping
 from instrc.schema.validation import Violation
 
 __all__ = ["Call", "Lifted", "lift"]
-
-_Records = dict[str, Any]
 
 
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
@@ -48,7 +46,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     return Lifted((), readings=(first, other)) if read.equal else first
 
 
-def _lifted(reply: Reply, records: _Records) -> Lifted:
+def _lifted(reply: Reply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
     if not all(_quotes_calls(record.get("target")) for record in records.values()):
         reply = _with_calls_in_text(reply, records)
@@ -73,9 +71,9 @@ def _quotes_calls(target: Json) -> bool:
     return known is not None and (known.extracts_calls or not known.tool)
 
 
-def _with_calls_in_text(reply: Reply, records: _Records) -> Reply:
+def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
     """Find calls in the texts of an answer that holds no others."""
-    known = frozenset(records) | {record["tool"]["name"] for record in records.values() if record.get("tool")}
+    known = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
     if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
         said = extract_tool_calls(bare.arguments, known)
@@ -96,7 +94,7 @@ def _with_calls_in_text(reply: Reply, records: _Records) -> Reply:
     return reply
 
 
-def _with_text_as_value(reply: Reply, records: _Records) -> Reply:
+def _with_text_as_value(reply: Reply, records: Records) -> Reply:
     """Read the text of a structured output as the value: it is its last part, or divided among all of them."""
     last, unended = strip_reasoning(reply.texts[-1])
     reply = replace(reply, cut=reply.cut or unended)
@@ -107,16 +105,16 @@ def _with_text_as_value(reply: Reply, records: _Records) -> Reply:
     return replace(reply, calls=(one,), texts=left) if one.unreadable is None or one.partial else reply
 
 
-def _ownership(value: Json, records: _Records) -> Ownership:
+def _ownership(value: Json, records: Records) -> Ownership:
     """Say whether an object may be the arguments themselves: all its keys, or some, are keys of the payload of a tool."""
     if not isinstance(value, dict):
         return Ownership(all=False, any=False)
-    keys = [frozenset(record.get("keys") or ()) for record in records.values()]
+    keys = [frozenset(as_texts(record.get("keys") or [])) for record in records.values()]
     whole = not value or any(known and value.keys() <= known for known in keys)
     return Ownership(all=whole, any=any(not known.isdisjoint(value) for known in keys))
 
 
-def _call(one: RawCall, records: _Records, *, enveloped: bool, cut: bool) -> Call:
+def _call(one: RawCall, records: Records, *, enveloped: bool, cut: bool) -> Call:
     """Lift one call."""
     record = record_of(one.name, records)
     if record is None and one.name is None:
@@ -133,8 +131,6 @@ def _call(one: RawCall, records: _Records, *, enveloped: bool, cut: bool) -> Cal
     return Call(_name(one, record), read.value, read.violations, one.id, mended=(*read.repairs, *repeated), record=record)
 
 
-def _name(one: RawCall, record: Any) -> str | None:
-    if isinstance(record, dict) and isinstance(record.get("tool"), dict):
-        found_name = record["tool"].get("name")
-        return str(found_name) if found_name is not None else one.name
-    return one.name
+def _name(one: RawCall, record: JsonObject | None) -> str | None:
+    own = None if record is None else mapping(record.get("tool")).get("name")
+    return one.name if own is None else str(own)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeVar, assert_never
+from typing import Literal, TypeVar, assert_never
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.repair import Repair
 from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
@@ -38,7 +38,7 @@ class Call:
     """Whether the arguments end before their JSON does."""
     mended: tuple[Repair, ...] = ()
     """What was read otherwise than it was written, because it was invalid as it stood; and keys that were written twice."""
-    record: Any = field(default=None, repr=False, compare=False)
+    record: JsonObject | None = field(default=None, repr=False, compare=False)
     """The map of its tool; `None` if no tool is called so."""
 
     @property
@@ -50,7 +50,8 @@ class Call:
     def _parts(self) -> dict[str, Json]:
         from instrc.flattening.split import split
 
-        return dict(split(self.value))
+        parts = split(self.value)
+        return {"output": parts["output"], "thoughts": parts["thoughts"], "metrics": parts["metrics"]}
 
     @property
     def output(self) -> Json:
@@ -86,7 +87,7 @@ class Call:
 
         return message(self.record or {}, self.name, self.id, value, error=error)
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the call as plain JSON."""
         return {
             "name": self.name,
@@ -208,7 +209,7 @@ class Lifted:
         """The metrics of the only call, by path."""
         return self.call.metrics
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the whole as plain JSON."""
         return {
             "status": self.status,

@@ -11,15 +11,15 @@ What was repaired is told, with its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from instrc.codecs.encode import Interpreter
 from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsontext import loads
-from instrc.jsonvalue import Json, JsonObject, equal, pointer
+from instrc.jsonvalue import Json, JsonArray, JsonObject, equal, pointer, put
 from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
 from instrc.limits import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 from instrc.schema.validation import Violation, json_fault
@@ -64,7 +64,7 @@ class _State:
     repairs: tuple[Repair, ...] = ()
 
 
-def repair(record: dict[str, Any], arguments: Json) -> Repaired:
+def repair(record: JsonObject, arguments: Json) -> Repaired:
     """Return the value that the arguments of a call stand for by the map of its tool."""
     if (fault := json_fault(arguments)) is not None:
         return Repaired(arguments, (Violation(fault[0], "json", "", fault[1]),))
@@ -82,7 +82,7 @@ def repair(record: dict[str, Any], arguments: Json) -> Repaired:
     return Repaired(state.value, violations(schema, state.value), state.repairs)
 
 
-def _read_otherwise(record: dict[str, Any], arguments: Json, state: _State) -> _State:
+def _read_otherwise(record: JsonObject, arguments: Json, state: _State) -> _State:
     """Read the whole in other ways: with texts read where containers should stand, with the case of words repaired."""
     schema = record["schema"]
     if record.get("codec") is None:
@@ -120,7 +120,7 @@ def _differences(before: Json, after: Json) -> list[str]:
     return found[:TOLD_DIFFERENCES] or [""]
 
 
-def _unpacked(record: dict[str, Any], arguments: Json, back: Mapping[str, str], state: _State) -> _State:
+def _unpacked(record: JsonObject, arguments: Json, back: Mapping[str, str], state: _State) -> _State:
     """Read texts that hold objects and lists before names are turned into ours, so that the names in them are as well."""
     interpreter = Interpreter(record)
     for path in islice(_packed_places(arguments), UNPACKED_TEXTS):
@@ -248,36 +248,44 @@ def listed_word(word: Json, listed: tuple[str, ...]) -> str | None:
 def _remove_member(value: Json, path: Path) -> Json:
     """Return a copy of a value without the member at a place; what is no longer there is left alone."""
     copied = _copy_path(value, path)
-    if copied is None or not isinstance(copied[1], dict):
+    if copied is None:
         return value
     root, holder = copied
-    del holder[path[-1]]
+    if not isinstance(holder, dict):
+        return value
+    del holder[str(path[-1])]
     return root[0]
 
 
-def _replace_at(value: Json, path: Path, change: Any) -> Json:
+def _replace_at(value: Json, path: Path, change: Callable[[Json], Json]) -> Json:
     """Return a copy of a value with one place changed; what is no longer there is left alone."""
     copied = _copy_path(value, path)
     if copied is None:
         return value
     root, holder = copied
-    key = path[-1] if path else 0
-    holder[key] = change(holder[key])
+    if isinstance(holder, dict):
+        name = str(path[-1])
+        holder[name] = change(holder[name])
+    else:
+        index = int(path[-1]) if path else 0
+        holder[index] = change(holder[index])
     return root[0]
 
 
-def _copy_path(value: Json, path: Path) -> tuple[list[Json], Any] | None:
+def _copy_path(value: Json, path: Path) -> tuple[list[Json], JsonArray | JsonObject] | None:
     """Copy the containers on the way to a place: a list of the new root, and the container of the place."""
     root: list[Json] = [value]
-    holder: Any = root
-    key: Any = 0
+    holder: JsonArray | JsonObject = root
+    key: str | int = 0
     for step in path:
-        inner = holder[key]
+        inner = holder[str(key)] if isinstance(holder, dict) else holder[int(key)]
+        copy: JsonArray | JsonObject
         if isinstance(inner, dict) and step in inner:
-            holder[key] = dict(inner)
+            copy = dict(inner)
         elif isinstance(inner, list) and isinstance(step, int) and step < len(inner):
-            holder[key] = list(inner)
+            copy = list(inner)
         else:
             return None
-        holder, key = holder[key], step
+        put(holder, key, copy)
+        holder, key = copy, step
     return root, holder

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.plain import plain
+from instrc.schema.members import mapping
 from instrc.schema.validation import json_fault
 
 _CHAT: Json = {"role": "tool", "tool_call_id": "@id", "content": "@text"}
 """What those understand who speak as OpenAI does."""
 
 
-def message(record: dict[str, Any], name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
+def message(record: JsonObject, name: str | None, call_id: str | None, value: object, *, error: bool) -> Json:
     """Return the message for the provider that a call is from; `TypeError` for a value that JSON has no words for."""
-    known = targets().get(record.get("target", ""))
+    known = targets().get(str(record.get("target", "")))
     said = plain(value)
     if (fault := json_fault(said)) is not None:
         wrong = f"the result is no JSON at `{fault[0] or '/'}`: {fault[1]}"
@@ -24,7 +23,7 @@ def message(record: dict[str, Any], name: str | None, call_id: str | None, value
     text = said if isinstance(said, str) else dumps(said, indent=False)
     words: dict[str, Json] = {
         "@id": call_id,
-        "@name": (record.get("tool") or {}).get("sent") or name,
+        "@name": mapping(record.get("tool")).get("sent") or name,
         "@text": text,
         "@json": dumps(said, indent=False),
         "@object": {"error": text} if error else said if isinstance(said, dict) else {"result": said},

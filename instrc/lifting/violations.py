@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.jsonvalue import Json
 from instrc.limits import COUNTED_VIOLATIONS
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 
 def violations(schema: Json, value: Json) -> tuple[Violation, ...]:
@@ -50,15 +53,16 @@ def error_cost(schema: Json, value: Json) -> Wrongness:
     return Wrongness(cost, tuple(leaves[:COUNTED_VIOLATIONS]))
 
 
-def _cost(error: Any, leaves: list[Leaf], *, certain: bool) -> int:
+def _cost(error: ValidationError, leaves: list[Leaf], *, certain: bool) -> int:
     """Return what it takes to repair one error: for a union, what its nearest alternative takes."""
     if not error.context:
         keyword, wanted = str(error.validator), error.validator_value
         words = wanted if keyword == "enum" else [wanted] if keyword == "const" else ()
         listed = tuple(word for word in words if isinstance(word, str)) if isinstance(words, list) else ()
-        leaves.append(Leaf(tuple(error.absolute_path), error.instance, keyword, certain, listed))
+        instance: Json = error.instance  # type: ignore[assignment]  # its types allow for an error that is about nothing
+        leaves.append(Leaf(tuple(error.absolute_path), instance, keyword, certain, listed))
         return 1
-    by_branch: dict[Any, int] = {}
+    by_branch: dict[str | int | None, int] = {}
     for cause in error.context:
         branch = cause.relative_schema_path[0] if cause.relative_schema_path else None
         by_branch[branch] = by_branch.get(branch, 0) + _cost(cause, leaves, certain=False)

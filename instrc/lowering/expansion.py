@@ -7,11 +7,10 @@ An object whose properties are all optional repeats each of them for every one, 
 
 from __future__ import annotations
 
-from typing import Any
-
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.limits import MEASURED_STEPS
 from instrc.lowering.sample import referred
+from instrc.schema.members import listing, mapping
 
 _ANYTHING = 14_000
 _PLAIN = 60
@@ -41,22 +40,23 @@ class Expansion:
         if not isinstance(node, dict) or not node.keys() & {"type", "enum", "const", "anyOf", "$ref"}:
             return _ANYTHING
         if "$ref" in node:
-            count = passed.get(node["$ref"], 0)
-            return self._size(referred(self._root, node["$ref"]), {**passed, node["$ref"]: count + 1}) if count < _LEVELS else 0
+            reference = str(node["$ref"])
+            count = passed.get(reference, 0)
+            return self._size(referred(self._root, reference), {**passed, reference: count + 1}) if count < _LEVELS else 0
         if "anyOf" in node:
-            return sum(self._size(branch, passed) for branch in node["anyOf"])
-        if listed := node.get("enum", [node["const"]] if "const" in node else []):
+            return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
+        if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
             return sum(len(str(value)) + 4 for value in listed)
-        types = node["type"] if isinstance(node["type"], list) else [node["type"]]
+        types = listing(node["type"]) or [node["type"]]
         return sum(self._size_of_kind(node, kind, passed) for kind in types)
 
-    def _size_of_kind(self, node: dict[str, Any], kind: str, passed: dict[str, int]) -> int:
+    def _size_of_kind(self, node: JsonObject, kind: Json, passed: dict[str, int]) -> int:
         if kind == "array":
-            prefix = sum(self._size(item, passed) for item in node.get("prefixItems", ()))
+            prefix = sum(self._size(item, passed) for item in listing(node.get("prefixItems")))
             return prefix + 2 * self._size(node["items"], passed) if "items" in node else prefix or _ANYTHING
         if kind != "object":
             return _PLAIN
-        properties = node.get("properties", {})
+        properties = mapping(node.get("properties"))
         rest = node.get("additionalProperties", False)
         beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
         inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())

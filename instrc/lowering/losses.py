@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 
 Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "order", "contradiction"]
 """`unenforced`: the target lets through what the schema forbids; it is said in the description and checked by `lift`.
@@ -33,7 +33,7 @@ class Loss(Struct, frozen=True, gc=False):
         """Whether strictness should mind: whatever changes the set of answers, save by convention, and what cannot be."""
         return self.kind in {"unenforced", "narrowed", "order", "contradiction"}
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the loss as plain JSON, for reports read by programs."""
         return {"pointer": self.pointer, "keyword": self.keyword, "value": self.value, "kind": self.kind, "reason": self.reason}
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from instrc.dialects.catalogue import dialect
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, pointer
 from instrc.lowering import budgets
 from instrc.lowering.breach import Breach
 from instrc.lowering.node_rules import TYPES, NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
+from instrc.schema.members import mapping
 
 _SMOLAGENTS_TYPES = frozenset({*TYPES, "image", "audio", "any"})
 
@@ -104,7 +104,7 @@ class _Judge:
 
     def _inputs(self, inputs: Json) -> Iterator[Breach]:
         """Judge the inputs of a smolagents tool."""
-        for name, child in inputs.items():
+        for name, child in mapping(inputs).items():
             here = pointer((*self.dialect.where, name))
             if self.dialect.key is not None and not self.dialect.key.allows(name):
                 yield Breach("key", here, f"{name!r} is no identifier")

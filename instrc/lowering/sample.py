@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from instrc.codecs.judge import accepts
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, pointer
+from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
 from instrc.limits import SAMPLE_LEVELS, SAMPLE_VALUES
+from instrc.schema.bounds import bound
+from instrc.schema.members import listing, mapping, required_names
 
 _TEXTS = {
     "date-time": "2026-01-02T03:04:05Z",
@@ -28,70 +29,78 @@ _DEEP = 4
 
 def sample(schema: Json) -> Json:
     """Return an instance, with optional properties near the root and without them further down; a guess where a pattern rules."""
-    return _Sampler(schema).make(schema, 0)
+    return _made(schema, schema, 0, SAMPLE_VALUES).value
 
 
-class _Sampler:
-    """The making of one sample."""
+class _Made(NamedTuple):
+    """A value, and how many more schemas may be looked at for the rest of the sample."""
 
-    def __init__(self, root: Json) -> None:
-        self._root = root
-        self._left = SAMPLE_VALUES
+    value: Json
+    left: int
 
-    def make(self, schema: Json, level: int) -> Json:
-        """Return an instance of a schema somewhere in the document; null where it has become too large."""
-        self._left -= 1
-        if self._left < 0 or level > SAMPLE_LEVELS:
-            return None
-        if not isinstance(schema, dict) or not schema:
-            return "a"
-        if "$ref" in schema:
-            return self.make(referred(self._root, schema["$ref"]), level + 1)
-        if "const" in schema:
-            return schema["const"]
-        if schema.get("enum"):
-            return schema["enum"][0]
-        if schema.get("anyOf"):
-            branches = schema["anyOf"]
-            if level > _DEEP:
-                branches = sorted(branches, key=lambda branch: "$ref" in branch or branch.get("type") in {"object", "array"})
-            return self.make(branches[0], level + 1)
-        types = schema.get("type")
-        match types[0] if isinstance(types, list) and types else types:
-            case "object":
-                return self._object(schema, level)
-            case "array":
-                return self._array(schema, level)
-            case "integer" | "number":
-                return _number(schema)
-            case "boolean":
-                return True
-            case "null":
-                return None
-            case _:
-                return _text(schema)
 
-    def _object(self, schema: dict[str, Any], level: int) -> Json:
-        required = schema.get("required", ())
-        result = {
-            name: self.make(child, level + 1)
-            for name, child in schema.get("properties", {}).items()
-            if name in required or level < _DEEP
-        }
-        rest = schema.get("additionalProperties")
-        for number in range(min(int(schema.get("minProperties", 0)), SAMPLE_VALUES) - len(result)):
-            result[f"k{number}"] = self.make(rest, level + 1)
-        return result
+def _made(schema: Json, root: Json, level: int, left: int) -> _Made:
+    """Return an instance of a schema somewhere in the document; null where it has become too large."""
+    left -= 1
+    if left < 0 or level > SAMPLE_LEVELS:
+        return _Made(None, left)
+    if not isinstance(schema, dict) or not schema:
+        return _Made("a", left)
+    if "$ref" in schema:
+        return _made(referred(root, str(schema["$ref"])), root, level + 1, left)
+    if "const" in schema:
+        return _Made(schema["const"], left)
+    if listed := listing(schema.get("enum")):
+        return _Made(listed[0], left)
+    if branches := listing(schema.get("anyOf")):
+        first = min(branches, key=_holds_others) if level > _DEEP else branches[0]
+        return _made(first, root, level + 1, left)
+    types = schema.get("type")
+    match types[0] if isinstance(types, list) and types else types:
+        case "object":
+            return _object(schema, root, level, left)
+        case "array":
+            return _array(schema, root, level, left)
+        case "integer" | "number":
+            return _Made(_number(schema), left)
+        case "boolean":
+            return _Made(value=True, left=left)
+        case "null":
+            return _Made(None, left)
+        case _:
+            return _Made(_text(schema), left)
 
-    def _array(self, schema: dict[str, Any], level: int) -> Json:
-        prefix = schema.get("prefixItems", [])
-        least = min(int(schema.get("minItems", 0)), SAMPLE_VALUES)
-        items = [self.make(child, level + 1) for child in prefix[: max(least, len(prefix))]]
-        rest = schema.get("items", {})
-        wanted = max(least, 1 if level < _DEEP and not prefix and schema.get("maxItems", 1) > 0 else 0)
-        while len(items) < wanted and rest is not False:
-            items.append(self.make(rest, level + 1))
-        return items
+
+def _holds_others(branch: Json) -> bool:
+    """Say whether values of a schema may hold others, so that an instance of it would go on."""
+    return isinstance(branch, dict) and ("$ref" in branch or branch.get("type") in ("object", "array"))
+
+
+def _object(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
+    required = required_names(schema)
+    result: JsonObject = {}
+    for name, child in mapping(schema.get("properties")).items():
+        if name in required or level < _DEEP:
+            result[name], left = _made(child, root, level + 1, left)
+    rest = schema.get("additionalProperties")
+    for number in range(min(int(bound(schema, "minProperties") or 0), SAMPLE_VALUES) - len(result)):
+        result[f"k{number}"], left = _made(rest, root, level + 1, left)
+    return _Made(result, left)
+
+
+def _array(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
+    prefix = listing(schema.get("prefixItems"))
+    least, most = min(int(bound(schema, "minItems") or 0), SAMPLE_VALUES), bound(schema, "maxItems")
+    items: JsonArray = []
+    for child in prefix[: max(least, len(prefix))]:
+        item, left = _made(child, root, level + 1, left)
+        items.append(item)
+    rest = schema.get("items", {})
+    wanted = max(least, 1 if level < _DEEP and not prefix and (most is None or most > 0) else 0)
+    while len(items) < wanted and rest is not False:
+        item, left = _made(rest, root, level + 1, left)
+        items.append(item)
+    return _Made(items, left)
 
 
 def referred(root: Json, reference: str) -> Json:
@@ -104,25 +113,27 @@ def referred(root: Json, reference: str) -> Json:
         return {}
 
 
-def _number(schema: dict[str, Any]) -> Json:
-    step = schema.get("multipleOf", 1)
-    low = schema.get("minimum", schema["exclusiveMinimum"] + step if "exclusiveMinimum" in schema else None)
-    high = schema.get("maximum", schema["exclusiveMaximum"] - step if "exclusiveMaximum" in schema else None)
+def _number(schema: JsonObject) -> Json:
+    step = bound(schema, "multipleOf") or 1
+    above, below = bound(schema, "exclusiveMinimum"), bound(schema, "exclusiveMaximum")
+    low = bound(schema, "minimum") if "minimum" in schema else None if above is None else above + step
+    high = bound(schema, "maximum") if "maximum" in schema else None if below is None else below - step
     start = low if low is not None else min(high, 0) if high is not None else 0
     value = -(-start // step) * step
-    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+    if above is not None and value <= above:
         value += step
     return int(value) if isinstance(value, float) and value.is_integer() else value  # llguidance knows no `2.0` beside multipleOf
 
 
-def _text(schema: dict[str, Any]) -> str:
-    if schema.get("format") in _TEXTS:
-        return _TEXTS[schema["format"]]
-    pattern = schema.get("pattern")
-    text = "a" * max(int(schema.get("minLength", 1)), 1)
-    if schema.get("maxLength", len(text)) < len(text):
+def _text(schema: JsonObject) -> str:
+    format_of, pattern = schema.get("format"), schema.get("pattern")
+    if isinstance(format_of, str) and format_of in _TEXTS:
+        return _TEXTS[format_of]
+    least, most = bound(schema, "minLength"), bound(schema, "maxLength")
+    text = "a" * max(1 if least is None else int(least), 1)
+    if most is not None and most < len(text):
         text = ""
-    if pattern is None:
+    if not isinstance(pattern, str):
         return text
     from instrc.codecs.patterns import matches
 
@@ -165,23 +176,26 @@ def _swaps(value: Json, schema: Json, root: Json, path: tuple[str | int, ...], l
     if not isinstance(schema, dict) or level > SAMPLE_LEVELS:
         return
     if "$ref" in schema:
-        yield from _swaps(value, referred(root, schema["$ref"]), root, path, level + 1)
+        yield from _swaps(value, referred(root, str(schema["$ref"])), root, path, level + 1)
     elif "anyOf" in schema:
-        meant = (branch for branch in schema["anyOf"] if accepts(branch, value, root.get("$defs")))
+        definitions = mapping(mapping(root).get("$defs"))
+        meant = (branch for branch in listing(schema["anyOf"]) if accepts(branch, value, definitions))
         yield from _swaps(value, next(meant, None), root, path, level + 1)
     elif isinstance(value, dict):
-        properties = schema.get("properties", {})
+        properties = mapping(schema.get("properties"))
         names = list(value)
         for first, second in pairwise(names):
             if first in properties and second in properties:
                 order = [second if name == first else first if name == second else name for name in names]
-                yield Swap({name: value[name] for name in order}, pointer(path), (first, second))
+                swapped: JsonObject = {name: value[name] for name in order}
+                yield Swap(swapped, pointer(path), (first, second))
         for name, item in value.items():
             child = properties.get(name, schema.get("additionalProperties"))
             for found in _swaps(item, child, root, (*path, name), level + 1):
-                yield found._replace(value={**value, name: found.value})
+                around: JsonObject = {**value, name: found.value}
+                yield found._replace(value=around)
     elif isinstance(value, list):
-        prefix = schema.get("prefixItems", [])
+        prefix = listing(schema.get("prefixItems"))
         for index, item in enumerate(value):
             child = prefix[index] if index < len(prefix) else schema.get("items")
             for found in _swaps(item, child, root, (*path, index), level + 1):

@@ -23,8 +23,7 @@ from instrc.dialects import catalogue
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import is_deeper
+from instrc.jsonvalue import Json, JsonObject, is_deeper
 from instrc.limits import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
@@ -85,7 +84,7 @@ class Verification:
         said = [opinion.ordered for opinion in self.opinions if opinion.binding and opinion.ordered is not None]
         return all(said) if said else None
 
-    def to_json(self) -> Json:
+    def to_json(self) -> JsonObject:
         """Return the whole as plain JSON."""
         return {
             "target": self.target,

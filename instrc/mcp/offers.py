@@ -61,7 +61,7 @@ class Offers:
             told = [f"{violation.instance or '/'}: {violation.message}" for violation in lifted.invalid]
             raise RefusedError("; ".join(told) or f"the arguments are {lifted.status}")
         try:
-            return await offer.call(lifted.value)
+            return await offer.call(as_object(lifted.value))
         except CompileError as error:
             raise RefusedError("; ".join(problem.message for problem in error.problems)) from None
 

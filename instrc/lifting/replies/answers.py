@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import raw_call, strip_reasoning
 from instrc.lifting.replies.parts import is_part, part
 from instrc.lifting.replies.plain import plain
@@ -66,7 +66,7 @@ def _of_text(text: str, owns: Keys, names: frozenset[str]) -> Readings:
     if call.unreadable is None and isinstance(call.arguments, dict | list):
         return _of_value(call.arguments, owns, names, call.repeated)
     if call.unreadable is not None and (pieces := pieces_in(text)) is not None:
-        return _of_value(pieces, owns, names)
+        return _of_value([*pieces], owns, names)
     return Readings(Reply((call,), cut=unended or call.partial))
 
 
@@ -95,17 +95,18 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], repeated: tuple[s
 
 def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
     """Return what a list holds: parts, a stream, choices, calls by name, one response; `None` if it is a value itself."""
-    if not answer or not all(isinstance(item, dict) for item in answer):
+    items = [item for item in answer if isinstance(item, dict)]
+    if not answer or len(items) < len(answer):
         return None
-    if all(map(is_part, answer)):
-        return join_replies(map(part, answer))
+    if all(map(is_part, items)):
+        return join_replies(map(part, items))
     if is_stream(answer):
-        return response(assemble(answer))
-    if all(map(is_choice, answer)):
-        return choice_of(answer[0])
-    if all(_is_named_call(item, names) for item in answer):
-        return join_replies(map(part, answer))
-    return response(answer[0]) if len(answer) == 1 else None
+        return response(assemble(items))
+    if all(map(is_choice, items)):
+        return choice_of(items[0])
+    if all(_is_named_call(item, names) for item in items):
+        return join_replies(map(part, items))
+    return response(items[0]) if len(items) == 1 else None
 
 
 def _is_named_call(answer: Json, names: frozenset[str]) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.parts import content, message, part
 from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, stop_reply
 
 
-def _langchain(answer: dict[str, Any]) -> Reply | None:
+def _langchain(answer: JsonObject) -> Reply | None:
     """Read an `AIMessage` of LangChain, as its model or as it is serialised."""
     if answer.get("lc") == 1 and isinstance(kwargs := answer.get("kwargs"), dict):
         answer = {"type": "ai", **kwargs}
@@ -36,14 +35,14 @@ def _langchain(answer: dict[str, Any]) -> Reply | None:
     return found
 
 
-def _pydantic_ai(answer: dict[str, Any]) -> Reply | None:
+def _pydantic_ai(answer: JsonObject) -> Reply | None:
     """Read a `ModelResponse` of pydantic-ai."""
     if answer.get("kind") != "response" or not isinstance(parts := answer.get("parts"), list):
         return None
     return content(parts) | stop_reply(answer.get("finish_reason"))
 
 
-def _llama_index(answer: dict[str, Any]) -> Reply | None:
+def _llama_index(answer: JsonObject) -> Reply | None:
     """Read a `ChatResponse` of LlamaIndex, or its `ChatMessage`: calls are blocks, or in `additional_kwargs` (older versions)."""
     said = answer.get("message", answer)
     if not isinstance(said, dict) or not isinstance(said.get("blocks"), list):
@@ -75,7 +74,7 @@ def _end_of_raw(raw: Json) -> Reply:
     return Reply(refusal=refusal) | end if isinstance(refusal, str) and refusal else end
 
 
-def _bedrock(answer: dict[str, Any]) -> Reply | None:
+def _bedrock(answer: JsonObject) -> Reply | None:
     """Read an answer of Bedrock Converse."""
     output = answer.get("output")
     if not isinstance(output, dict) or not isinstance(said := output.get("message"), dict):
@@ -83,7 +82,7 @@ def _bedrock(answer: dict[str, Any]) -> Reply | None:
     return stop_reply(answer.get("stopReason")) | message(said)
 
 
-def _assistants(answer: dict[str, Any]) -> Reply | None:
+def _assistants(answer: JsonObject) -> Reply | None:
     """Read a run of OpenAI's Assistants: the calls it waits for, or why it ended."""
     action = answer.get("required_action", answer if "submit_tool_outputs" in answer else None)
     if answer.get("object") == "thread.run" and not isinstance(action, dict):
@@ -95,7 +94,7 @@ def _assistants(answer: dict[str, Any]) -> Reply | None:
     return message({"tool_calls": outputs.get("tool_calls")}) if isinstance(outputs, dict) else None
 
 
-def _live(answer: dict[str, Any]) -> Reply | None:
+def _live(answer: JsonObject) -> Reply | None:
     """Read a message of Gemini's Live API: calls, or what the model says."""
     calls = first(answer, "toolCall", "tool_call")
     if isinstance(calls, dict) and isinstance(listed := first(calls, "functionCalls", "function_calls"), list):
@@ -106,7 +105,7 @@ def _live(answer: dict[str, Any]) -> Reply | None:
     return message(first(said, "modelTurn", "model_turn"))
 
 
-def _event(answer: dict[str, Any]) -> Reply | None:
+def _event(answer: JsonObject) -> Reply | None:
     """Read one event of OpenAI's Responses or Realtime that ends a call, an item or a response."""
     match answer.get("type"):
         case "response.function_call_arguments.done":
@@ -122,7 +121,7 @@ def is_ended(answer: Json) -> bool:
     return isinstance(answer, dict) and isinstance(answer.get("type"), str) and _event(answer) is not None
 
 
-READERS: tuple[Callable[[dict[str, Any]], Reply | None], ...] = (
+READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
     _langchain,
     _pydantic_ai,
     _llama_index,

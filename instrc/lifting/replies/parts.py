@@ -7,7 +7,7 @@ declare them (looked up 2026-11-21).
 
 from __future__ import annotations
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.reply import Reply, first, join_replies
 
@@ -50,13 +50,13 @@ def is_part(item: Json) -> bool:
         return True
     if {"tool_id", "tool_name", "tool_kwargs"} <= item.keys():  # a `ToolSelection` of LlamaIndex
         return True
-    return any(isinstance(item.get(key), dict) and "name" in item[key] for key in _HOLDERS)
+    return any(isinstance(held := item.get(key), dict) and "name" in held for key in _HOLDERS)
 
 
 def part(item: dict[str, Json], *, calls: bool = True) -> Reply:
     """Return what one part of a message holds; with `calls` false its calls are told elsewhere."""
     kind = kind_of_part(item)
-    held = next((item[key] for key in _HOLDERS if isinstance(item.get(key), dict)), None)
+    held = next((held for key in _HOLDERS if isinstance(held := item.get(key), dict)), None)
     inner = item.get("function")
     if held is not None:
         return _call(held, first(held, *_IDS), wanted=calls)
@@ -90,15 +90,17 @@ def content(parts: Json, *, calls: bool = True) -> Reply:
         return Reply(texts=(parts,)) if parts.strip() else Reply()
     if not isinstance(parts, list):
         return Reply()
-    said = (item if isinstance(item, dict) else {"text": item} for item in parts)  # LangChain lets texts stand bare in a list
-    return join_replies(part(item, calls=calls) for item in said)
+    whole: list[JsonObject]  # LangChain lets texts stand bare in a list
+    whole = [item if isinstance(item, dict) else {"text": item} for item in parts]
+    return join_replies(part(item, calls=calls) for item in whole)
 
 
 def message(said: Json) -> Reply:
     """Return what a message holds: calls, parts, text, refusal."""
     if not isinstance(said, dict):
         return Reply()
-    found = Reply(refusal=said["refusal"]) if isinstance(said.get("refusal"), str) and said["refusal"] else Reply()
+    refusal = said.get("refusal")
+    found = Reply(refusal=refusal) if isinstance(refusal, str) and refusal else Reply()
     listed = said.get("tool_calls")
     found |= join_replies(part(call) for call in (listed if isinstance(listed, list) else ()) if isinstance(call, dict))
     if isinstance(call := said.get("function_call"), dict):

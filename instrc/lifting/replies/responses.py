@@ -6,10 +6,9 @@ Shapes are those that `parts` names: whole responses, their messages.  Of severa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.frameworks import READERS as OF_FRAMEWORKS
 from instrc.lifting.replies.parts import content, is_part, message, part
@@ -20,12 +19,12 @@ _RESULT = _OF_A_RESULT | {"content", "_meta", "meta", "resultType", "result_type
 """Members of what an MCP server returns for a call."""
 
 
-def response(answer: dict[str, Any]) -> Reply | None:
+def response(answer: JsonObject) -> Reply | None:
     """Return what a whole response, or its message, holds; `None` if it is neither."""
     return next((found for reader in _READERS if (found := reader(answer)) is not None), None)
 
 
-def _error(answer: dict[str, Any]) -> Reply | None:
+def _error(answer: JsonObject) -> Reply | None:
     """Read what is sent instead of an answer.
 
     Below `error` by most, as `object: error` by vLLM and Mistral, with a `status` by GigaChat, as `detail` where FastAPI refuses.
@@ -55,15 +54,18 @@ def is_choice(item: Json) -> bool:
     return isinstance(item, dict) and isinstance(item.get("message"), dict) and "finish_reason" in item
 
 
-def _choices(answer: dict[str, Any]) -> Reply | None:
+def _choices(answer: JsonObject) -> Reply | None:
     """Read Chat Completions, of OpenAI and of all who speak as it does."""
     choices = answer.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+    if not isinstance(choices, list):
         return None
-    return choice_of(choices[0]) if choices else Reply()
+    found = [choice for choice in choices if isinstance(choice, dict)]
+    if len(found) < len(choices):
+        return None
+    return choice_of(found[0]) if found else Reply()
 
 
-def choice_of(choice: dict[str, Any]) -> Reply:
+def choice_of(choice: JsonObject) -> Reply:
     """Return what one choice holds."""
     found = stop_reply(choice.get("finish_reason"))
     if isinstance(said := choice.get("message"), dict):
@@ -72,7 +74,7 @@ def choice_of(choice: dict[str, Any]) -> Reply:
     return found | Reply(texts=(text,)) if isinstance(text, str) else found
 
 
-def _candidates(answer: dict[str, Any]) -> Reply | None:
+def _candidates(answer: JsonObject) -> Reply | None:
     """Read Gemini's answers, and its word that there is none."""
     candidates, feedback = answer.get("candidates"), first(answer, "promptFeedback", "prompt_feedback")
     if not isinstance(candidates, list) and not isinstance(feedback, dict):
@@ -90,7 +92,7 @@ def _candidates(answer: dict[str, Any]) -> Reply | None:
     return found
 
 
-def _output(answer: dict[str, Any]) -> Reply | None:
+def _output(answer: JsonObject) -> Reply | None:
     """Read OpenAI's Responses, and the conversations of Mistral and interactions of Gemini, which say `outputs`."""
     output = answer.get("output", answer.get("outputs"))
     if not isinstance(output, list):
@@ -105,7 +107,7 @@ def _output(answer: dict[str, Any]) -> Reply | None:
     return found | Reply(cut=answer.get("status") == "incomplete" and found.refusal is None)
 
 
-def _mcp(answer: dict[str, Any]) -> Reply | None:
+def _mcp(answer: JsonObject) -> Reply | None:
     """Read a request to call a tool, and what a server returns for one; Python's library writes its members with `_`."""
     if answer.get("method") == "tools/call" and isinstance(params := answer.get("params"), dict):
         return Reply((raw_call(params.get("name"), params.get("arguments"), answer.get("id")),))
@@ -124,7 +126,7 @@ def _mcp(answer: dict[str, Any]) -> Reply | None:
     return content(result.get("content"))
 
 
-def _ollama(answer: dict[str, Any]) -> Reply | None:
+def _ollama(answer: JsonObject) -> Reply | None:
     """Read `/api/chat` and `/api/generate`."""
     end = stop_reply(answer.get("done_reason"))
     if isinstance(said := answer.get("message"), dict) and ("role" in said or "tool_calls" in said):
@@ -134,17 +136,18 @@ def _ollama(answer: dict[str, Any]) -> Reply | None:
     return None
 
 
-def _messages(answer: dict[str, Any]) -> Reply | None:
+def _messages(answer: JsonObject) -> Reply | None:
     """Read several messages in a list, as GigaChat's second contract has them."""
     listed = answer.get("messages")
-    if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
+    said = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    if not isinstance(listed, list) or not listed or len(said) < len(listed):
         return None
     return stop_reply(answer.get("finish_reason")) | join_replies(
-        stop_reply(item.get("finish_reason")) | message(item) for item in listed
+        stop_reply(item.get("finish_reason")) | message(item) for item in said
     )
 
 
-def _message(answer: dict[str, Any]) -> Reply | None:
+def _message(answer: JsonObject) -> Reply | None:
     """Read one message: Anthropic's response is one, so is what a smolagents model returns."""
     if isinstance(answer.get("tool_calls"), list) or "stop_reason" in answer or answer.get("role") in ("assistant", "model"):
         return stop_reply(answer.get("stop_reason")) | message(answer)
@@ -153,7 +156,7 @@ def _message(answer: dict[str, Any]) -> Reply | None:
     return None
 
 
-_READERS: tuple[Callable[[dict[str, Any]], Reply | None], ...] = (
+_READERS: tuple[Callable[[JsonObject], Reply | None], ...] = (
     _error,
     _choices,
     _candidates,

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from instrc.jsontext import loads
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import ends_early, raw_call
 from instrc.lifting.replies.reply import RawCall
 
@@ -35,14 +35,15 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
 
 def named_call(value: Json) -> RawCall | None:
     """Return the call that an object with a name and arguments is; `None` if it is none."""
-    if isinstance(value, dict) and isinstance(value.get("function"), dict):
-        value = value["function"]
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+    if isinstance(value, dict) and isinstance(inner := value.get("function"), dict):
+        value = inner
+    name = value.get("name") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(name, str):
         return None
     key = next((key for key in _ARGUMENTS if isinstance(value.get(key), dict | str)), None)
     if key is None:
-        return RawCall(value["name"], {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
-    return raw_call(value["name"], value[key], value.get("id"))
+        return RawCall(name, {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
+    return raw_call(name, value[key], value.get("id"))
 
 
 def value_at(text: str, place: int) -> tuple[Json, int] | None:
@@ -65,7 +66,7 @@ def json_calls(text: str) -> list[RawCall]:
         if ended:
             calls = [named_call(item) for item in (value if isinstance(value, list) else [value])]
             found += [call for call in calls if call is not None]
-        else:
+        elif isinstance(value, str):
             name = re.search(r'"name"\s*:\s*"([^"\\]+)"', value)
             found.append(RawCall(name[1] if name else None, value, None, "it has no end", partial=True))
     return found
