@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc.ir.codec import (
     Alternative,
@@ -26,7 +26,8 @@ from instrc.ir.codec import (
     UnionCodec,
     ValuesCodec,
 )
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object, as_text, as_texts
+from instrc.schema.members import listing, mapping
 
 Kinds: TypeAlias = type | tuple[type, ...]
 
@@ -76,9 +77,9 @@ class Codecs:
     named: dict[str, Codec]
 
 
-def codecs_of(record: dict[str, Any]) -> Codecs:
+def codecs_of(record: JsonObject) -> Codecs:
     """Return the codecs of the map of one tool; `Damaged` says what is wrong with them."""
-    root, named = record.get("codec"), record.get("codecs") or {}
+    root, named = record.get("codec"), mapping(record.get("codecs"))
     if root is None and not named:
         return Codecs(None, {})
     done: dict[int, Codec] = {}
@@ -97,7 +98,7 @@ def codecs_of(record: dict[str, Any]) -> Codecs:
             stack.append((codec, inside))
             stack.extend((inner, None) for inner in inside)
         else:
-            done[id(codec)] = _build_codec(codec, done)
+            done[id(codec)] = _build_codec(as_object(codec), done)
     return Codecs(_finished_codec(root, done), {name: _finished_codec(codec, done) for name, codec in named.items()})
 
 
@@ -105,80 +106,103 @@ def _finished_codec(codec: Json, done: dict[int, Codec]) -> Codec:
     return None if codec is None else done[id(codec)]
 
 
-def _build_codec(codec: Json, done: dict[int, Codec]) -> Codec:
+def _build_codec(codec: JsonObject, done: dict[int, Codec]) -> Codec:
     """Return one codec for its JSON, which has been looked at; those inside are built already."""
 
-    def at(holder: Json, name: str) -> Codec:
+    def at(holder: JsonObject, name: str) -> Codec:
         return _finished_codec(holder.get(name), done)
 
-    by = tuple(ByPattern(entry["pattern"], at(entry, "codec")) for entry in codec.get("by") or ())
+    by = tuple(ByPattern(_text(entry.get("pattern")), at(entry, "codec")) for entry in _objects(codec.get("by")))
     match codec["as"]:
         case "object":
-            members = {sent: _member(entry, at(entry, "codec")) for sent, entry in (codec.get("keys") or {}).items()}
-            more, tag, declared = codec.get("more"), codec.get("tag"), codec.get("declared")
-            return ObjectCodec(
-                members,
-                None
-                if more is None
-                else More(more["at"], at(more, "codec"), tuple(more.get("declared") or ()), bool(more.get("asked"))),
-                at(codec, "other"),
-                by,
-                None if declared is None else tuple(declared),
-                _tag(tag),
-            )
+            members = {sent: _member(entry, at(entry, "codec")) for sent, entry in _named_objects(codec.get("keys"))}
+            more, declared = codec.get("more"), codec.get("declared")
+            names = None if declared is None else _names_in(declared, "declared")
+            last = _more(more, at(more, "codec")) if isinstance(more, dict) else None
+            return ObjectCodec(members, last, at(codec, "other"), by, names, _tag(codec.get("tag")))
         case "array":
-            return ArrayCodec(tuple(_finished_codec(item, done) for item in codec.get("prefix") or ()), at(codec, "items"))
+            return ArrayCodec(tuple(_finished_codec(item, done) for item in listing(codec.get("prefix"))), at(codec, "items"))
         case "pairs":
             return PairsCodec(at(codec, "item"), by)
         case "tuple":
-            return TupleCodec(tuple(codec["keys"]), at(codec, "item"), codec.get("more"))
+            return TupleCodec(tuple(as_texts(codec["keys"])), at(codec, "item"), _text(codec.get("more")))
         case "text":
             kinds = codec.get("kinds")
-            return TextCodec(None if kinds is None else tuple(kinds), bool(codec.get("null")))
+            return TextCodec(None if kinds is None else _names_in(kinds, "kinds"), bool(codec.get("null")))
         case "values":
-            return ValuesCodec(tuple((sent, meant) for sent, meant in codec["values"]), bool(codec.get("fold")))
+            pairs = [as_array(pair) for pair in as_array(codec["values"])]
+            return ValuesCodec(tuple((sent, meant) for sent, meant in pairs), bool(codec.get("fold")))
         case "union":
-            return UnionCodec(tuple(Alternative(entry["when"], at(entry, "codec")) for entry in codec["of"]))
+            return UnionCodec(tuple(Alternative(entry["when"], at(entry, "codec")) for entry in _objects(codec["of"])))
         case "choice":
-            choices = {
-                label: Choice(None if entry.get("null") else entry.get("key"), at(entry, "codec"), entry.get("when", True))
-                for label, entry in codec["of"].items()
-            }
-            return ChoiceCodec(choices)
+            return ChoiceCodec({label: _choice(entry, at(entry, "codec")) for label, entry in _named_objects(codec["of"])})
         case "box":
-            return BoxCodec(codec["key"], at(codec, "codec"), _tag(codec.get("tag")))
+            return BoxCodec(as_text(codec["key"]), at(codec, "codec"), _tag(codec.get("tag")))
         case "plan":
-            return PlanCodec({tool: tuple(names) for tool, names in codec["raw"].items()}, at(codec, "codec"))
+            raw = {tool: _names_in(names, "raw") for tool, names in as_object(codec["raw"]).items()}
+            return PlanCodec(raw, at(codec, "codec"))
         case "ref":
-            return RefCodec(codec["name"], bool(codec.get("null")))
+            return RefCodec(as_text(codec["name"]), bool(codec.get("null")))
         case _:
-            return NamesCodec(dict(codec.get("keys") or {}), bool(codec.get("fold")))
+            keys = {sent: as_text(name) for sent, name in mapping(codec.get("keys")).items()}
+            return NamesCodec(keys, bool(codec.get("fold")))
 
 
-def _member(entry: dict[str, Any], codec: Codec) -> Member:
+def _objects(held: Json) -> list[JsonObject]:
+    """Return the entries of a codec, in which nothing but objects was found."""
+    return [as_object(entry) for entry in (held.values() if isinstance(held, dict) else listing(held))]
+
+
+def _named_objects(held: Json) -> list[tuple[str, JsonObject]]:
+    return [(name, as_object(entry)) for name, entry in mapping(held).items()]
+
+
+def _text(held: Json) -> str | None:
+    return None if held is None else as_text(held)
+
+
+def _names_in(held: Json, member: str) -> tuple[str, ...]:
+    """Return a list of texts; `Damaged` if there is anything else in it."""
+    names = tuple(name for name in listing(held) if isinstance(name, str))
+    if len(names) < len(listing(held)):
+        message = f"the `{member}` are no texts"
+        raise Damaged(message)
+    return names
+
+
+def _member(entry: JsonObject, codec: Codec) -> Member:
     absent = entry.get("absent")
     return Member(
-        entry.get("key"),
+        _text(entry.get("key")),
         "also" if absent == "also" else bool(absent),
-        entry.get("null"),
+        _text(entry.get("null")),
         bool(entry.get("missing")),
         bool(entry.get("unsaid")),
         codec,
     )
 
 
+def _more(more: JsonObject, codec: Codec) -> More:
+    declared = _names_in(more.get("declared"), "declared")
+    return More(as_text(more["at"]), codec, declared, bool(more.get("asked")))
+
+
+def _choice(entry: JsonObject, codec: Codec) -> Choice:
+    return Choice(None if entry.get("null") else _text(entry.get("key")), codec, entry.get("when", True))
+
+
 def _tag(tag: Json) -> Tag | None:
-    return None if tag is None else Tag(tag["key"], tag.get("value"))
+    return Tag(as_text(tag["key"]), tag.get("value")) if isinstance(tag, dict) else None
 
 
-def wrong_member(holder: dict[str, Any], members: dict[str, Kinds]) -> str | None:
+def wrong_member(holder: JsonObject, members: dict[str, Kinds]) -> str | None:
     """Return the first member that is of another type than it may be; what is null is as if it were not there."""
     return next(
         (name for name, kind in members.items() if holder.get(name) is not None and not isinstance(holder[name], kind)), None
     )
 
 
-def _inside(codec: Json, codecs: dict[str, Any]) -> list[Json]:
+def _inside(codec: Json, codecs: JsonObject) -> list[Json]:
     """Return the codecs directly inside of one; `Damaged` says what is wrong with it."""
     found = _looked_into(codec, codecs)
     if isinstance(found, str):
@@ -186,10 +210,10 @@ def _inside(codec: Json, codecs: dict[str, Any]) -> list[Json]:
     return found
 
 
-def _looked_into(codec: Json, codecs: dict[str, Any]) -> list[Json] | str:
+def _looked_into(codec: Json, codecs: JsonObject) -> list[Json] | str:
     """Return the codecs directly inside of one, or what is wrong with it."""
     kind = codec.get("as") if isinstance(codec, dict) else None
-    if not isinstance(kind, str) or kind not in _MEMBERS:
+    if not isinstance(codec, dict) or not isinstance(kind, str) or kind not in _MEMBERS:
         return "it says no known `as`"
     if (wrong := wrong_member(codec, _MEMBERS[kind])) is not None:
         return f"the `{wrong}` of `{kind}`"
@@ -197,29 +221,39 @@ def _looked_into(codec: Json, codecs: dict[str, Any]) -> list[Json] | str:
         return f"`{kind}` is not whole"
     if kind == "ref" and codec["name"] not in codecs:
         return f"`{codec['name']}` is not defined"
-    if kind == "values" and not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in codec["values"]):
-        return "the `values` of `values`"
-    if kind == "plan" and not all(isinstance(names, list) for names in codec["raw"].values()):
-        return "the `raw` of `plan`"
-    if kind == "names" and not all(isinstance(key, str) for key in (codec.get("keys") or {}).values()):
-        return "the `keys` of `names`"
-    if kind == "tuple" and not all(isinstance(key, str) for key in codec["keys"]):
-        return "the `keys` of `tuple`"
+    if (wrong := _wrong_inside(kind, codec)) is not None:
+        return f"the `{wrong}` of `{kind}`"
     inside = [codec[name] for name in ("other", "items", "item", "codec") if name in codec]
-    inside += codec.get("prefix") or ()
+    inside += listing(codec.get("prefix"))
     for part in ("keys", "more", "tag", "by", "of"):
         if kind in {"tuple", "names"} or codec.get(part) is None:
             continue
-        entries = _entries(codec[part], part)
-        for entry in entries:
+        for entry in _entries(codec[part], part):
             needed = (*_NEEDED_IN_ENTRIES.get(part, ()), *(_NEEDED_IN_ENTRIES.get(kind, ()) if part == "of" else ()))
-            if not isinstance(entry, dict) or wrong_member(entry, _ENTRIES[part]) or any(name not in entry for name in needed):
+            if not isinstance(entry, dict) or wrong_member(entry, _ENTRIES[part]) or (part == "by" and "pattern" not in entry):
+                return f"an entry in the `{part}` of `{kind}`"
+            if any(entry.get(name) is None for name in needed):
                 return f"an entry in the `{part}` of `{kind}`"
             inside.append(entry.get("codec"))
     return inside
 
 
+def _wrong_inside(kind: str, codec: JsonObject) -> str | None:
+    """Return the member of a codec whose entries are not what they must be; `None` if all are."""
+    match kind:
+        case "values" if not all(isinstance(pair, list) and len(pair) == 2 for pair in listing(codec["values"])):
+            return "values"
+        case "plan" if not all(isinstance(names, list) for names in mapping(codec["raw"]).values()):
+            return "raw"
+        case "names" if not all(isinstance(key, str) for key in mapping(codec.get("keys")).values()):
+            return "keys"
+        case "tuple" if not all(isinstance(key, str) for key in listing(codec["keys"])):
+            return "keys"
+        case _:
+            return None
+
+
 def _entries(held: Json, part: str) -> list[Json]:
     if part in {"more", "tag"}:
         return [held]
-    return list(held.values()) if isinstance(held, dict) else list(held)
+    return list(held.values()) if isinstance(held, dict) else listing(held)

@@ -155,3 +155,21 @@ def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None
     with pytest.raises(CompileError) as raised:
         encode({}, maps, "three")
     assert "`three`" in raised.value.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "codec",
+    [
+        {"as": "pairs", "by": [{"codec": None}]},
+        {"as": "object", "more": {"at": None}},
+        {"as": "object", "tag": {"key": None}},
+        {"as": "text", "kinds": [1]},
+        {"as": "object", "declared": ["a", 2]},
+        {"as": "plan", "raw": {"tool": [None]}},
+    ],
+    ids=lambda codec: f"{codec['as']} {[*codec][1]}",
+)
+def test_a_map_in_which_a_codec_is_damaged_is_refused(codec: Any) -> None:
+    with pytest.raises(CompileError) as caught:
+        lift("{}", {"instrc": 1, "schema": {"type": "object"}, "codec": codec})
+    assert [problem.name for problem in caught.value.problems] == ["unreadable-map"]
