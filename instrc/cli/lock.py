@@ -63,7 +63,11 @@ def _stale(lock: Lock) -> list[Problem]:
     name = lock.path.as_posix()
     text = lock_text(lock.path)
     if text is None:
-        return [problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason="there is no such file")]
+        return [
+            problems.rim.UnreadableFile(
+                at=Source(name, "").whole(), path=name, reason="there is no such file: `instrc lock` writes it"
+            )
+        ]
     before = read_lock(lock.path, text)
     at = Source(name, text).whole()
     found: list[Problem] = []

@@ -143,3 +143,9 @@ def test_a_lock_that_is_no_text_is_told_and_not_taken_for_an_empty_one(
         make()
         done = instrc(*words)
         assert (done.code, f"the lock cannot be read: {reason} [invalid-lock]" in done.err) == (1, True), done.err
+
+
+def test_a_lock_that_was_never_written_is_told_with_the_way_out(instrc: Instrc) -> None:
+    done = instrc("lock", "--check")
+    assert done.code == 1
+    assert "`instrc lock` writes it" in done.err
