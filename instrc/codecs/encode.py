@@ -34,7 +34,7 @@ from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.python_values import json_of
-from instrc.schema.validation import validate
+from instrc.schema.validation import json_fault, validate
 
 
 class Inexpressible(ValueError):  # noqa: N818  -- what the value is, not what went wrong
@@ -219,6 +219,8 @@ def encode(value: object, map: Json, name: str | None = None, *, check: bool = T
     if record is None:
         raise CompileError([UnreadableMap(reason=f"it knows no tool `{name}`")])
     written = cast("Json", json_of(value))
+    if (fault := json_fault(written)) is not None:
+        raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
     if check and (wrong := validate(written, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
     return Interpreter(record).write(written)

@@ -18,6 +18,8 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.regular import read_whole
 from instrc.runtime.interpreter.names import bare_name
+from instrc.schema.validation import json_fault
+from instrc.schema.wellformed import doubtful, problems_of
 from instrc.source import Source
 from instrc.vibes.settings import Settings, read_settings
 from instrc.workspace import OptionOverrides, Workspace
@@ -62,6 +64,7 @@ def prepare(
     `program` is a path of a source, a vibe, or a compiled document (`.json`), a source, or the document itself.
     """
     if isinstance(program, dict):
+        _require_sound(program, "a document")
         return Prepared("run", program, Path(), read_settings(Path()))
     name = program.name if isinstance(program, Source) else str(program)
     place = Path() if name == "-" else Path(name)
@@ -70,6 +73,7 @@ def prepare(
     workspace = Workspace(roots, shared, locked=locked)
     if isinstance(program, str) and program.endswith(".json") and not program.endswith(".vibe.json"):
         document = _read(program)
+        _require_sound(document, program)
         stem = Path(program).name.removesuffix(".json").rpartition(".")[0] or Path(program).stem
         return Prepared(
             stem, document, folder, settings, _named_by_plans(document, None, workspace, name), sources=workspace.files(name)
@@ -126,6 +130,18 @@ def _read(path: str) -> Json:
         raise CompileError([problems.rim.UnreadableFile(at=Source(path, "").whole(), path=path, reason=reason)]) from None
     except ValueError as error:
         raise CompileError([problems.rim.InvalidJson(at=Source(path, "").whole(), reason=str(error))]) from None
+
+
+def _require_sound(document: Json, name: str) -> None:
+    """Refuse a compiled document whose schemas are none: what runs it takes them for granted."""
+    if json_fault(document) is not None:
+        return  # whoever reads the process says that
+    called = document.get("tool") if isinstance(document, dict) else None
+    for schema in (document, called):
+        if isinstance(schema, dict) and next(doubtful(schema), None) is not None:
+            wrong = problems_of(schema, lambda _: Source(name, "").whole())
+            if wrong:
+                raise CompileError(wrong)
 
 
 def _named_by_plans(document: Json, artefact: Artefact | None, workspace: Workspace, name: str) -> dict[str, Json]:

@@ -87,3 +87,17 @@ def test_shared_parts_are_no_circle() -> None:
 def test_a_kind_of_importer_is_a_text(kind: Any) -> None:
     with pytest.raises(TypeError, match="a kind is a text"):
         instrc.import_tools(kind, {})
+
+
+def test_a_document_whose_schemas_are_none_is_refused_before_it_is_run() -> None:
+    with pytest.raises(instrc.CompileError, match="invalid-schema"):
+        instrc.rehearse({"pattern": []}, "a letter")
+    with pytest.raises(instrc.CompileError, match="invalid-schema"):
+        instrc.rehearse({"activity": "a", "arguments": "prompt", "tool": {"properties": {"a": {"pattern": []}}}}, "a letter")
+
+
+def test_a_value_is_written_for_a_target_only_if_it_is_json() -> None:
+    record = instrc.lower({"type": "object", "properties": {"a": {}}}, "gemini").map
+    for value in ({1: 2}, {"a": float("nan")}):
+        with pytest.raises(instrc.CompileError, match="invalid-answer"):
+            instrc.encode(value, record, check=False)
