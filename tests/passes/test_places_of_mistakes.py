@@ -111,6 +111,31 @@ def test_what_fills_a_slot_is_told_from_the_vibe_that_has_it(folder: Path) -> No
     assert "allOf" not in problem.message
 
 
+@pytest.mark.parametrize(
+    ("program", "in_program"),
+    [
+        ("const a = WriteReply(prompt, { text: Plan(Send_Activity) }); RunPlan_Activity(a.text)", "Plan(Send_Activity)"),
+        ("WriteReply({ text: 5 })", "text"),
+    ],
+)
+def test_what_fills_a_slot_is_shown_where_it_is_written(program: str, in_program: str, folder: Path) -> None:
+    problem = found(program, folder)[0]
+    assert problem.name == "contradiction"
+    assert problem.at.text == in_program
+    assert "write-reply.vibe.json:" in problem.message
+    assert "program.aug:1:" in problem.message
+    assert "#/" not in problem.message
+    assert [label.span.source.name for label in problem.labels] == [str(folder / "write-reply.vibe.json")]
+
+
+def test_a_vibe_that_fills_a_slot_is_shown_where_that_says_what_does_not_fit(folder: Path) -> None:
+    [problem] = found("Wrap({ inner: Wrap })", folder)
+    assert [(label.span.text, Path(label.span.source.name).name) for label in problem.labels] == [
+        ('"string"', "wrap.vibe.json"),
+        ('"object"', "wrap.vibe.json"),
+    ]
+
+
 def test_a_process_reports_the_mistakes_of_all_its_contexts(folder: Path) -> None:
     text = "Process(LLM_Context({ a: Foo }), Server_Context({ b: Bar_Activity(a) }), User_Context({ c: Baz_User(b, a.x) }))"
     assert [problem.word for problem in found(text, folder)] == ["Foo", "Bar_Activity", "Baz_User"]

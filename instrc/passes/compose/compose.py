@@ -19,7 +19,7 @@ from instrc.jsonvalue import Json
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
-from instrc.passes.compose.origins import with_places
+from instrc.passes.compose.origins import Filled, Fillings, with_places
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
@@ -212,7 +212,9 @@ class _Composer:
         filling: dict[str, Json] = {"properties": properties}
         if added:
             filling["required"] = [*added]
-        return self.fold(schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, slots=True)
+        return self.fold(
+            schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, fillings=self.fillings(slots, properties)
+        )
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
         """Write annotations beside a schema, one after the other; `instructions` are what it was made of."""
@@ -230,13 +232,28 @@ class _Composer:
                 loop = "_iteration" in mapping(schema.get("properties"))
                 self.report.add(problems.steps.IdleAnnotation(at=at, word=keyword, loop=loop))
 
-    def fold(self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, slots: bool = False) -> Json:
-        """Intersect a schema with others; problems tell `instructions` from an annotation behind them, or from their `slots`."""
+    def fold(
+        self, schema: Json, more: tuple[Json, ...], at: Span, *instructions: Instruction, fillings: Fillings | None = None
+    ) -> Json:
+        """Intersect a schema with others; problems tell `instructions` from an annotation behind them, or from `fillings`."""
         if not more:
             return schema
 
         def place(problem: Problem) -> Problem:
             written = [(each, self.instructions.registry_of(each)) for each in instructions]
-            return with_places(problem, written, at, slots=slots) if written else problem
+            return with_places(problem, written, at, fillings) if written else problem
 
         return self.instructions.flatten({"allOf": [self.instructions.part(schema), *more]}, at=at, place=place)
+
+    def fillings(self, slots: tuple[Slot, ...], parts: dict[str, Json]) -> Fillings:
+        """Return where what fills slots is written, with the instruction of each that has one."""
+        found: dict[str, Filled] = {}
+        for slot in slots:
+            content, part = slot.content, parts[slot.name]
+            address = str(part["$ref"]) if isinstance(part, dict) and "$ref" in part else None
+            if isinstance(content, Fusion):
+                written = content.instruction, self.instructions.registry_of(content.instruction)
+                found[slot.name] = Filled(content.span, written, address)
+            else:
+                found[slot.name] = Filled(slot.span, None, address)
+        return found
