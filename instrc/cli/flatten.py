@@ -11,7 +11,7 @@ from instrc.cli.options import ProblemFormat, Roots, Shared, Strict
 from instrc.cli.show import FINE, Format, show, verdict
 from instrc.cli.terminal import write
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.workspace import Workspace
@@ -60,5 +60,5 @@ def command(
 
 def _traced(found: Flat) -> Json:
     """Return the schema with the origins of its keywords: by JSON Pointer, references to where each was written."""
-    origins = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
+    origins: JsonObject = {pointer: [str(each) for each in written] for pointer, written in found.origins.items()}
     return {"schema": found.schema, "origins": origins}

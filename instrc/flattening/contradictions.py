@@ -8,9 +8,9 @@ from instrc import problems
 from instrc.flattening.conjunction import Conjunct
 from instrc.flattening.run import Run
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, as_object, pointer
 from instrc.limits import SHOWN_ORIGIN
+from instrc.schema.members import listing
 from instrc.schema.objects import Lost
 
 _RULING_OUT = ("const", "enum", "type", "properties")
@@ -45,7 +45,7 @@ def report_lost(run: Run, conjuncts: list[Conjunct], lost: Lost) -> None:
         return  # it is only known to be looked at elsewhere
     described = origin(run, holder, "properties", lost.name)
     at = closed.at or described.at
-    required = any(lost.name in conjunct.view.get("required", ()) for conjunct in conjuncts)
+    required = any(lost.name in listing(conjunct.view.get("required")) for conjunct in conjuncts)
     report.add(problems.schemas.ClosedAway(at=at, key=lost.name, closed=closed, described=described, required=required))
 
 
@@ -61,7 +61,7 @@ def origin(run: Run, conjunct: Conjunct, *path: str) -> problems.schemas.Origin:
     place += pointer(path)
     value: Json = conjunct.view
     for step in path:
-        value = value[step]
+        value = as_object(value)[step]
     return problems.schemas.Origin(uri=uri, pointer=place, value=in_short(value), at=store.place(uri, place))
 
 

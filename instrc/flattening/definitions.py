@@ -6,8 +6,7 @@ import re
 from functools import partial
 
 from instrc.flattening.conjunction import Frame, Term
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object, equal
+from instrc.jsonvalue import Json, as_object, equal
 from instrc.schema.walk import rebuild, subschemas, walk
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
@@ -46,7 +45,7 @@ class Definitions:
             if node.__class__ is not dict or id(node) in seen:
                 continue
             seen.add(id(node))
-            name = node.get("$ref", "")[8:] if node.get("$ref").__class__ is str else ""
+            name = reference[8:] if isinstance(reference := node.get("$ref"), str) else ""
             if name in self.schemas and name not in found:
                 found[name] = self.schemas[name]
                 stack.append(found[name])
@@ -55,8 +54,8 @@ class Definitions:
 
     def body(self, schema: Json) -> Json:
         """Return what a reference to a definition means, if it is one and done; any other schema as it is."""
-        if schema.__class__ is dict and schema.keys() == {"$ref"} and schema["$ref"].startswith("#/$defs/"):
-            body = self.schemas.get(schema["$ref"][8:])
+        if schema.__class__ is dict and schema.keys() == {"$ref"} and (name := str(schema["$ref"])).startswith("#/$defs/"):
+            body = self.schemas.get(name[8:])
             return schema if body is None else body
         return schema
 
@@ -85,8 +84,8 @@ def name_of(terms: list[Term]) -> str:
                 continue
             reference = schema.get("$ref") or schema.get("$dynamicRef")
             word = _last_word(reference) if reference.__class__ is str else ""
-            if not word and schema.get("title").__class__ is str:
-                word = ascii_name(schema["title"])
+            if not word and isinstance(title := schema.get("title"), str):
+                word = ascii_name(title)
             if word and word not in words:
                 words.append(word)
             branches = schema.get("allOf")

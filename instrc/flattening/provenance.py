@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from instrc.flattening.conjunction import Conjunct
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import pointer
+from instrc.jsonvalue import Json, JsonObject, pointer
+from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
 from instrc.schema.walk import subschemas
 
@@ -72,7 +72,7 @@ def origins(schema: Json, root: Json, store: SchemaStore, recorded: Recorded) ->
                 found[here] = _written_origins(by_keyword[keyword], places, recorded)
             elif own is not None:
                 found[here] = (Origin(own.uri, f"{own.pointer}{pointer((keyword,))}"),)
-            elif not path and keyword in root and keyword != "$defs":
+            elif not path and isinstance(root, dict) and keyword in root and keyword != "$defs":
                 found[here] = (_origin(root, keyword, places),)
             else:
                 found[here] = ()
@@ -98,7 +98,7 @@ def _written_origins(conjuncts: list[tuple[Conjunct, str]], places: dict[int, Or
     return tuple(found)
 
 
-def _origin(node: Json, keyword: str, places: dict[int, Origin]) -> Origin:
+def _origin(node: JsonObject, keyword: str, places: dict[int, Origin]) -> Origin:
     """Return the place of a keyword of an original schema, by the name it has there."""
     uri, path = places[id(node)]
     word = (
@@ -120,9 +120,9 @@ def _places(store: SchemaStore) -> dict[int, Origin]:
                 if id(value) in places:
                     continue
                 places[id(value)] = Origin(document.uri, path)
-                parts = list(value.items())
+                parts: list[tuple[str | int, Json]] = list(value.items())
             else:
-                parts = list(enumerate(value))
+                parts = list(enumerate(listing(value)))
             stack.extend(
                 (child, path + pointer((key,)))
                 for key, child in reversed(parts)

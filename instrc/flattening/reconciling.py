@@ -31,12 +31,12 @@ class Reconciling(Placing):
             if "const" in out and not has_type(out["const"], names):
                 self.contradiction("type", "const")
                 return False
-            if out.get("enum").__class__ is list and out["enum"]:
-                values = [value for value in out["enum"] if has_type(value, names)]
+            if isinstance(listed := out.get("enum"), list) and listed:
+                values = [value for value in listed if has_type(value, names)]
                 if not values:
                     self.contradiction("type", "enum")
                     return False
-                if len(values) < len(out["enum"]):
+                if len(values) < len(listed):
                     out["enum"] = values
         for inclusive, exclusive in _BOUNDS:
             if exclusive in out and inclusive in out:
@@ -47,10 +47,10 @@ class Reconciling(Placing):
             self.contradiction(*bounds)
             return False
         wanted = out.get("required")
-        if wanted.__class__ is list and len(wanted) > 1 and out.get("properties").__class__ is dict:
-            rank = {name: index for index, name in enumerate(out["properties"])}
+        if wanted.__class__ is list and len(wanted) > 1 and isinstance(properties := out.get("properties"), dict):
+            rank = {name: index for index, name in enumerate(properties)}
             last = len(rank)
-            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if name.__class__ is str else last)
+            ordered = sorted(wanted, key=lambda name: rank.get(name, last) if isinstance(name, str) else last)
             if ordered != wanted:
                 out["required"] = ordered
         return True

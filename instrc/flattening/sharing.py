@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterator
 
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsontext import dumps
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.limits import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, schemas_under, subschemas, with_parts
 
 
-def sizes(schema: Json) -> dict[int, int]:
+def sizes(schema: JsonObject) -> dict[int, int]:
     """Return by `id` how many schemas each part of a result has when it is written out, shared ones counted each time."""
     found: dict[int, int] = {}
-    stack: list[Json] = [schema]
+    stack: list[JsonObject] = [schema]
     pop, push, holds_none = stack.pop, stack.append, HOLDERS.isdisjoint
     while stack:
         node = stack[-1]
@@ -49,7 +48,10 @@ def sizes(schema: Json) -> dict[int, int]:
 def share(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:
     """Return a flat schema whose repeated parts are definitions; `note` is told of each schema that is made and what it was."""
     root = _united(schema, note)
-    tops = {"": {keyword: value for keyword, value in root.items() if keyword != "$defs"}, **root.get("$defs", {})}
+    tops: JsonObject = {
+        "": {keyword: value for keyword, value in root.items() if keyword != "$defs"},
+        **as_object(root.get("$defs", {})),
+    }
     note(tops[""], root)
     names = _names(tops)
     done: dict[int, Json] = {}
@@ -96,7 +98,7 @@ def _names(tops: dict[str, Json]) -> dict[int, str]:
     names: dict[int, str] = {}
     for key, (node, path) in first.items():
         if counts[key] > 1 and size.get(key, 1) >= SHARED_PART:
-            names[key] = free_name(_word(node, path), taken, numbers)
+            names[key] = free_name(_word(as_object(node), path), taken, numbers)
             taken[names[key]] = node
     return names
 
@@ -139,8 +141,7 @@ def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict
             (keyword, tuple(value) if value.__class__ is dict else (), _parts(keyword, value)) for keyword, value in new.items()
         )
         done[id(node)] = pool.setdefault(key, new)
-    united: dict[str, Json] = done[id(schema)]
-    return united
+    return as_object(done[id(schema)])
 
 
 def _parts(keyword: str, value: Json) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Frame
 from instrc.flattening.tracing import Tracing
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 
@@ -20,8 +20,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Frame:
         if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
             continue
         out[keyword] = value
-        kind = value.__class__
-        if kind is dict:
+        if isinstance(value, dict):
             if keyword in NAMED:
                 changed: dict[str, Json] | None = None
                 for name, child in value.items():
@@ -31,7 +30,7 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Frame:
                         pending.append((changed, name, [(child, run.store.below(child, scope))]))
             elif keyword in ONE and id(value) in needs_flattening:
                 pending.append((out, keyword, [(value, run.store.below(value, scope))]))
-        elif kind is list and keyword in MANY:
+        elif isinstance(value, list) and keyword in MANY:
             items: list[Json] | None = None
             for index, child in enumerate(value):
                 if child.__class__ is dict and id(child) in needs_flattening:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from instrc.flattening.definitions import Gathering
 from instrc.flattening.flattener import intersect
 from instrc.flattening.splicing import splice_parts
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, as_object
 from instrc.problems.report import Report
 from instrc.source import Span
 
@@ -41,6 +41,6 @@ def fill(mixin: Json, slot: str, filling: Json, *, report: Report | None = None)
     body, inside = gathering.take(mixin), gathering.take(filling)
     if body.__class__ is not dict:
         return mixin
-    properties = dict(body.get("properties", {}))
+    properties = dict(as_object(body.get("properties", {})))
     properties[slot] = intersect([properties[slot], inside], report=report) if slot in properties else inside
     return gathering.give({**body, "properties": properties})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from instrc.flattening.conjunction import Conjunct, Frame
 from instrc.flattening.run import Options, Run
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
+from instrc.schema.members import listing
 from instrc.schema.store import SchemaStore
 
 
@@ -25,7 +26,7 @@ class Tracing(Run):
                 words.append("unevaluatedProperties" if keyword == "additionalProperties" else "unevaluatedItems")
             found[keyword] = [(conjunct, word) for conjunct in frame.conjuncts for word in words if word in conjunct.view]
         self.origins[id(out)] = (out, found)
-        for branch in out.get("allOf", ()):
+        for branch in listing(out.get("allOf")):
             if branch.__class__ is dict and id(branch) not in self.origins:
                 own = {
                     keyword: [(conjunct, keyword) for conjunct in frame.conjuncts if keyword in conjunct.view]
@@ -35,7 +36,7 @@ class Tracing(Run):
 
     def note_copy(self, copy: Json, original: Json) -> None:
         """Note, for `trace`, that a schema is a copy of another one with the same keywords."""
-        if self.options.trace and copy.__class__ is dict:
+        if self.options.trace and isinstance(copy, dict) and isinstance(original, dict):
             _, known = self.origins.get(id(original), (None, None))
             conjunct = Conjunct(original, original, self.flat, 0, (id(original), id(self.flat)))
             self.origins[id(copy)] = (copy, known or {keyword: [(conjunct, keyword)] for keyword in original})
