@@ -206,7 +206,3 @@ def test_programs_that_use_a_deleted_vibe_are_checked(instrc: Instrc, many: Path
     assert done.code == 1
     assert "p7.aug:1:11: error: nothing is called `V7`" in done.err
     assert "p2.aug" not in done.err
-
-
-def test_no_path_is_wrong_use(instrc: Instrc) -> None:
-    assert instrc("check").code == 2
