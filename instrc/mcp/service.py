@@ -22,6 +22,8 @@ from instrc.runtime.engine import Engine, Report
 from instrc.runtime.questions import chosen
 from instrc.schema.validation import is_valid
 
+PATIENCE = 20.0
+"""Seconds for a run to be recorded when it begins; the store may have to be made."""
 GRACE = 2.0
 """Seconds in which a wrong answer is refused; a run that goes on longer is told to be running."""
 
@@ -79,10 +81,14 @@ class Service(Offers):
     # --- runs ---------------------------------------------------------------------------------------------------------------
 
     async def start(self, launcher: Launcher, inputs: JsonObject) -> Json:
-        """Begin a run; return its id at once."""
+        """Begin a run; return its id as soon as it is recorded: a client that leaves then loses nothing."""
         launch = launcher.launch(inputs)
-        self._carry(launch.run, self.engine.start(launch))
-        await asyncio.sleep(0)
+        task = self._carry(launch.run, self.engine.start(launch))
+        deadline = asyncio.get_running_loop().time() + PATIENCE
+        while asyncio.get_running_loop().time() < deadline:
+            done, _ = await asyncio.wait({task}, timeout=0.02)
+            if done or await self._report(launch.run) is not None:
+                break
         return {"run": launch.run, "status": "running"}
 
     async def status(self, given: JsonObject) -> Json:

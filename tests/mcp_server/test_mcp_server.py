@@ -173,3 +173,22 @@ def test_a_program_with_problems_is_told_and_not_served(folder: Path) -> None:
     assert done.returncode == 1
     assert "[unknown-name]" in done.stderr
     assert done.stdout == ""
+
+
+def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None:
+    """A client may leave as soon as it has the id, and ask another server for the run."""
+    from instrc.launching.engines import engine_of
+    from instrc.launching.preparing import prepare
+    from instrc.mcp.service import service_of
+
+    engine = engine_of("durable", folder / "store")
+
+    async def body() -> str:
+        service = service_of([prepare(str(folder / "mail.aug"))], engine, model="sample", rehearse=True)
+        begun: Any = await service.call("SendMail", {"prompt": "go"})
+        report = await engine.show(begun["run"])
+        await service.close()
+        return report.run
+
+    assert asyncio.run(body()).startswith("SendMail")
+    engine.close()  # type: ignore[attr-defined]  # this engine has it
