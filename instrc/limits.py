@@ -156,6 +156,16 @@ REBUILT_LEVELS: Final = 90
 """Schemas inside one another, combinators included: far below what Python's own stack bears."""
 UNROLL: Final = 3
 """How often a recursive reference is written out where a target keeps none, unless the caller says it."""
+ACTIVE_REFERENCES: Final = 40
+"""References inside one another that are written out; what they hold below that is JSON text."""
+LOSS_SOURCES: Final = 200
+"""Schemas that are looked through for the one that a lost keyword was written in; beyond them it is told of the root."""
+SHARED_PART_OF_MAP: Final = 120
+"""Characters of JSON from which on a part of a map that stands in several places gets a name."""
+SMALL_CODEC: Final = 5000
+"""Characters of JSON up to which a codec is looked through for what it repeats before anything of it is shared."""
+SAMPLE_OPTIONAL_LEVELS: Final = 4
+"""Levels of a sample that have optional properties and items; below them it has only what it must."""
 UNROLLED_SCHEMAS: Final = 1000
 """Schema objects that are rebuilt below recursive references before unrolling stops early."""
 COPIED_SCHEMAS: Final = 30

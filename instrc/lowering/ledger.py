@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from instrc.jsonvalue import Json, JsonObject, pointer
-from instrc.limits import LOSSES_LOOKED_FOR, TOLD_LOSSES
+from instrc.limits import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES
 from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.places import Steps, places, pointer_of
@@ -14,8 +14,6 @@ from instrc.lowering.progress import Contradicted, Derived, Entry, Log, Lost, Lo
 from instrc.schema.vocabulary import KEYWORDS, MANY, NAMED, NO_ASSERTIONS, ONE
 from instrc.schema.walk import Path, subschemas
 
-_MOST_SOURCES = 200
-"""Schemas that are looked through for the one that a keyword comes from."""
 _CLOSING = frozenset({"additionalProperties", "unevaluatedProperties", "items", "unevaluatedItems", "additionalItems"})
 """Keywords that are found broken themselves where they hold `false`, and not the `false` inside."""
 
@@ -75,7 +73,7 @@ class _Places:
         if self._written is None:
             self._written = places(self._root)
         pending = [node]
-        for _ in range(_MOST_SOURCES):
+        for _ in range(LOSS_SOURCES):
             if not pending:
                 break
             here = id(pending.pop())

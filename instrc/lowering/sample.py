@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from instrc.codecs.judge import accepts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
-from instrc.limits import SAMPLE_LEVELS, SAMPLE_VALUES
+from instrc.limits import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
 from instrc.schema.bounds import bound
 from instrc.schema.members import listing, mapping, required_names
 
@@ -24,7 +24,6 @@ _TEXTS = {
     "uuid": "123e4567-e89b-12d3-a456-426614174000",
     "uri": "https://example.org/a",
 }
-_DEEP = 4
 
 
 def sample(schema: Json) -> Json:
@@ -53,7 +52,7 @@ def _made(schema: Json, root: Json, level: int, left: int) -> _Made:
     if listed := listing(schema.get("enum")):
         return _Made(listed[0], left)
     if branches := listing(schema.get("anyOf")):
-        first = min(branches, key=_holds_others) if level > _DEEP else branches[0]
+        first = min(branches, key=_holds_others) if level > SAMPLE_OPTIONAL_LEVELS else branches[0]
         return _made(first, root, level + 1, left)
     types = schema.get("type")
     match types[0] if isinstance(types, list) and types else types:
@@ -80,7 +79,7 @@ def _object(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
     required = required_names(schema)
     result: JsonObject = {}
     for name, child in mapping(schema.get("properties")).items():
-        if name in required or level < _DEEP:
+        if name in required or level < SAMPLE_OPTIONAL_LEVELS:
             result[name], left = _made(child, root, level + 1, left)
     rest = schema.get("additionalProperties")
     for number in range(min(int(bound(schema, "minProperties") or 0), SAMPLE_VALUES) - len(result)):
@@ -96,7 +95,7 @@ def _array(schema: JsonObject, root: Json, level: int, left: int) -> _Made:
         item, left = _made(child, root, level + 1, left)
         items.append(item)
     rest = schema.get("items", {})
-    wanted = max(least, 1 if level < _DEEP and not prefix and (most is None or most > 0) else 0)
+    wanted = max(least, 1 if level < SAMPLE_OPTIONAL_LEVELS and not prefix and (most is None or most > 0) else 0)
     while len(items) < wanted and rest is not False:
         item, left = _made(rest, root, level + 1, left)
         items.append(item)

@@ -18,16 +18,13 @@ from instrc.codecs.writing import one_to_json, to_json
 from instrc.ir.codec import ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
+from instrc.limits import SHARED_PART_OF_MAP, SMALL_CODEC
 from instrc.lowering.names import unique
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts
 
 Part = TypeVar("Part")
 
-_WORTH = 120
-"""Characters of JSON from which on a part that stands in several places gets a name."""
-_SMALL = 5000
-"""Characters of JSON up to which a codec is looked through for what it repeats."""
 _BELOW = "#/$defs/"
 
 
@@ -39,7 +36,7 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
     if not codecs:
         written = to_json(codec)
         size = 0 if written is None else len(dumps(written, indent=False))
-        if size < 2 * _WORTH or (size < _SMALL and not any(_choice_schemas([codec])) and not _repeats(codec)):
+        if size < 2 * SHARED_PART_OF_MAP or (size < SMALL_CODEC and not any(_choice_schemas([codec])) and not _repeats(codec)):
             return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)
     pool: dict[str, Codec] = {}
@@ -62,7 +59,7 @@ def _repeats(codec: Codec) -> bool:
     stack = [codec]
     while stack:
         part = stack.pop()
-        if part is None or len(text := dumps(to_json(part), indent=False)) < _WORTH:
+        if part is None or len(text := dumps(to_json(part), indent=False)) < SHARED_PART_OF_MAP:
             continue  # nor is anything in it
         if text in seen:
             return True
@@ -189,7 +186,7 @@ class _Names(Generic[Part]):
 
     def __call__(self, before: Part, part: Part) -> Part:
         """Return a part, or a reference to it if it has a name; what is inside of `part` has been seen to."""
-        if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < _WORTH:
+        if self._places[id(before)] < 2 or len(dumps(self._written(part), indent=False)) < SHARED_PART_OF_MAP:
             return part
         name = self._own.get(id(before))
         if name is None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
-from instrc.limits import PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
+from instrc.limits import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of
@@ -21,9 +21,6 @@ from instrc.lowering.variants import Variant
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import RecursiveForTarget
 from instrc.schema.vocabulary import NO_ASSERTIONS
-
-_MOST_ACTIVE = 40
-"""References inside one another that are written out."""
 
 
 def references(node: JsonObject, context: Context, progress: Progress, forms: Forms) -> tuple[list[Variant], Progress]:
@@ -58,7 +55,7 @@ def _unrolled(
 ) -> tuple[list[Variant], Progress]:
     """Write out what a reference stands for, up to a number of times."""
     often = context.active.count(key) >= context.unroll
-    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > _MOST_ACTIVE:
+    if often or progress.unrolled > UNROLLED_SCHEMAS or len(context.active) > ACTIVE_REFERENCES:
         reason = f"is unrolled {context.unroll} times and written as JSON text below that"
         form, progress = anything.anything_variant(context, target, reason, progress)
         return [form], progress
