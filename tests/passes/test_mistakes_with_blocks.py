@@ -117,6 +117,20 @@ MISTAKES = [
     ("Draft | Confirm_User «within» 2 days", "misplaced-deadline", 'within: "P2D"'),
     ('Draft | Confirm_User «@ { within: "2 days" }»', "bad-duration", "P2D"),
     (CHECK + 'when c.ok @ «{ within: "P2D" }» { Draft(prompt) }', "misplaced-deadline", "brackets"),
+    # and more of them
+    (CHECK + "when c.level is «high» { Draft(prompt) }", "bad-condition", ""),
+    (CHECK + 'when c.note is "" or «{» Draft(prompt) }', "unexpected-text", ""),
+    (CHECK + "when «{» Draft(c) }", "incomplete-block", ""),
+    (CHECK + 'when c.level is "high" «Draft»(prompt)', "incomplete-block", ""),
+    (CHECK + "try { Draft(c) } «catch» { Write(prompt) }", "incomplete-block", ""),
+    (PEOPLE + "each x «of» p.attendees { Draft(x) }", "incomplete-block", ""),
+    (PEOPLE + "each x«,» i in p.attendees { Draft(x) }", "incomplete-block", ""),
+    (PEOPLE + 'each x in p.attendees max «"3"» { Draft(x) }', "incomplete-block", ""),
+    (PEOPLE + "each x in p.attendees max «0» { Draft(x) }", "bad-bound", ""),
+    (PEOPLE + "Draft(prompt, { text: «OneOf(p.names, 1)» })", "not-a-value", ""),
+    ("repeat «3» { Draft(prompt) }", "incomplete-block", ""),
+    ('repeat { Draft(previous) } until «round is "3"»', "never-true", ""),
+    ("Draft(«error»)", "unknown-name", ""),
 ]
 
 
