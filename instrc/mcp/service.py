@@ -135,7 +135,7 @@ class Service(Offers):
             read = loads(data)
         except ValueError:
             return data
-        return read if is_valid(read, schema) else data
+        return read if isinstance(read, dict | list) or is_valid(read, schema) else data
 
     async def cancel(self, given: JsonObject) -> Json:
         """End a run."""

@@ -179,6 +179,7 @@ def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None
     """A client may leave as soon as it has the id, and ask another server for the run."""
     from instrc.launching.engines import engine_of
     from instrc.launching.preparing import prepare
+    from instrc.mcp.offers import RefusedError
     from instrc.mcp.service import service_of
 
     engine = engine_of("durable", folder / "store")
@@ -187,6 +188,9 @@ def test_the_id_of_a_run_is_given_when_the_run_is_recorded(folder: Path) -> None
         service = service_of([prepare(str(folder / "mail.aug"))], engine, model="sample", rehearse=True)
         begun: Any = await service.call("SendMail", {"prompt": "go"})
         report = await engine.show(begun["run"])
+        wrong = {"run": report.run, "step": "confirm", "data": '{"decision": "Maybe"}'}
+        with pytest.raises(RefusedError, match="'Maybe' is not one of"):  # JSON as text is read, also where it does not fit
+            await service.call("answer", wrong)
         await service.close()
         return report.run
 
