@@ -29,9 +29,9 @@ def plain(name: str) -> str:
     return normalize("NFC", normalize("NFC", name).casefold()).replace("_", "").replace("-", "")
 
 
-def nearest(word: str, candidates: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return up to `limit` candidates for a misspelt word, the most likely first; often none."""
-    return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit)
+def nearest(word: str, candidates: Iterable[str], limit: int = 3, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """Return up to `limit` candidates for a misspelt word, the most likely first; often none, and none of those in `without`."""
+    return _nearest(word, candidates if isinstance(candidates, tuple) else tuple(candidates), limit, without)
 
 
 def surely(word: str, names: tuple[str, ...]) -> bool:
@@ -51,13 +51,15 @@ def did_you_mean(names: tuple[str, ...]) -> str | None:
 
 
 @lru_cache(maxsize=512)
-def _nearest(word: str, candidates: tuple[str, ...], limit: int) -> tuple[str, ...]:
+def _nearest(word: str, candidates: tuple[str, ...], limit: int, without: frozenset[str]) -> tuple[str, ...]:
     keys, postings = _index(candidates)
     key = plain(word)[:COMPARED_NAME]
     pairs = _pairs(key)
     shared: Counter[int] = Counter()
     for pair in pairs:
         shared.update(postings.get(pair, ()))
+    if without:
+        shared = Counter({position: count for position, count in shared.items() if candidates[position] not in without})
     ranked: list[tuple[float, int]] = []
     by_overlap = sorted(shared.items(), key=lambda item: (-item[1] / (len(pairs) + len(keys[item[0]])), item[0]))
     for position, overlap in by_overlap[:SHORTLIST]:

@@ -29,8 +29,8 @@ PROCESSES: dict[str, list[str]] = {
 }
 PROMISES = (
     ("instrc --version", "import typer", 1.5),
-    ("instrc compile", "import lark, orjson", 2.0),
-    ("instrc check", "import lark, orjson", 2.0),
+    ("instrc compile", "import lark, orjson", 1.35),
+    ("instrc check", "import lark, orjson", 1.35),
 )
 """A process, what it is held against, and the most it may take of that."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name
@@ -20,39 +21,46 @@ def suggestions(
 
     The name that is being defined where `name` stands is left out, and vibes are spelled as names of the language.
     """
-    values = _values(name, locals_, inputs)
+    values, own = (*locals_, *inputs), _defined_here(name, locals_).difference(inputs)
     spelled = {vibe: _in_style_of(name.text, vibe) for vibe in vibes}
-    known = [*values, *sorted(reserved), *spelled]
-    near = [spelled.get(each, each) for each in nearest(name.text, known)]
+    known = (*values, *sorted(reserved), *spelled)  # the same for each name of a program, so that it is prepared once
+    without = own.difference(reserved, spelled)
+    near = [spelled.get(each, each) for each in nearest(name.text, known, without=without)]
     looks_like = twin(name.text)
-    same = [spelled.get(each, each) for each in known if looks_like in {each, spelled.get(each)}] if looks_like else []
-    return tuple(dict.fromkeys([*same, *near, *_completions(name.text, values)]))[:SUGGESTED_NAMES]
+    seen = [each for each in known if each not in without] if looks_like else []
+    same = [spelled.get(each, each) for each in seen if looks_like in {each, spelled.get(each)}]
+    return tuple(dict.fromkeys([*same, *near, *_completions(name.text, values, own)]))[:SUGGESTED_NAMES]
 
 
 def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> bool:
     """Tell whether a bare name is probably a slip for a local name or an input, not an instruction still to be written."""
     text = name.span.source.text
     called = text[name.span.end : name.span.end + 100].lstrip()[:1] == "("
-    values = _values(name, locals_, inputs)
-    return not called and name.text[:1].islower() and bool(nearest(name.text, values) or _completions(name.text, values))
+    if called or not name.text[:1].islower():
+        return False
+    values, own = (*locals_, *inputs), _defined_here(name, locals_).difference(inputs)
+    return bool(nearest(name.text, values, without=own) or _completions(name.text, values, own))
 
 
-def _values(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> list[str]:
-    """Return the local names and inputs that can be read where a name stands."""
+def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
+    """Return the local names whose values hold a name: they cannot be read there."""
     here = name.span
-    return [
-        *(
-            local
-            for local, binding in locals_.items()
-            if not (binding.span.source is here.source and binding.span.start <= here.start < binding.span.end)
-        ),
-        *inputs,
-    ]
+    return frozenset(
+        local
+        for local, binding in locals_.items()
+        if binding.span.source is here.source and binding.span.start <= here.start < binding.span.end
+    )
 
 
-def _completions(word: str, values: Iterable[str]) -> list[str]:
+def _completions(word: str, values: tuple[str, ...], without: frozenset[str]) -> list[str]:
     """Return the values whose names begin with a word: `participants` for `p`."""
-    return [value for value in values if plain(value).startswith(plain(word))]
+    start = plain(word)
+    return [value for value, key in zip(values, _keys(values), strict=True) if key.startswith(start) and value not in without]
+
+
+@lru_cache(maxsize=4)
+def _keys(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(plain, values))
 
 
 def _in_style_of(word: str, vibe: str) -> str:
