@@ -283,3 +283,18 @@ HOVERED_SCHEMA: Final = 4_000
 """Characters of a schema that are shown."""
 NAME_STEPS: Final = 40
 """Steps from a name to its schema: names of names, members of members."""
+
+# runs
+
+TASK_COPIES: Final = 1000
+"""Copies of one task of a plan."""
+PLAN_PARTS: Final = 5_000_000
+"""Values of one plan."""
+COMPLAINTS: Final = 20
+"""Complaints about one answer."""
+REHEARSED_RUNS: Final = 400
+"""Runs of one rehearsal."""
+REHEARSED_COMMANDS: Final = 40_000
+"""Commands of all its runs together."""
+PREVIEWED_COMMANDS: Final = 2_000
+"""Commands of a preview."""

@@ -14,15 +14,13 @@ from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
+from instrc.limits import PREVIEWED_COMMANDS
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.v1.views import bare
 from instrc.runtime.interpreter.versions import apply, begin, issue
 from instrc.runtime.message import message
 from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
-
-_MOST_COMMANDS = 2_000
-"""Of one rehearsal; a loop that never ends must not keep it for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | 
     found: dict[str, tuple[str | None, Json]] = {}
     waiting: list[Command] = list(issue(plan, state))
     count = 0
-    while waiting and count < _MOST_COMMANDS and state["outcome"] is None:
+    while waiting and count < PREVIEWED_COMMANDS and state["outcome"] is None:
         command = waiting.pop(0)
         count += 1
         if command["kind"] == "model":

@@ -8,7 +8,7 @@ import orjson
 
 from instrc.ir.tasks import ID, Kind, Reference, Task, reference
 from instrc.jsonvalue import Json, as_texts, pointer
-from instrc.limits import PLAN_LEVELS
+from instrc.limits import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument
@@ -16,7 +16,6 @@ from instrc.problems.plans import InvalidPlan, PlanProblem
 
 Add = Callable[[PlanProblem], None]
 _MEMBERS = frozenset({"tool", "id", "arguments", "after"})
-_PARTS = 5_000_000
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 _WAYS: dict[str, Kind] = {"from": "from", "each": "each"}
 
@@ -129,7 +128,7 @@ def _is_json(value: Json) -> bool:
 
 def _is_odd_json(value: Json) -> bool:
     stack: list[tuple[Json, int]] = [(value, 0)]
-    for _ in range(_PARTS):
+    for _ in range(PLAN_PARTS):
         if not stack:
             return True
         item, level = stack.pop()

@@ -10,6 +10,7 @@ from functools import partial
 
 from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
+from instrc.limits import REHEARSED_COMMANDS, REHEARSED_RUNS
 from instrc.rehearsing.branches import Branch, branches_of
 from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of
@@ -20,9 +21,6 @@ from instrc.runtime.models.sampling import instance_of
 from instrc.runtime.plan import plan_of
 from instrc.schema.walk import rebuild
 
-_MOST_RUNS = 400
-_MOST_COMMANDS = 40_000
-"""Of all runs together."""
 _ROUNDS = (4, 12)
 """Of a loop: with few a search goes far; with more it finds what only a later round does."""
 _DEEPEST = 2
@@ -163,7 +161,7 @@ class _Search:
         waiting: list[tuple[int, int, int, Choices]] = [(0, 0, 0, {})]
         pushed: Counter[tuple[Point, tuple[int, ...]]] = Counter()  # what was seldom tried comes first
         known = {_mark({})}
-        while waiting and (left or not self.kept) and self.tried < _MOST_RUNS and self.commands < _MOST_COMMANDS:
+        while waiting and (left or not self.kept) and self.tried < REHEARSED_RUNS and self.commands < REHEARSED_COMMANDS:
             rank, _, _, choices = heapq.heappop(waiting)
             played = play(self.program, self.plan, self.inputs, self.points, choices)
             self.tried += 1
@@ -215,8 +213,8 @@ class _Search:
         outer = next((each for each in left if each.way == "body" and each.region == around.index), None)
         if outer is not None:
             return f"{outer.name} was not reached"
-        if self.tried >= _MOST_RUNS or self.commands >= _MOST_COMMANDS:
-            bound = f"{_MOST_RUNS} runs" if self.tried >= _MOST_RUNS else f"{_MOST_COMMANDS:,} steps"
+        if self.tried >= REHEARSED_RUNS or self.commands >= REHEARSED_COMMANDS:
+            bound = f"{REHEARSED_RUNS} runs" if self.tried >= REHEARSED_RUNS else f"{REHEARSED_COMMANDS:,} steps"
             return f"a rehearsal ends after {bound}, and none of its runs went there{self._depends(branch)}; runs: {self.tried}"
         if not self.points:
             return "nothing that is made up decides it"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
+from instrc.limits import COMPLAINTS
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.schema.validation import Judge, Violation, is_valid, validate
-
-_MOST = 20
-"""Complaints about one value."""
 
 
 def accepts(schema: Json, value: Json) -> bool:
@@ -17,12 +15,12 @@ def accepts(schema: Json, value: Json) -> bool:
 
 def complaints(value: Json, schema: Json) -> list[Complaint]:
     """Return what is wrong with a value, the first things; formats count."""
-    return _complaints_of(validate(value, schema, most=_MOST))
+    return _complaints_of(validate(value, schema, most=COMPLAINTS))
 
 
 def complaints_by(judge: Judge, value: Json) -> list[Complaint]:
     """Return what is wrong with a value by a schema that many values are held against."""
-    return _complaints_of(judge.validate(value, most=_MOST))
+    return _complaints_of(judge.validate(value, most=COMPLAINTS))
 
 
 def _complaints_of(found: tuple[Violation, ...]) -> list[Complaint]:

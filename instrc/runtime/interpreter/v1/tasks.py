@@ -8,6 +8,7 @@ from itertools import product
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
+from instrc.limits import TASK_COPIES
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState
@@ -17,9 +18,6 @@ from instrc.runtime.interpreter.v1.state import Machine, give_up, scoped_id
 from instrc.runtime.interpreter.v1.units import Unit
 from instrc.runtime.interpreter.v1.values import evaluate
 from instrc.runtime.validation import complaints
-
-_MOST = 1000
-"""Copies of one task."""
 
 
 def begin(machine: Machine, scope: str, unit: Unit) -> Json:
@@ -199,10 +197,10 @@ def _copies(task: Task, state: PlanState) -> list[tuple[int, ...]] | str:
         size = 1
         for count in counts:
             size *= count
-        if size > _MOST:
-            return f"a task has a limit of {_MOST} copies, and there are {size}"
+        if size > TASK_COPIES:
+            return f"a task has a limit of {TASK_COPIES} copies, and there are {size}"
         copies = list(product(*map(range, counts)))
-    return copies if len(copies) <= _MOST else f"a task has a limit of {_MOST} copies, and there are {len(copies)}"
+    return copies if len(copies) <= TASK_COPIES else f"a task has a limit of {TASK_COPIES} copies, and there are {len(copies)}"
 
 
 def _arguments(task: Task, state: PlanState, copy: int | None) -> dict[str, Json]:
