@@ -3,7 +3,7 @@
 Nothing is touched in an answer that is valid as it stands, and nothing is repaired that does not become less wrong by it:
 
 * `null` for a property that may be left out and may not be null is left out (targets where keys may be left out);
-* a text that holds JSON, where no text may stand, is the value it holds (written as JSON twice, or as text between tags);
+* a text that holds JSON, where that text may not stand, is the value it holds (written as JSON twice, or as text between tags);
 * a word in another case than a listed one is that word.
 
 What was repaired is told, with its place.

@@ -158,6 +158,16 @@ def test_numbers_and_booleans_in_texts_are_read_where_no_text_may_stand() -> Non
     assert lift({"n": "5.5"}, record).value == {"n": "5.5"}
 
 
+@pytest.mark.parametrize("target", ["anthropic", "openai", "ollama-output"])
+def test_null_in_a_text_of_a_wrong_format_is_read_and_told(target: str) -> None:
+    record = lower({"anyOf": [{"type": "null"}, {"type": "string", "format": "uri"}]}, target).map
+    lifted = lift(encode("null", record, check=False), record)
+    assert lifted.ok, lifted
+    assert lifted.value is None
+    assert [mend.what for mend in lifted.call.mended] == ["text-read"]
+    assert lift(encode("about:null", record), record).value == "about:null"
+
+
 def test_a_mended_case_is_told() -> None:
     record = lower({"type": "object", "properties": {"m": {"enum": ["Yes", "No"]}}}, "anthropic").map
     lifted = lift({"m": "yes"}, record)

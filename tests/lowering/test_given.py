@@ -128,6 +128,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "another word for it": ({"name": "w", "arguments_of_mine": CITY}, "`arguments_of_mine` of the tool 'w' is no schema"),
     "a schema as text": ({"name": "w", "input_schema": "{}"}, "`input_schema` of the tool 'w' is no schema"),
     "a tool of the provider": ({"type": "web_search_20250305", "name": "web_search"}, "carried out by its provider"),
+    "the state of a run": ({"run": "lunch", "name": "meeting", "status": "done", "output": {}}, "`output` of the tool 'meeting'"),
     "a grammar": ({"type": "custom", "name": "w", "format": {"type": "grammar"}}, "`format` of the tool 'w' is no schema"),
 }
 

@@ -22,6 +22,7 @@ from instrc.lifting.lift import lift
 from instrc.lowering.lower import Lowering, lower
 from instrc.lowering.rules import breaches
 from instrc.problems.problem import CompileError
+from instrc.schema.validation import validate
 
 LAWFUL = examples(40, without=list(HealthCheck))
 ODD = [key for key in KEYS if not re.fullmatch("[a-zA-Z_][a-zA-Z0-9_]{0,63}", key)]
@@ -89,12 +90,38 @@ def test_each_valid_value_has_an_answer_that_lifts_to_it(target: str, schema: An
         fits = payload.is_valid(answer) and equal(interpreter.read(answer), value)
         assert fits or reported, (value, answer)
         if fits:
-            assert equal(
-                lift(
-                    {"type": "function", "function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}, result.map
-                ).value,
-                value,
-            )
+            assert_lifts(result, answer, value, schema)
+
+
+def assert_lifts(result: Lowering, answer: Any, value: Any, schema: Any) -> None:
+    """Hold that an answer lifts to a value; lifting asserts formats, so one of a wrong format may be repaired, which is told."""
+    call = {"type": "function", "function": {"name": result.map["tool"]["sent"], "arguments": dumps(answer)}}
+    lifted = lift(call, result.map)
+    if validate(value, schema):
+        assert equal(lifted.value, value) or lifted.call.mended, (value, answer)
+    else:
+        assert lifted.ok, (value, answer)
+        assert not lifted.call.mended, (value, answer)
+        assert equal(lifted.value, value), (value, answer)
+
+
+@pytest.mark.parametrize("target", targets())
+def test_a_text_of_a_wrong_format_is_no_valid_value(target: str) -> None:
+    schema = {
+        "anyOf": [
+            {"type": "array", "items": {"type": "object"}, "maxItems": 1, "uniqueItems": True},
+            {"type": ["string", "null"], "enum": ["42", "aa", "ab", None]},
+            {"type": "string", "format": "uri", "not": {"type": ["string", "null"], "enum": ["42", "true", None]}},
+        ]
+    }
+    result = lower(schema, target, "my.tool")
+    interpreter = Interpreter(result.map)
+    for value in ("null", "aa", None, "https://example.org", "42"):
+        answer = interpreter.write(value)
+        assert equal(interpreter.read(answer), value)
+        assert_lifts(result, answer, value, schema)
+    assert Draft202012Validator(schema).is_valid("null"), "where formats only annotate"
+    assert lift(interpreter.write("null"), result.map).value is None, "lifting asserts them, and null is what fits"
 
 
 @pytest.mark.slow
