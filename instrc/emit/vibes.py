@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from instrc import problems
+from instrc.emit.batched import batched
 from instrc.emit.block_values import given_by
 from instrc.emit.definitions import Definitions
 from instrc.emit.emit import document
@@ -19,7 +20,7 @@ from instrc.ir.flow import Else
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Executor
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
+from instrc.jsonvalue import Json, as_object
 from instrc.naming import snake
 from instrc.problems.problem import CompileError
 
@@ -30,7 +31,7 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     title = named if isinstance(named, str) else None
     definitions = Definitions()
     own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
-    process = Process.find(own)
+    process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)
     documents: dict[Emit, Json] = {}
 
     def finished(made: Json, *stripped: str) -> Json:
@@ -42,15 +43,19 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
         documents["tool"] = finished(tool, "engine")
         documents["result"] = finished(tool, "all")
         return Artefact(name, title, documents)
+    whole = own
     if batch > 1:
-        if not all(isinstance(context, Chunk) for context in process.body.contexts):
+        chunks = tuple(context for context in process.body.contexts if isinstance(context, Chunk))
+        if len(chunks) < len(process.body.contexts):
             raise CompileError([problems.rim.InvalidOption(option="batch", given=str(batch), wanted="1 for a vibe with blocks")])
-        own = {**as_object(own), "properties": _multiplied(_properties(own), batch)}
-        process = Process.from_json(own)
+        process = batched(process, chunks, batch)
+        written = process.to_json()
+        definitions.schemas = as_object(written.pop("$defs", {}))
+        whole = written
     documents["tool"] = finished(process.entry, "engine")
     documents["result"] = finished(_steps(process, _unchanged), "all")
     documents["flat"] = finished(_steps(process, _as_planned), "engine")
-    documents["process"] = finished(own)
+    documents["process"] = finished(whole)
     return Artefact(name, title, documents)
 
 
@@ -100,45 +105,3 @@ def _multiplied_tool(schema: Json, name: str, batch: int) -> Json:
     """Return a tool with the schema once an item."""
     keys = [suffixed(f"step1_{snake(name)}".rstrip("_"), item) for item in range(1, batch + 1)]
     return {"type": "object", "properties": dict.fromkeys(keys, schema), "required": [*keys]}
-
-
-def _multiplied(contexts: dict[str, Json], batch: int) -> dict[str, Json]:
-    """Return contexts in which every property stands once an item, step by step; references follow their item."""
-    known = {key for context in contexts.values() for key in _properties(context)}
-
-    def path(text: str, item: int) -> str:
-        parts = text.split(".")
-        at = 1 if parts[0] in contexts and len(parts) > 1 else 0
-        if parts[at] in known or parts[at] == "prompt" or at == len(parts) - 1:
-            parts[at] = suffixed(parts[at], item)
-        return ".".join(parts)
-
-    def arguments(value: Json, item: int) -> Json:
-        if isinstance(value, str):
-            return path(value, item)
-        if isinstance(value, list):
-            return [arguments(each, item) for each in value]
-        if isinstance(value, dict) and "const" not in value:
-            return {key: arguments(each, item) for key, each in value.items()}
-        return value
-
-    def step(schema: Json, item: int) -> Json:
-        if not isinstance(schema, dict):
-            return schema
-        made = dict(schema)
-        references = made.get("references")
-        if isinstance(references, list):
-            made["references"] = [path(each, item) if isinstance(each, str) else each for each in references]
-        if "arguments" in made:
-            made["arguments"] = arguments(made["arguments"], item)
-        return made
-
-    items = range(1, batch + 1)
-    made: dict[str, Json] = {}
-    for name, context in contexts.items():
-        properties = {suffixed(key, item): step(value, item) for key, value in _properties(context).items() for item in items}
-        changed: JsonObject = {**as_object(context), "properties": properties}
-        if "required" in changed:
-            changed["required"] = [suffixed(key, item) for key in as_texts(changed["required"]) for item in items]
-        made[name] = changed
-    return made

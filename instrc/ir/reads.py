@@ -6,7 +6,7 @@ True of this form: a path has at least one segment; nothing in a value names cod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -133,3 +133,16 @@ def reads_of(value: Value | None) -> Iterator[Read]:
                 waiting.extend(reversed(list(members.values())))
             case Constant() | None:
                 pass
+
+
+def map_reads(value: Value, change: Callable[[Read], Read]) -> Value:
+    """Return a value with each of its paths changed."""
+    match value:
+        case Read():
+            return change(value)
+        case Listed(items):
+            return Listed(tuple(map_reads(item, change) for item in items))
+        case Named(members):
+            return Named({name: map_reads(member, change) for name, member in members.items()})
+        case Constant():
+            return value

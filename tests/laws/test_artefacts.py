@@ -16,12 +16,16 @@ from jsonschema import Draft202012Validator
 from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
 
 from instrc.compiler import compile_vibe
+from instrc.emit.vibes import emit_vibe
 from instrc.flattening.flatten import flatten
 from instrc.flattening.strip import ENGINE, strip
 from instrc.ir.artefact import Artefact
+from instrc.ir.chunk_json import write_chunk
 from instrc.ir.options import Options
+from instrc.ir.process import Process
+from instrc.ir.steps import Chunk
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.passes.partition.sequence import shortest_sequence
 from instrc.problems.report import Report
 from instrc.vibes.registry import Registry
@@ -156,6 +160,20 @@ def _engine_words(schema: Json) -> set[str]:
             waiting.extend(node.get("properties", {}).values())
             waiting.extend(node.get("$defs", {}).values())
     return found
+
+
+@examples(40)
+@given(tree=processes(), batch=st.sampled_from([2, 3]))
+def test_a_process_that_is_kept_is_multiplied_as_its_program_is(tree: Tree, batch: int, known: Registry) -> None:
+    kept, many = (_artefact(tree, known, hints=False, batch=each).documents["process"] for each in (1, batch))
+    written = flatten(kept)
+    again = emit_vibe(written, "kept", batch=batch).documents["process"]
+    assert _chunks_of(again) == _chunks_of(many)
+
+
+def _chunks_of(process: Json) -> list[JsonObject]:
+    """Return the chunks as they are written, wherever that is."""
+    return [write_chunk(context) for context in Process.from_json(process).contexts() if isinstance(context, Chunk)]
 
 
 @QUICK

@@ -43,7 +43,13 @@ def item(number: int) -> dict[str, Any]:
     """Return the middle step as it is for one item."""
     return {
         **GET,
-        "references": [f"llmContext1.a_item{number}", f"a_item{number}.x", f"mail_item{number}", "mail.x", "other.x"],
+        "references": [
+            f"llmContext1.a_item{number}",
+            f"a_item{number}.x",
+            f"mail_item{number}",
+            f"mail_item{number}.x",
+            f"other_item{number}.x",
+        ],
         "arguments": {
             "x": f"llmContext1.a_item{number}.x",
             "all": [f"a_item{number}", f"a_item{number}.y"],
@@ -65,6 +71,61 @@ def test_each_step_stands_once_an_item_and_reads_what_is_of_its_item() -> None:
         ["get_item2.output"],
         ["get_item2.output", "a_item2"],
     )
+
+
+LIST = {"$defs": {"list": {"type": "object", "properties": {"next": {"$ref": "#/$defs/list"}}, "among": "get.output"}}}
+TOOLS = {"tools": {"send": {"activity": "Send_Activity", "arguments": INPUTS, "output": TEXT, "bound": {"x": "get.output"}}}}
+
+
+def test_what_is_read_inside_a_step_and_the_inputs_follow_their_item() -> None:
+    inside = {
+        "type": "object",
+        "properties": {
+            "part": {**INPUTS, "references": ["llmContext1.a", "get.output"], "arguments": {"x": "get.output"}},
+            "pick": {**TEXT, "among": "get.output"},
+            "todo": {"type": "array", "plan": TOOLS},
+        },
+    }
+    properties = {**PROCESS["properties"], "llmContext2": {"type": "object", "properties": {"whole": inside}}}
+    process = emit_vibe({**PROCESS, "properties": properties, "inputs": {"mail": TEXT}}, "kept", batch=2).documents["process"]
+    assert process["inputs"] == {"mail_item1": TEXT, "mail_item2": TEXT}
+    second = process["properties"]["llmContext2"]["properties"]["whole_item2"]["properties"]
+    assert second["part"] == {
+        **INPUTS,
+        "references": ["llmContext1.a_item2", "get_item2.output"],
+        "arguments": {"x": "get_item2.output"},
+    }
+    assert second["pick"] == {**TEXT, "among": "get_item2.output"}
+    assert second["todo"]["plan"]["tools"]["send"]["bound"] == {"x": "get_item2.output"}
+
+
+def test_the_longest_key_of_a_path_follows_its_item_and_a_whole_context_stays() -> None:
+    last = {"type": "object", "references": ["a.b.x", "a.c", "llmContext1", '"a b".x']}
+    steps = {"a": INPUTS, "a.b": INPUTS, "a b": INPUTS}
+    properties = {
+        "llmContext1": {"type": "object", "properties": steps},
+        "userContext1": {"type": "object", "properties": {"last": last}},
+    }
+    process = emit_vibe({"type": "object", "properties": properties}, "kept", batch=2).documents["process"]
+    made = process["properties"]["userContext1"]["properties"]["last_item2"]
+    assert made["references"] == ["a.b_item2.x", "a_item2.c", "llmContext1", '"a b_item2".x']
+
+
+def test_a_process_gives_in_a_batch_what_its_last_steps_give() -> None:
+    process = emit_vibe({**PROCESS, "value": {"all": "last.x"}}, "kept", batch=2).documents["process"]
+    assert "value" not in process
+
+
+def test_a_step_that_is_a_definition_stands_once_an_item() -> None:
+    properties = {
+        **PROCESS["properties"],
+        "llmContext2": {"type": "object", "properties": {"again": {"$ref": "#/$defs/list"}}, "required": ["again"]},
+    }
+    process = emit_vibe({**PROCESS, **LIST, "properties": properties}, "kept", batch=2).documents["process"]
+    again = process["properties"]["llmContext2"]["properties"]
+    assert list(again) == ["again_item1", "again_item2"]
+    assert again["again_item2"]["among"] == "get_item2.output"
+    assert list(process["$defs"]) == ["list"]
 
 
 def test_the_result_joins_a_step_that_stands_in_two_contexts_and_the_plan_leaves_what_others_give_null() -> None:
