@@ -30,7 +30,7 @@ class Call:
     chunk: str
     steps: tuple[str, ...]
     message: str | None
-    """What is sent with `prompt` as given and made results; `None` where the rehearsal did not come by."""
+    """What is sent with `prompt` as given and made results; `None` where the rehearsal did not reach it."""
     schema: Json
     """What the model fills in."""
     kept: dict[str, dict[str, Json]]
@@ -75,7 +75,7 @@ def _engine_keywords(step: Step) -> dict[str, Json]:
 
 
 def _rehearse(document: Json, inputs: dict[str, Json]) -> dict[str, tuple[str | None, Json]]:
-    """Return the first message and schema of each chunk that a run comes by."""
+    """Return the first message and schema of each chunk that a run reaches."""
     plan = plan_of(document)
     state = begin(plan, inputs)
     found: dict[str, tuple[str | None, Json]] = {}

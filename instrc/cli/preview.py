@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from shutil import get_terminal_size
 from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,7 @@ import typer
 
 from instrc.cli.options import Locked, ProblemFormat, Roots, Shared
 from instrc.cli.show import FINE, Format, show, verdict
-from instrc.cli.terminal import tell, write
+from instrc.cli.terminal import is_terminal, tell, write
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
@@ -62,7 +64,7 @@ def command(
             write("\x1b[2J\x1b[H")
         found = report.once()
         if verdict(found) == FINE:
-            write(text)
+            write(_fitted(text, get_terminal_size().columns) if is_terminal(sys.stdout) else text)
         show(found, shape)
         if not watch or workspace is None:
             raise typer.Exit(verdict(found))
@@ -71,6 +73,18 @@ def command(
         tell("watching; Ctrl-C ends\n")
         while _stamps(files()) == before:
             sleep(_PAUSE)
+
+
+def _fitted(text: str, width: int) -> str:
+    """Return a text whose long lines go on in the next one, between words and further in, as a terminal does not do it."""
+    from textwrap import wrap  # only where a person reads
+
+    lines = []
+    for line in text.split("\n"):
+        inset = " " * min(len(line) - len(line.lstrip()) + 2, width // 2)
+        fits = len(line) <= width
+        lines += [line] if fits else wrap(line, width, subsequent_indent=inset, break_on_hyphens=False, replace_whitespace=False)
+    return "\n".join(lines)
 
 
 def _stamps(files: list[Path]) -> dict[Path, int]:
@@ -136,7 +150,7 @@ def _call(
     total = schema_tokens + (count(sent) if sent is not None else 0)
     lines = [f"── {call.chunk} ── about {total:,} tokens ({by})", ""]
     if sent is None:
-        lines += ["message: this rehearsal does not come by here", ""]
+        lines += ["message: not known, because the rehearsal did not reach this call", ""]
     else:
         lines += [f"message ({count(sent):,} tokens):", *(f"  {line}" for line in sent.rstrip("\n").split("\n")), ""]
     kind = f"payload for {target}" if target is not None else "schema, in order"

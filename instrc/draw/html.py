@@ -17,6 +17,8 @@ from instrc.jsonvalue import Json
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
+_SMALLEST = 0.8
+"""How far a picture shrinks to fit its window; below that nobody could read it, so it is scrolled."""
 _MOST_NAMES = 3
 """Exports that the heading names."""
 
@@ -50,7 +52,9 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
     yield '<main>\n<div id="pictures" tabindex="-1">\n'
     for index, picture in enumerate(pictures):
         hidden = " hidden" if index else ""
-        yield f'<figure data-export="{index}"{hidden}>{figure(layout(picture), styled=False, prefix=f"e{index}-")}</figure>\n'
+        placed = layout(picture)
+        drawn = figure(placed, styled=False, prefix=f"e{index}-")
+        yield f'<figure data-export="{index}" style="min-width:{placed.width * _SMALLEST:.0f}px"{hidden}>{drawn}</figure>\n'
     yield (
         '</div>\n<aside id="panel" aria-label="Details" aria-live="polite"><p class="hint">Point at a step to see its schema and '
         "its line in the source; choose a chunk to see its three views. With the keyboard: Tab into the picture, then the arrow "

@@ -63,7 +63,10 @@ def _arrows(picture: Picture, placer: _Placer, edges: list[float], gutters: list
         else:
             end = edges[port.lane] + PAD if gutter == port.lane + 1 else edges[port.lane] + WIDTH - PAD
         y = heights.tops[port.source]
-        points = ((start, y), (x, y), (x, port.y), (end, port.y))
+        points: tuple[tuple[float, float], ...] = ((start, y), (x, y), (x, port.y), (end, port.y))
+        bottom = area.y + area.height
+        if y > area.y + HEAD and source_lane < 0 and area.x < x < area.x + area.width:
+            points = ((x, bottom), (x, port.y), (end, port.y))  # a line along the bottom edge would look like a second edge
         found.append(
             Arrow(port.source.removesuffix(INNER), port.target, points, lanes[source_lane] if source_lane >= 0 else None)
         )

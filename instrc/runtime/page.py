@@ -55,11 +55,14 @@ h1 { font-size: 1.4rem; margin-bottom: .2rem; } .sub { opacity: .7; margin-top: 
 .axis { display: flex; justify-content: space-between; padding: .2rem 10px .2rem 6.6rem; font-size: 12px; opacity: .7; }
 details { border: 1px solid var(--line); border-left: 4px solid var(--c); border-radius: 6px; margin: .5rem 0;
   padding: .45rem .8rem; }
-details:target { box-shadow: 0 0 0 2px var(--c); } summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
-summary code { font-weight: 600; } summary .facts { opacity: .7; margin-left: auto; }
+details:has(> div:target) { box-shadow: 0 0 0 2px var(--c); }
+summary { cursor: pointer; display: flex; gap: 1rem; flex-wrap: wrap; }
+summary code { font-weight: 600; overflow-wrap: anywhere; } summary .facts { opacity: .7; margin-left: auto; }
 h3 { font-size: .8rem; text-transform: uppercase; letter-spacing: .04em; opacity: .7; margin: .8rem 0 .2rem; }
 pre { background: var(--soft); padding: .6rem .8rem; border-radius: 6px; overflow: auto; max-height: 26rem; margin: .2rem 0;
   white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12.5px; }
+details > div { scroll-margin-top: 3.5rem; }
+@media print { :root { color-scheme: light; } pre { max-height: none; } .bar, .lane > b { print-color-adjust: exact; } }
 """
 
 
@@ -110,6 +113,7 @@ def _lane(lane: Lane, spans: list[tuple[int, Span]], whole: float) -> str:
 
 
 def _details(number: int, span: Span) -> str:
+    """Return a row; its mark lies inside, because a browser opens the row around the mark that a link leads to."""
     parts = []
     for name, title in _TITLES.items():
         value = span.facts.get(name)
@@ -126,14 +130,15 @@ def _details(number: int, span: Span) -> str:
     facts = [
         took,
         span.state,
+        *([f"{len(span.retries) + 1} tries"] if span.retries else []),
         *([f"{tokens:,} tokens"] if tokens else []),
         *([f"${cost:,.4f}"] if isinstance(cost := span.facts.get("cost"), int | float) else []),
         *([str(span.facts["model"])] if span.facts.get("model") else []),
     ]
     return (
-        f'<details id="s{number}" class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
+        f'<details class="{span.lane} {span.state}"><summary><code>{escape(span.id)}</code>'
         f'<span>{escape(span.label)}</span><span class="facts">{escape(" · ".join(facts))}</span></summary>'
-        f"{''.join(parts)}</details>"
+        f'<div id="s{number}">{"".join(parts)}</div></details>'
     )
 
 

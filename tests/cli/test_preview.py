@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_a_block_that_a_rehearsal_does_not_reach_is_shown_without_a_message(inst
     )
     done = instrc("preview", "block.aug")
     assert done.code == 0, done.err
-    assert done.out.count("this rehearsal does not come by here") == 1
+    assert done.out.count("the rehearsal did not reach this call") == 1
 
 
 def test_problems_are_told_instead(instrc: Instrc, folder: Path) -> None:
@@ -77,6 +78,25 @@ def test_a_process_is_compiled_for_a_target_call_by_call(instrc: Instrc, folder:
         path.name for path in Path("out").iterdir()
     }
     assert instrc("compile", "it.aug", "--target", "openai", "--map", "map.json").code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_in_a_terminal_long_lines_go_on_between_words_and_further_in(folder: Path) -> None:
+    (folder / "it.aug").write_text(
+        '@{ title: "Ask", description: "'
+        + "слово word " * 30
+        + '", type: "object", properties: { a: { description: "'
+        + "слово word " * 9
+        + '" } } }'
+    )
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "instrc", "preview", "it.aug"]
+    subprocess.run(command, stdout=theirs, check=True, env=os.environ | {"COLUMNS": "40"})
+    lines = os.read(ours, 1 << 16).decode().split("\r\n")
+    assert max(map(len, lines)) <= 40
+    assert "    слово word слово word слово word" in lines
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it is ended by a signal")

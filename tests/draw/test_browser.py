@@ -39,6 +39,8 @@ ACTIONS = """
       if (a.left < b.right - 1 && b.left < a.right - 1 && b.top < a.bottom - 3) said.overlapping.push([boxes[i][1], boxes[j][1]]);
     }
   }
+  const drawn = at("svg.instrc")[0];
+  said.scale = drawn.getBoundingClientRect().width / drawn.viewBox.baseVal.width;
   said.outside = at(".step").filter((step) => {
     const frame = step.querySelector(".frame").getBoundingClientRect();
     return [...step.querySelectorAll("text")].some((text) => text.getBoundingClientRect().right > frame.right + 1);
@@ -62,7 +64,12 @@ ACTIONS = """
   said.pinned = at(".pinned").length;
   fire(document.activeElement, "keydown", { key: "Escape" });
   said.free = at(".pinned").length;
-  document.getElementById("theme").click();
+  const button = document.getElementById("theme");
+  const colour = (name) => getComputedStyle(document.getElementById(name)).backgroundColor;
+  const ground = () => colour("theme") === colour("find");
+  said.flat = [ground()];
+  button.click();
+  said.flat.push(ground());
   said.theme = document.documentElement.dataset.theme;
   said.ink = getComputedStyle(document.querySelector(".instrc .key")).fill;
   said.paper = getComputedStyle(document.body).backgroundColor;
@@ -105,6 +112,10 @@ def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) 
     assert seen["outside"] == []
 
 
+def test_a_wide_picture_shrinks_to_its_window_as_far_as_it_stays_readable(tmp_path: Path) -> None:
+    assert 0.79 < act(straight(20), tmp_path)["scale"] < 0.95  # a window of 800 pixels
+
+
 def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
     seen = act(blocks(), tmp_path)
     assert seen["overlapping"] == []
@@ -118,6 +129,7 @@ def test_the_page_answers_the_pointer_and_the_keyboard(tmp_path: Path) -> None:
     assert seen["stops"] == 1
     assert (seen["pinned"], seen["free"]) == (1, 0)
     assert seen["theme"] == "dark"
+    assert seen["flat"] == [True, False]  # a pressed button is seen to be pressed
     assert seen["ink"] != seen["paper"]
     assert seen["found"] == "1 of 9"
     assert seen["unnamed"] == 0

@@ -65,7 +65,7 @@ def test_lines_go_around_steps(document: Any) -> None:
     steps = sorted((item for item in placed(drawn.boxes) if isinstance(item, PlacedNode)), key=lambda item: item.area.y)
     edges = [x for _, x in drawn.lanes]
     for arrow in drawn.arrows:
-        (_, _), (x, _), (_, end), _ = arrow.points
+        (x, _), (_, end) = arrow.points[-3:-1]
         assert all(not edge <= x <= edge + WIDTH for edge in edges)  # down in a gutter
         assert any(step.area.y <= end <= step.area.y + step.area.height for step in steps if step.node.id == arrow.target) or any(
             box.area.y <= end <= box.area.y + box.area.height for box in placed(drawn.boxes) if isinstance(box, PlacedBox)
@@ -98,6 +98,20 @@ def test_a_name_of_a_block_comes_from_its_head_and_its_value_from_its_foot() -> 
     top, bottom = boxes["eachContext1"].area.y, boxes["eachContext1"].area.y + boxes["eachContext1"].area.height
     assert heights[0] < top + 30
     assert heights[-1] > bottom - 10
+
+
+def test_no_line_runs_along_the_edge_of_a_block() -> None:
+    drawn = layout(picture(blocks()))
+    floors = [item.area.y + item.area.height for item in placed(drawn.boxes) if isinstance(item, PlacedBox) and not item.box.lane]
+    long = [
+        level
+        for arrow in drawn.arrows
+        for (x, level), (to, same) in pairwise(arrow.points)
+        if level == same and abs(to - x) > WIDTH
+    ]
+    assert floors
+    assert long
+    assert [level for level in long if any(abs(level - floor) < 10 for floor in floors)] == []
 
 
 def test_words_of_a_program_stay_in_their_places() -> None:

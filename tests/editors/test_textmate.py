@@ -69,6 +69,14 @@ def test_the_package_of_the_extension_has_what_a_marketplace_asks_for() -> None:
     assert all((VSCODE / each).is_file() for each in copied)
 
 
+def test_the_package_leaves_out_what_the_editor_never_runs() -> None:
+    left_out = (VSCODE / ".vscodeignore").read_text("utf-8").split("\n")
+    assert {"node_modules/**/*.d.ts", "node_modules/**/*.map", "node_modules/**/browser/**"} <= set(left_out)
+    kept_out = (VSCODE / ".gitignore").read_text("utf-8").split("\n")
+    package = json.loads((VSCODE / "package.json").read_text("utf-8"))
+    assert set(re.findall(r", '([^']+)'\)", package["scripts"]["vscode:prepublish"])) <= set(kept_out)
+
+
 def test_the_extension_starts_the_server_and_nothing_else() -> None:
     package = json.loads((VSCODE / "package.json").read_text("utf-8"))
     assert package["contributes"]["configuration"]["properties"]["instrc.command"]["default"] == ["instrc", "lsp"]

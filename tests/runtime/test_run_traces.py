@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,23 @@ def test_the_page_holds_everything_and_loads_nothing() -> None:
     assert not re.search(r"""(?:src|href)=["'](?!#)""", page)
     for text in ("What was sent", "Thoughts", "because", "RuntimeError: busy", "Why it was not accepted", "Metrics"):
         assert text in page
+
+
+def test_a_row_says_how_often_it_was_tried() -> None:
+    spans = spans_of(_run().trace)
+    (retried,) = [span for span in spans if span.retries]
+    assert f"{len(retried.retries) + 1} tries" in page_of("r", "done", spans)
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="no Chromium is installed: `apt-get install chromium`")
+def test_a_bar_leads_to_its_row_and_opens_it(tmp_path: Path) -> None:
+    (tmp_path / "it.html").write_text(page_of("r", "done", spans_of(_run().trace)), encoding="utf-8")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    command = ["chromium", *options, f"{(tmp_path / 'it.html').as_uri()}#s1"]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    rows = re.findall(r'<details class="[^"]+"( open="")?><summary>.*?<div id="(s\d+)">', shown, re.DOTALL)
+    assert [row for opened, row in rows if opened] == ["s1"]
+    assert len(rows) > 2
 
 
 def test_a_watcher_that_fails_does_not_end_the_run() -> None:
