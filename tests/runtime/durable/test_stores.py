@@ -17,7 +17,7 @@ from written import DECISION, TEXT, call, chunk, process, step
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.store import FILE, place_of
+from instrc.runtime.drivers.dbos.store import FILE, close_engine, open_engine, place_of
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.models.sampling import Sample
@@ -161,6 +161,22 @@ def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
         assert version == "instrc"
         [(kind,)] = connection.execute("SELECT DISTINCT serialization FROM workflow_status").fetchall()
         assert kind == "portable_json"
+
+
+def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_back_later(tmp_path: Path) -> None:
+    opened = open_engine(place_of(tmp_path / "store"))
+    late = opened.connect()
+    raw = late.connection.dbapi_connection
+    assert raw is not None
+    close_engine(opened)
+    late.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        raw.cursor()
+    with opened.connect() as again:
+        kept = again.connection.dbapi_connection
+    with opened.connect() as again:  # it is used again as before: what is given back is kept
+        assert again.connection.dbapi_connection is kept
+    close_engine(opened)
 
 
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:

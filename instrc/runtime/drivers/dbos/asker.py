@@ -36,7 +36,7 @@ class Asker:
     def close(self) -> None:
         """Give the store free."""
         if self._engine is not None:
-            self._engine.dispose()
+            store.close_engine(self._engine)
             self._engine = None
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:

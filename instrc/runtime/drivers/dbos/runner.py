@@ -129,7 +129,7 @@ class Runner:
             DBOS.destroy()
         self.loop.end()
         Runner.current = None if Runner.current is self else Runner.current
-        self.engine.dispose()
+        store.close_engine(self.engine)
         self.lock.release()
 
     async def leave_runs(self) -> None:

@@ -83,6 +83,18 @@ def open_engine(place: Place) -> sa.Engine:
     return engine
 
 
+def close_engine(engine: sa.Engine) -> None:
+    """Close all connections to a store, those as well that a thread still uses and gives back later; it may be used again."""
+    left = engine.pool
+    engine.dispose()
+
+    @sa.event.listens_for(left, "checkin")
+    def end(_connection: object, record: sa.pool.ConnectionPoolEntry) -> None:
+        record.invalidate()
+
+    left.dispose()  # what was given back between the two
+
+
 def has_tables(engine: sa.Engine) -> bool:
     """Tell whether anything was ever kept here."""
     schema = None if engine.dialect.name == "sqlite" else "dbos"
