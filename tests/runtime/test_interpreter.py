@@ -575,6 +575,33 @@ def test_a_plan_runs_its_tasks_as_their_dependencies_allow_with_the_programs_own
     ]
 
 
+def test_copies_of_a_task_combine_lists_that_differ_in_length_and_go_through_equal_ones_together() -> None:
+    def sent(first: list[Any], second: list[Any]) -> list[Any]:
+        plan = [
+            {"tool": "Search", "id": "limit", "arguments": {"q": "x"}},
+            {"tool": "Mail", "id": "m", "arguments": {"to": {"each": "limit.a"}, "text": {"each": "limit.b"}}},
+        ]
+
+        def answer(command: Any) -> Any:
+            given = command["input"]
+            return {"a": first, "b": second} if command["called"] == "Search" else {"text": f"{given['to']}{given['text']}"}
+
+        played = Played(PLANNED, lambda c: ok({"step1_act": {"plan": plan}}) if c["kind"] == "model" else ok(answer(c)))
+        done = played.outcome["value"][1]
+        return [each["text"] for each in done["output"]] if done["status"] == "ok" else done["error"]
+
+    assert sent(["a", "b"], ["x", "y"]) == ["ax", "by"]
+    assert sent(["a", "b"], ["x", "y", "z"]) == ["ax", "ay", "az", "bx", "by", "bz"]
+    assert sent(["a", "b"], []) == []
+    assert sent(["a"] * 1001, ["x"] * 1001) == {
+        "kind": "limit",
+        "code": None,
+        "message": "a task has a limit of 1000 copies, and there are 1001",
+    }
+    assert sent(["a"] * 40, ["x"] * 30)["message"].endswith("there are 1200")
+    assert sent("a", [])["kind"] == "failed"  # type: ignore[arg-type]  # no list; the task has the name of another kind of error
+
+
 def test_a_faulty_plan_runs_nothing_and_is_asked_for_again() -> None:
     answers = iter([[{"tool": "Srch", "id": "s", "arguments": {}}], []])
     played = Played(PLANNED, lambda _command: ok({"step1_act": {"plan": next(answers)}}))

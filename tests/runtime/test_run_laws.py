@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from generated import answer_to, processes
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from written import TEXT, call, chunk, process, step
 
 from instrc.ir.process import Process
 from instrc.jsontext import dumps, loads
@@ -99,33 +103,51 @@ def test_every_command_has_an_id_of_its_own_and_the_process_is_read_without_a_lo
 
 def test_ten_thousand_steps_are_linear() -> None:
     """Counted in calls of the interpreter's own functions, not in time: doubling the steps doubles the work."""
-    import sys
-    from collections.abc import Callable
 
     def work(count: int) -> int:
-        from written import TEXT, chunk, process, step
-
         contexts = {
             f"llmContext{number}": chunk(**{f"step{number}_a": step(TEXT, f"step{number - 1}_a" if number > 1 else "prompt")})
             for number in range(1, count + 1)
         }
-        plan = plan_of(process(**contexts))
-        state = versions.begin(plan, INPUTS)
-        calls = 0
-
-        def count_calls(_frame: Any, event: str, _argument: Any) -> Callable[..., Any] | None:
-            nonlocal calls
-            calls += event == "call"
-            return None
-
-        sys.setprofile(count_calls)
-        try:
-            while versions.outcome(plan, state) is None:
-                for command in versions.issue(plan, state):
-                    versions.apply(plan, state, command["id"], {"ok": {command["steps"][0]: {"text": "x"}}})
-        finally:
-            sys.setprofile(None)
-        return calls
+        return calls_of(process(**contexts), lambda command: {command["steps"][0]: {"text": "x"}})
 
     small, large = work(200), work(400)
     assert large < 2.2 * small
+
+
+@pytest.mark.parametrize("after", ["", "before"], ids=["wide", "chain"])
+def test_work_grows_with_the_number_of_tasks_of_a_plan_and_not_with_its_square(after: str) -> None:
+    tools = {"Search": {"activity": "Search", "arguments": {}, "output": {}}}
+    asked = step({"type": "object", "properties": {"plan": {"type": "array", "plan": {"tools": tools}}}}, "prompt")
+    carried = call("RunPlan_Activity", "step1_act.plan", {"type": "array"}, plan={"tools": tools})
+    document = process(llmContext1=chunk(step1_act=asked), serverContext1=chunk(step2_run=carried))
+
+    def work(count: int) -> int:
+        tasks = [
+            {"tool": "Search", "id": f"s{number}", "arguments": {}, "after": [f"s{number - 1}"] if after and number else []}
+            for number in range(count)
+        ]
+        return calls_of(document, lambda command: {"step1_act": {"plan": tasks}} if command["kind"] == "model" else {})
+
+    work(2)
+    assert work(400) < 2.2 * work(200)
+
+
+def calls_of(document: Any, answer: Callable[[Any], Any]) -> int:
+    """Carry a process out, and return how many functions were called."""
+    plan = plan_of(document)
+    state = versions.begin(plan, INPUTS)
+    calls = 0
+
+    def count_calls(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(count_calls)
+    try:
+        while versions.outcome(plan, state) is None:
+            for command in versions.issue(plan, state):
+                versions.apply(plan, state, command["id"], {"ok": answer(command)})
+    finally:
+        sys.setprofile(None)
+    return calls

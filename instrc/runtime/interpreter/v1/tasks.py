@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
+from collections import deque
+from dataclasses import dataclass
+from math import prod
 
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
@@ -33,7 +34,7 @@ def begin(machine: Machine, scope: str, unit: Unit) -> Json:
         return []
     noted: dict[str, TaskState] = {task.id: {"status": "waiting", "waits": len(task.needs)} for task in tasks}
     machine.scope(scope)["blocks"][unit.id] = {"plan": plan, "tasks": noted, "left": len(tasks)}
-    _start(machine, scope, unit, {task.id: task for task in tasks}, [task.id for task in tasks if not task.needs])
+    _start(machine, scope, unit, _read_plan(unit, plan), [task.id for task in tasks if not task.needs])
     return _result(machine, scope, unit, tasks)
 
 
@@ -50,8 +51,8 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
     """Take in what one task, or one copy of it, has brought."""
     scope, unit = entry["scope"], machine.unit(entry["scope"], entry["unit"])
     state = machine.plan(scope, unit.id)
-    tasks = _tasks(unit, state["plan"])
-    task, copy = tasks[entry["task"]], entry["copy"]
+    read = _read_plan(unit, state["plan"])
+    task, copy = read.tasks[entry["task"]], entry["copy"]
     noted = state["tasks"][task.id]
     error, output = came.error, came.value
     if error is None:
@@ -66,8 +67,8 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
         as_array(noted["output"])[copy] = output
     noted["left"] -= 1
     if not noted["left"]:
-        _end_task(machine, scope, unit, tasks, task.id, "failed" if "error" in noted else "ok")
-    listed = _result(machine, scope, unit, tuple(tasks.values()))
+        _end_task(machine, scope, unit, read, task.id, "failed" if "error" in noted else "ok")
+    listed = _result(machine, scope, unit, tuple(read.tasks.values()))
     if listed is not None:
         conclude(machine, scope, unit, listed)
 
@@ -75,7 +76,7 @@ def apply(machine: Machine, entry: Entry, came: Came) -> None:
 def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: Entry) -> ActivityCommand:
     """Return the command of one task, or of one copy of it."""
     state = machine.plan(scope, unit.id)
-    task = _tasks(unit, state["plan"])[entry["task"]]
+    task = _read_plan(unit, state["plan"]).tasks[entry["task"]]
     tool = _tool(unit, task)
     given = _arguments(task, state, entry["copy"])
     bound = tool.get("bound")
@@ -95,8 +96,33 @@ def command_of(machine: Machine, command: str, scope: str, unit: Unit, entry: En
     }
 
 
-def _tasks(unit: Unit, plan: Json) -> dict[str, Task]:
-    return {task.id: task for task in check_tasks(plan, tools_of(unit.steps[0].plan))[0]}
+@dataclass(frozen=True, slots=True)
+class _ReadPlan:
+    """A plan that was read, and of which values."""
+
+    unit: Unit
+    plan: Json
+    tasks: dict[str, Task]
+    followers: dict[str, list[Task]]
+    """The tasks that wait for one, in the order of the plan."""
+
+
+_read: deque[_ReadPlan] = deque(maxlen=16)
+"""The last few plans, found by the values they were read from: a state never changes its plan."""
+
+
+def _read_plan(unit: Unit, plan: Json) -> _ReadPlan:
+    """Return the tasks of a plan; it is read once, though each of its tasks asks for them."""
+    known = next((each for each in tuple(_read) if each.plan is plan and each.unit is unit), None)
+    if known is None:
+        tasks = {task.id: task for task in check_tasks(plan, tools_of(unit.steps[0].plan))[0]}
+        followers: dict[str, list[Task]] = {id_: [] for id_ in tasks}
+        for task in tasks.values():
+            for other in task.needs:
+                followers[other].append(task)
+        known = _ReadPlan(unit, plan, tasks, followers)
+        _read.append(known)
+    return known
 
 
 def _output(unit: Unit, task: Task) -> Json:
@@ -108,11 +134,11 @@ def _tool(unit: Unit, task: Task) -> JsonObject:
     return as_object((unit.steps[0].plan or {}).get(task.tool) or {})
 
 
-def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids: list[str]) -> None:
+def _start(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, ids: list[str]) -> None:
     """Begin tasks whose dependencies are done, and those that become ready because one of them has nothing to do."""
     state = machine.plan(scope, unit.id)
     for id_ in ids:
-        task, noted = tasks[id_], state["tasks"][id_]
+        task, noted = read.tasks[id_], state["tasks"][id_]
         if noted["status"] != "waiting":
             continue
         noted["status"] = "running"
@@ -121,16 +147,24 @@ def _start(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], ids
             noted["left"] = 1
             _open(machine, here, scope, unit, id_, None)
             continue
-        copies = _copies(task, state)
-        if isinstance(copies, str):
-            noted["error"] = {"kind": "limit" if "limit" in copies else "failed", "code": None, "message": copies}
-            _end_task(machine, scope, unit, tasks, id_, "failed")
+        counts = _counts(task, state)
+        copies = 0 if isinstance(counts, str) else counts[0] if _is_in_step(counts) else prod(counts)
+        if isinstance(counts, str):
+            noted["error"] = {"kind": "failed", "code": None, "message": counts}
+        elif copies > TASK_COPIES:
+            noted["error"] = {
+                "kind": "limit",
+                "code": None,
+                "message": f"a task has a limit of {TASK_COPIES} copies, and there are {copies}",
+            }
+        if "error" in noted:
+            _end_task(machine, scope, unit, read, id_, "failed")
             continue
-        noted["output"], noted["left"] = [None] * len(copies), len(copies)
-        for copy in range(len(copies)):
+        noted["output"], noted["left"] = [None] * copies, copies
+        for copy in range(copies):
             _open(machine, f"{scoped_id(scope, unit.id)}[{id_}[{copy}]]", scope, unit, id_, copy)
         if not copies:
-            _end_task(machine, scope, unit, tasks, id_, "ok")
+            _end_task(machine, scope, unit, read, id_, "ok")
 
 
 def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, copy: int | None) -> None:
@@ -138,7 +172,7 @@ def _open(machine: Machine, command: str, scope: str, unit: Unit, task: str, cop
     machine.state["queue"].append(command)
 
 
-def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], id_: str, status: str) -> None:
+def _end_task(machine: Machine, scope: str, unit: Unit, read: _ReadPlan, id_: str, status: str) -> None:
     """Note how a task has ended; let those begin that waited for it, or skip them."""
     state = machine.plan(scope, unit.id)
     ended = [(id_, status)]
@@ -147,9 +181,9 @@ def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], 
         one, how = ended.pop()
         state["tasks"][one]["status"] = how
         state["left"] -= 1
-        for task in tasks.values():
+        for task in read.followers[one]:
             noted = state["tasks"][task.id]
-            if noted["status"] != "waiting" or one not in task.needs:
+            if noted["status"] != "waiting":
                 continue
             if how == "ok":
                 noted["waits"] -= 1
@@ -160,7 +194,7 @@ def _end_task(machine: Machine, scope: str, unit: Unit, tasks: dict[str, Task], 
                 noted["error"] = {"kind": "failed", "code": "skipped", "message": f"it waits for `{one}`, which {why}"}
                 noted["status"] = "skipping"
                 ended.append((task.id, "skipped"))
-    _start(machine, scope, unit, tasks, ready)
+    _start(machine, scope, unit, read, ready)
 
 
 def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -> list[Json] | None:
@@ -182,30 +216,37 @@ def _result(machine: Machine, scope: str, unit: Unit, tasks: tuple[Task, ...]) -
     return listed
 
 
-def _copies(task: Task, state: PlanState) -> list[tuple[int, ...]] | str:
-    """Return for each copy of a task which element of each list it takes; a text says why there are none."""
-    counts = []
+def _counts(task: Task, state: PlanState) -> list[int] | str:
+    """Return the lengths of the lists whose elements make copies of a task; a text says why there are none."""
+    counts: list[int] = []
     for name, reference in task.references():
         if reference.kind == "each":
             listed = _resolve_reference(reference, state)
             if listed is not None and not isinstance(listed, list):
                 return f"`{reference}` is no list, so there is nothing for each element of which `{name}` could be given"
             counts.append(len(listed or ()))
-    if len(set(counts)) == 1:
-        copies = [(index,) * len(counts) for index in range(counts[0])]
-    else:
-        size = 1
-        for count in counts:
-            size *= count
-        if size > TASK_COPIES:
-            return f"a task has a limit of {TASK_COPIES} copies, and there are {size}"
-        copies = list(product(*map(range, counts)))
-    return copies if len(copies) <= TASK_COPIES else f"a task has a limit of {TASK_COPIES} copies, and there are {len(copies)}"
+    return counts
+
+
+def _is_in_step(counts: list[int]) -> bool:
+    """Whether lists are gone through together, as they are equally long; others are combined, each element with each."""
+    return len(set(counts)) == 1
+
+
+def _chosen(counts: list[int], copy: int) -> list[int]:
+    """Return which element of each list a copy of a task takes; the last list changes first."""
+    if _is_in_step(counts):
+        return [copy] * len(counts)
+    chosen: list[int] = []
+    for count in reversed(counts):
+        copy, index = divmod(copy, max(count, 1))
+        chosen.append(index)
+    return chosen[::-1]
 
 
 def _arguments(task: Task, state: PlanState, copy: int | None) -> dict[str, Json]:
-    copies = _copies(task, state) if copy is not None else ""
-    chosen: Iterator[int] = iter(() if isinstance(copies, str) or copy is None else copies[copy])
+    counts = _counts(task, state) if copy is not None else ""
+    chosen = iter(() if isinstance(counts, str) or copy is None else _chosen(counts, copy))
     given: dict[str, Json] = {}
     for name, value in task.arguments.items():
         if not isinstance(value, Reference):
