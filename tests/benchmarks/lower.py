@@ -3,8 +3,8 @@
     python tests/benchmarks/lower.py [TOOLS]
     python tests/benchmarks/lower.py --tools FILE.jsonl
 
-With `--tools`, a file with a name and a schema in a list on each line, each tool is lowered to every target beside the
-transformers of pydantic-ai for OpenAI and Gemini, turn and turn about, and the ratios are printed.
+With `--tools`, a file with a name and a schema in a list on each line, each tool is lowered to every target that pydantic-ai
+has a transformer for, turn and turn about with that transformer alone, each of them warm, and the ratios are printed.
 
 A feature counts if OpenAI's strict rules take the payload and the sample value can be said in it.
 """
@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,31 +173,63 @@ def milliseconds(action: Callable[[Schema], Any], schemas: list[Schema]) -> floa
     return min(passes) * 1000
 
 
-def beside(path: Path) -> None:
-    """Print how long each target takes for the tools of a file, as a multiple of the transformers of pydantic-ai."""
-    from pydantic_ai.profiles.google import GoogleJsonSchemaTransformer
+def peers() -> dict[str, tuple[str, Callable[[Schema], Any]]]:
+    """Return what pydantic-ai sends a schema through for each target: the transformer of the provider, by name."""
+    from pydantic_ai._json_schema import InlineDefsJsonSchemaTransformer
+    from pydantic_ai.profiles.google import GoogleJsonSchemaTransformer, GoogleOpenAPISchemaTransformer
     from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
-    schemas = [schema for _, schema in map(json.loads, path.read_text().splitlines()) if isinstance(schema, dict)]
-    actions: dict[str, Callable[[Schema], Any]] = {
-        "pydantic-ai, OpenAI strict": lambda schema: OpenAIJsonSchemaTransformer(schema, strict=True).walk(),
-        "pydantic-ai, Gemini": lambda schema: GoogleJsonSchemaTransformer(schema).walk(),
-        **{target: lambda schema, target=target: lower(schema, target) for target in targets()},
+    def walk(name: str, transformer: Any, *, strict: bool | None = None) -> tuple[str, Callable[[Schema], Any]]:
+        return name, lambda schema: transformer(schema, strict=strict).walk()
+
+    strict = walk("OpenAI, strict", OpenAIJsonSchemaTransformer, strict=True)
+    found = {
+        **{target: strict for target in targets() if target.startswith("openai")},
+        **{target: walk("OpenAI", OpenAIJsonSchemaTransformer) for target in ("ollama", "ollama-output", "vllm", "vllm-output")},
+        **{target: walk("Google", GoogleJsonSchemaTransformer) for target in ("gemini", "gemini-output")},
+        "gemini-schema": walk("Google, OpenAPI", GoogleOpenAPISchemaTransformer),
+        **{target: walk("definitions inlined", InlineDefsJsonSchemaTransformer) for target in ("mistral", "mistral-output")},
     }
-    best = {name: [1.0] * len(schemas) for name in actions}
-    for number, schema in enumerate(schemas):
-        for _ in range(7):
-            for name, action in actions.items():  # by turns, so that a busy machine is as busy for each of them
-                start = time.perf_counter()
-                with contextlib.suppress(Exception):
-                    action(schema)
-                best[name][number] = min(best[name][number], time.perf_counter() - start)
-    first, second = best["pydantic-ai, OpenAI strict"], best["pydantic-ai, Gemini"]
-    print(f"{len(schemas)} tools{'':<26}{'ms':<10}{'of OpenAI’s':<14}{'95 of 100':<12}of Gemini’s")
-    for name, times in best.items():
-        each = sorted(own / theirs for own, theirs in zip(times, first, strict=True))
-        ratios = f"{sum(times) / sum(first):<14.2f}{each[len(each) * 95 // 100]:<12.2f}{sum(times) / sum(second):.2f}"
-        print(f"{name:<36}{sum(times) / len(times) * 1000:<10.3f}{ratios}")
+    with contextlib.suppress(ImportError):
+        from pydantic_ai.providers.anthropic import AnthropicJsonSchemaTransformer
+
+        found["anthropic"] = walk("Anthropic", AnthropicJsonSchemaTransformer)
+        for target in ("anthropic-strict", "anthropic-output"):
+            found[target] = walk("Anthropic, strict", AnthropicJsonSchemaTransformer, strict=True)
+    with contextlib.suppress(ImportError):
+        from pydantic_ai.providers.bedrock import BedrockJsonSchemaTransformer
+
+        found["bedrock"] = walk("Bedrock", BedrockJsonSchemaTransformer)
+        for target in ("bedrock-strict", "bedrock-output"):
+            found[target] = walk("Bedrock, strict", BedrockJsonSchemaTransformer, strict=True)
+    return found
+
+
+def warm(action: Callable[[Schema], Any], schema: Schema) -> float:
+    """Return the seconds of a run that follows a run of the same, so that it finds its own data near the processor."""
+    with contextlib.suppress(Exception):
+        action(schema)
+    start = time.perf_counter()
+    with contextlib.suppress(Exception):
+        action(schema)
+    return time.perf_counter() - start
+
+
+def beside(path: Path) -> None:
+    """Print how long each target takes for the tools of a file, as a multiple of pydantic-ai's transformer for its provider."""
+    warnings.simplefilter("ignore")
+    schemas = [schema for _, schema in map(json.loads, path.read_text().splitlines()) if isinstance(schema, dict)]
+    print(f"{f'{len(schemas)} tools':<26}{'ms':<9}{'beside':<22}{'ms':<9}{'ratio':<9}95 of 100 within")
+    for target, (name, peer) in peers().items():
+        ours = functools.partial(lower, target=target)
+        pairs = []
+        for schema in schemas:
+            turns = [(warm(peer, schema), warm(ours, schema)) for _ in range(7)]
+            pairs.append(tuple(map(min, zip(*turns, strict=True))))
+        theirs, own = (sum(times) for times in zip(*pairs, strict=True))
+        each = sorted(mine / other for other, mine in pairs)
+        times = f"{own / len(pairs) * 1000:<9.3f}{name:<22}{theirs / len(pairs) * 1000:<9.3f}"
+        print(f"{target:<26}{times}{own / theirs:<9.2f}{each[len(each) * 95 // 100]:.2f}")
 
 
 def comes_through(transform: Callable[[Schema], Any], schema: Schema, value: Any, target: str) -> bool:
