@@ -15,7 +15,7 @@ from instrc.schema.walk import refers
 ANYTHING: Json = {}
 
 
-class Found(Struct, frozen=True):
+class MemberSchema(Struct, frozen=True):
     """What was found out about a member: `schema` is `None` where there is none for certain."""
 
     schema: Json | None
@@ -27,7 +27,7 @@ class Found(Struct, frozen=True):
     """It may be missing, as far as the schema says."""
 
 
-def member(schema: Json, name: str) -> Found:
+def member(schema: Json, name: str) -> MemberSchema:
     """Return the schema of a member; where a schema is open or says nothing, anything may be there.
 
     In a union, it is enough that one branch has it.
@@ -38,7 +38,7 @@ def member(schema: Json, name: str) -> Found:
     optional = False
     for node in _alternatives(schema):
         if node is None or node is True:
-            return Found(ANYTHING)
+            return MemberSchema(ANYTHING)
         if not isinstance(node, dict):
             continue
         types = _types(node)
@@ -48,15 +48,15 @@ def member(schema: Json, name: str) -> Found:
         others += 1
         here = _own_member(node, name)
         if here is True or here == {}:
-            return Found(ANYTHING)
+            return MemberSchema(ANYTHING)
         if here is None:
             known.update(dict.fromkeys(node.get("properties", {})))
         else:
             found.append(_with_definitions(here, schema))
             optional = optional or name not in node.get("required", ())
     if found:
-        return Found(either(found), optional=optional or bool(others - len(found)))
-    return Found(None, tuple(known), is_list=bool(lists) and not others)
+        return MemberSchema(either(found), optional=optional or bool(others - len(found)))
+    return MemberSchema(None, tuple(known), is_list=bool(lists) and not others)
 
 
 def elements(schema: Json) -> Json | None:

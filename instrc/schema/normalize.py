@@ -94,10 +94,11 @@ def _below(node: Schema) -> list[tuple[Path, Json, JsonArray | JsonObject]]:
     return found
 
 
-Found: TypeAlias = tuple[Json, tuple[Note, ...]]
+Noted: TypeAlias = tuple[Json, tuple[Note, ...]]
+"""A schema, and what is to be said of what was changed in it."""
 
 
-def _node(raw: Json, path: Path, rules: Rules) -> Found:
+def _node(raw: Json, path: Path, rules: Rules) -> Noted:
     """Return one schema with sound keywords; the schemas below it are as they were."""
     if raw.__class__ is bool:
         return raw, ()
@@ -114,7 +115,7 @@ def _node(raw: Json, path: Path, rules: Rules) -> Found:
     return {}, (Note(path, raw, "left-out", "it is no schema"),)
 
 
-def _text(text: str, path: Path) -> Found:
+def _text(text: str, path: Path) -> Noted:
     """Return the schema that a text in the place of one stands for: a word for a type, else a description."""
     if text.strip().lower() in {"true", "false"}:
         return text.strip().lower() == "true", (Note(path, text, "repair", f"`{text.strip().lower()}`"),)
@@ -124,7 +125,7 @@ def _text(text: str, path: Path) -> Found:
     return {"description": text}, (Note(path, text, "repair", "a description"),)
 
 
-def _keywords(raw: Schema, path: Path, rules: Rules) -> Found:
+def _keywords(raw: Schema, path: Path, rules: Rules) -> Noted:
     notes: list[Note] = []
     node = modern(raw, rules.dialect) if rules.dialect.old else raw
     if node is not raw:

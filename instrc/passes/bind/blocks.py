@@ -37,7 +37,7 @@ _Made: TypeAlias = "tuple[blocks.Block, tuple[Hashable, ...], tuple[Path, ...]]"
 def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationContext) -> Task[Value | None]:
     """Make a block a step, and return that as its value."""
     about = _about(ev, written, context)
-    if context.key == PRIVATE or (context.direct and context.frame is not None):
+    if context.key == PRIVATE or (context.direct and context.brackets is not None):
         ev.report.add(problems.misplaced.MisplacedBlock(at=written.span))
         return None
     outside = context.inside()
@@ -64,8 +64,8 @@ def evaluate_block(ev: Evaluation, written: surface.Block, context: EvaluationCo
     found = ev.steps.one(step, ev.steps.identities.of("block", word, signs, context.timing, about), context)
     if found != number:
         ev.steps.drop(region.number for region in regions_of(content))
-    if context.frame is not None:
-        context.frame.barriers.add(found)
+    if context.brackets is not None:
+        context.brackets.barriers.add(found)
     return Result(Path(found))
 
 

@@ -12,9 +12,9 @@ from instrc.ir.surface import Name, Object
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.holding import Frame, numbers
+from instrc.passes.bind.holding import Brackets, numbers
 from instrc.passes.bind.lookup import is_reference
-from instrc.passes.bind.slots import frame_at
+from instrc.passes.bind.slots import brackets_at
 from instrc.passes.bind.steps import Steps
 from instrc.passes.bind.values import Data, Inner, Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
@@ -66,9 +66,9 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
 
 def _evaluate_nested(ev: Evaluation, written: Object, context: EvaluationContext) -> Task[Value | None]:
     """Evaluate an object under a key: one step with the steps of the object inside."""
-    frame = frame_at(ev, context)
+    brackets = brackets_at(ev, context)
     within = replace(context, key=None, annotations=(), braces=ev.braces(context))
-    filled = yield block(ev, written, within, frame, context.annotations)
+    filled = yield block(ev, written, within, brackets, context.annotations)
     if filled is None:
         return None
     content, value = filled
@@ -84,25 +84,30 @@ def under_key(ev: Evaluation, block: StepObject, context: EvaluationContext, spa
 
 
 def block(
-    ev: Evaluation, written: Object, context: EvaluationContext, frame: Frame, annotations: tuple[Json, ...]
+    ev: Evaluation, written: Object, context: EvaluationContext, brackets: Brackets, annotations: tuple[Json, ...]
 ) -> Task[tuple[StepObject, Value] | None]:
     """Read an object of steps that stands in a slot; return it with the value of its members."""
-    value = yield members(ev, written, replace(context.given_to(frame), placing=True))
+    value = yield members(ev, written, replace(context.given_to(brackets), placing=True))
     if value is None:
         return None
-    return take(ev, ev.steps.fill(frame, context), frame, context, written.span, annotations), value
+    return take(ev, ev.steps.fill(brackets, context), brackets, context, written.span, annotations), value
 
 
 def take(
-    ev: Evaluation, units: tuple[Unit, ...], frame: Frame, context: EvaluationContext, span: Span, annotations: tuple[Json, ...]
+    ev: Evaluation,
+    units: tuple[Unit, ...],
+    brackets: Brackets,
+    context: EvaluationContext,
+    span: Span,
+    annotations: tuple[Json, ...],
 ) -> StepObject:
     """Put some of what brackets hold into a slot."""
     ev.steps.take_in(units)
     for number in numbers(units):
-        frame.written.discard(number)
-        frame.inner.pop(number, None)
-    if context.frame is not None:
-        frame.hand_to(context.frame)
+        brackets.written.discard(number)
+        brackets.inner.pop(number, None)
+    if context.brackets is not None:
+        brackets.hand_to(context.brackets)
     return StepObject(units, annotations, span)
 
 

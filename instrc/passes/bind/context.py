@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from instrc.ir.graph import NO_TIMING, Timing
 from instrc.jsonvalue import Json
-from instrc.passes.bind.holding import Frame
+from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.scopes import Scope
 from instrc.passes.bind.values import Keys, Value
 
@@ -24,7 +24,7 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     own: bool = False
     """It is the stage's own call: the piped value is its first argument."""
     keys: Keys | None = None
-    frame: Frame | None = None
+    brackets: Brackets | None = None
     """The innermost brackets around it that place steps."""
     direct: bool = False
     """It is itself what such brackets are given: a local name here stands for its expression."""
@@ -46,16 +46,16 @@ class EvaluationContext(msgspec.Struct, frozen=True, gc=False):
     def inside(self) -> EvaluationContext:
         """Return the place of an argument: nothing that belongs to the call itself goes down to it."""
         return EvaluationContext(
-            self.scope, self.region, self.piped, keys=self.keys, frame=self.frame, braces=self.braces, by_hand=self.by_hand
+            self.scope, self.region, self.piped, keys=self.keys, brackets=self.brackets, braces=self.braces, by_hand=self.by_hand
         )
 
-    def given_to(self, frame: Frame) -> EvaluationContext:
+    def given_to(self, brackets: Brackets) -> EvaluationContext:
         """Return the place of what placing brackets are given."""
-        return replace(self, frame=frame, direct=True, annotations=(), exported=False)
+        return replace(self, brackets=brackets, direct=True, annotations=(), exported=False)
 
-    def alone(self, frame: Frame | None, home: Scope) -> EvaluationContext:
+    def alone(self, brackets: Brackets | None, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression, as if it stood where the name does; keys of braces are no names in it."""
-        return replace(self, own=False, keys=home.keys, frame=frame, scope=home)
+        return replace(self, own=False, keys=home.keys, brackets=brackets, scope=home)
 
     def at_home(self, home: Scope) -> EvaluationContext:
         """Return the place of a local's own expression where the name is read in a block further in: it is evaluated at home."""

@@ -97,14 +97,14 @@ class Evaluation:
             self._circle(name, found)
             return Done(None)
         added = context.annotations or context.timing != NO_TIMING
-        plain = not (added or context.key or context.placing or (context.direct and context.frame))
+        plain = not (added or context.key or context.placing or (context.direct and context.brackets))
         if plain and key in self._known:
             return Done(self._kept_out(self._known[key], context))
         return self._afresh(found, context, plain=plain)
 
     def _kept_out(self, value: Value | None, context: EvaluationContext) -> Value | None:
-        if value is not None and context.frame is not None and not context.direct:
-            context.frame.keep_out(paths(value))
+        if value is not None and context.brackets is not None and not context.direct:
+            context.brackets.keep_out(paths(value))
         return value
 
     def _afresh(self, found: Definition, context: EvaluationContext, *, plain: bool) -> Task[Value | None]:
@@ -112,7 +112,7 @@ class Evaluation:
         home = found.scope
         key = found.key
         outside = plain and home.region != context.region  # a name is evaluated where it is defined
-        inside = context.at_home(home) if outside else context.alone(context.frame if context.direct else None, home)
+        inside = context.at_home(home) if outside else context.alone(context.brackets if context.direct else None, home)
         if plain and (key, inside.piped) in self._known:
             self.reads_pipe(inside)
             return self._kept_out(self._known[key, inside.piped], context)

@@ -32,7 +32,7 @@ class Taken(msgspec.Struct, frozen=True):
     depth: int
 
 
-class Frame(msgspec.Struct):
+class Brackets(msgspec.Struct):
     """The brackets of one mixin, or of another thing that places steps, while they are read."""
 
     piped: frozenset[int]
@@ -48,7 +48,7 @@ class Frame(msgspec.Struct):
         """Let nothing be held that what is read here needs first."""
         self.barriers.update(path.origin for path in paths if isinstance(path.origin, int))
 
-    def hand_to(self, outer: Frame) -> None:
+    def hand_to(self, outer: Brackets) -> None:
         """Tell the brackets around these what was found in them."""
         outer.written |= self.written
         outer.barriers |= self.barriers
@@ -65,18 +65,18 @@ class Frame(msgspec.Struct):
         return tuple(sorted(self.written)), tuple(sorted(self.barriers | self.piped)), inner
 
 
-def units_held(frame: Frame, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
-    """Return what a frame holds, as units in evaluation order.
+def units_held(brackets: Brackets, steps: Sequence[Readable], homes: set[int]) -> tuple[Unit, ...]:
+    """Return what brackets hold, as units in evaluation order.
 
-    `homes` are the steps that lie in something already; only what a mixin within the frame took can be taken over.
+    `homes` are the steps that lie in something already; only what a mixin within the brackets took can be taken over.
     """
-    if not frame.written:
+    if not brackets.written:
         return ()
-    excluded = _needed_first(frame.barriers | frame.piped, steps, min(frame.written))
+    excluded = _needed_first(brackets.barriers | brackets.piped, steps, min(brackets.written))
     units: dict[int, Unit] = {}
-    for number in sorted(frame.written):
-        if number in frame.inner:
-            unit = frame.inner[number].unit
+    for number in sorted(brackets.written):
+        if number in brackets.inner:
+            unit = brackets.inner[number].unit
             members = numbers((unit,))
             if not excluded.intersection(members):
                 units[members[0]] = unit

@@ -20,7 +20,7 @@ from instrc.passes.bind.holding import numbers
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import alias, find_instruction
 from instrc.passes.bind.names import Program
-from instrc.passes.bind.slots import check_slots, frame_at
+from instrc.passes.bind.slots import brackets_at, check_slots
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Keys, Members, Result, Value
 from instrc.passes.trampoline import Task
@@ -69,20 +69,20 @@ def _place_slot(
     ev: Evaluation, holder: Instruction, field: Field, expression: Expression, context: EvaluationContext
 ) -> Task[Slot | None]:
     """Place the model steps of an expression in a slot: one becomes the slot, several stand in it under their keys."""
-    frame = frame_at(ev, context)
+    brackets = brackets_at(ev, context)
     if isinstance(expression, Object):
-        block = yield braces.block(ev, expression, context, frame, ())
+        block = yield braces.block(ev, expression, context, brackets, ())
         return None if block is None else filling.slot_of(ev, field, block[0])
-    value = yield ev.value(expression, replace(context.given_to(frame), key=PRIVATE))
+    value = yield ev.value(expression, replace(context.given_to(brackets), key=PRIVATE))
     if value is None:
         return None
-    units = ev.steps.fill(frame, context)
+    units = ev.steps.fill(brackets, context)
     if not units or not isinstance(value, Result | Members):
         ev.report.add(problems.misplaced.MisplacedCall(at=expression.span, word=expression.span.text, holder=holder.name))
         return None
     if isinstance(value, Result) and units == (value.path.origin,):
-        return filling.dissolve(ev, field, numbers(units)[0], frame, context)
-    return filling.slot_of(ev, field, braces.take(ev, units, frame, context, expression.span, ()))
+        return filling.dissolve(ev, field, numbers(units)[0], brackets, context)
+    return filling.slot_of(ev, field, braces.take(ev, units, brackets, context, expression.span, ()))
 
 
 def launch(ev: Evaluation, written: tuple[Written, ...], span: Span, context: EvaluationContext) -> Task[Value | None]:

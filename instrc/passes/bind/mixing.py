@@ -17,9 +17,9 @@ from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
 from instrc.passes.bind.given import Given, take_label
-from instrc.passes.bind.holding import Frame
+from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.literals import data_of, is_data
-from instrc.passes.bind.slots import check_slots, frame_at, properties_of
+from instrc.passes.bind.slots import brackets_at, check_slots, properties_of
 from instrc.passes.bind.steps import PRIVATE
 from instrc.passes.bind.values import Data, Inner, Keys, Members, Value
 from instrc.passes.trampoline import Task
@@ -30,9 +30,9 @@ def mix(
     ev: Evaluation, mixin: Instruction, written: tuple[Written, ...], span: Span, context: EvaluationContext
 ) -> Task[Value | None]:
     """Put a mixin around the model steps written in its brackets; its value is the value of what it is given."""
-    frame = frame_at(ev, context)
+    brackets = brackets_at(ev, context)
     given = Given()
-    within = replace(context.given_to(frame), own=context.own, placing=True)
+    within = replace(context.given_to(brackets), own=context.own, placing=True)
     filling = next((each.value for each in written if _is_filling(each)), None)
     for each in written:
         if filling is not None and _is_filling(each) and each.value is not filling:
@@ -65,7 +65,9 @@ def mix(
         elif is_data(expression):
             _take(given, ev.steps.identities.slot(slot_field.key, Constant(data_of(ev, expression)), slot_field.key_span))
         else:
-            around = replace(context.inside(), keys=keys, frame=frame, direct=True, braces=ev.braces(within, slot_field.key))
+            around = replace(
+                context.inside(), keys=keys, brackets=brackets, direct=True, braces=ev.braces(within, slot_field.key)
+            )
             slot = yield fuse(ev, mixin, slot_field, expression, around)
             _take(given, slot)
             if slot is not None:
@@ -73,25 +75,25 @@ def mix(
     if isinstance(value, Data):
         ev.report.add(problems.misplaced.MisplacedData(at=filling.span if filling else span))
         return None
-    if not _is_filled(ev, mixin, given, frame, span):
+    if not _is_filled(ev, mixin, given, brackets, span):
         return None
-    return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), frame, value, context)
+    return _put_around(ev, Application(mixin, tuple(given.slots), context.annotations, span), brackets, value, context)
 
 
 def _put_around(
-    ev: Evaluation, application: Application, frame: Frame, value: Value | None, context: EvaluationContext
+    ev: Evaluation, application: Application, brackets: Brackets, value: Value | None, context: EvaluationContext
 ) -> Value | None:
-    """Put a mixin around the steps of its frame; return what its brackets are worth."""
+    """Put a mixin around the steps of its brackets; return what its brackets are worth."""
     span = application.span
     whole = isinstance(value, Members)
-    taken = ev.steps.apply(application, frame, whole=whole)
+    taken = ev.steps.apply(application, brackets, whole=whole)
     if not taken:
         ev.report.add(problems.calls.EmptyMixin(at=span, mixin=application.mixin.name))
         return None
     if whole and context.key not in {None, PRIVATE}:
-        return braces.under_key(ev, braces.take(ev, taken, frame, context, span, ()), context, span)
-    if context.frame is not None:
-        frame.hand_to(context.frame)
+        return braces.under_key(ev, braces.take(ev, taken, brackets, context, span, ()), context, span)
+    if context.brackets is not None:
+        brackets.hand_to(context.brackets)
     return value
 
 
@@ -103,14 +105,14 @@ def _take(given: Given, slot: Slot | None) -> None:
         given.slots.append(slot)
 
 
-def _is_filled(ev: Evaluation, mixin: Instruction, given: Given, frame: Frame, span: Span) -> bool:
-    """Tell whether the slots of a mixin are as it asks for; let what some of them read stay outside of the frame."""
+def _is_filled(ev: Evaluation, mixin: Instruction, given: Given, brackets: Brackets, span: Span) -> bool:
+    """Tell whether the slots of a mixin are as it asks for; let what some of them read stay outside of the brackets."""
     schema = ev.flat(mixin, span)
     if schema is None or not given.complete or not check_slots(ev, mixin, schema, given.slots, ()):
         return False
     for slot in given.slots:
         if _stands_before(slot.name, schema):  # what it reads comes before all that the mixin holds
-            frame.keep_out(slot.reads)
+            brackets.keep_out(slot.reads)
     return True
 
 

@@ -9,18 +9,18 @@ from instrc.ir.fusion import Instruction, Slot
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
-from instrc.passes.bind.holding import Frame
+from instrc.passes.bind.holding import Brackets
 from instrc.passes.bind.values import paths
 from instrc.problems.suggest import nearest
 from instrc.schema.members import mapping
 
 
-def frame_at(ev: Evaluation, context: EvaluationContext) -> Frame:
+def brackets_at(ev: Evaluation, context: EvaluationContext) -> Brackets:
     """Return brackets that place steps; they cannot hold what is piped to where they open."""
     ev.reads_pipe(context)
     if context.piped is None:
-        return Frame(frozenset())
-    return Frame(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
+        return Brackets(frozenset())
+    return Brackets(frozenset(path.origin for path in paths(context.piped) if isinstance(path.origin, int)))
 
 
 def properties_of(schema: Json, annotations: tuple[Json, ...]) -> dict[str, None]:

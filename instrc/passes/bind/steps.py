@@ -12,7 +12,7 @@ from instrc.ir.graph import Executor, Step
 from instrc.ir.paths import Local, Path
 from instrc.ir.reads import Constant
 from instrc.passes.bind.context import EvaluationContext
-from instrc.passes.bind.holding import Frame, Taken, numbers, units_held
+from instrc.passes.bind.holding import Brackets, Taken, numbers, units_held
 from instrc.passes.bind.identity import Identities
 from instrc.passes.bind.regions import Regions
 from instrc.passes.bind.values import Result, Value
@@ -85,11 +85,11 @@ class Steps:
         if needs or chosen:
             step = replace(step, needs=needs, chosen=chosen)
         number = self.one(step, ident, context)
-        if context.frame is not None:
+        if context.brackets is not None:
             if executor == "model" and not output and self.regions.home(number) == context.region:
-                context.frame.written.add(number)
+                context.brackets.written.add(number)
             else:
-                context.frame.barriers.add(number)
+                context.brackets.barriers.add(number)
         return number
 
     def one(self, step: Step, ident: int, context: EvaluationContext) -> int:
@@ -97,7 +97,7 @@ class Steps:
         if context.key == PRIVATE:
             return self._take(step, context.region, ident)
         known = ident if context.key is None else self.identities.of("keyed", context.braces, context.key, ident)
-        held = context.frame is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
+        held = context.brackets is not None and context.direct and step.executor == "model"  # a mixin around it makes it another
         number = self._find(known, step, context.region, only_here=held)
         if number is None:
             region = context.region if held else self._expecting(known, step, context.region)
@@ -164,37 +164,37 @@ class Steps:
         """Forget the steps of regions and of all in them, as of a block that is equal to another."""
         self.dissolved.update(self.regions.all_steps(regions))
 
-    def apply(self, application: Application, frame: Frame, *, whole: bool) -> tuple[Unit, ...]:
-        """Put a mixin around what a frame holds and return that; nothing if it holds nothing.
+    def apply(self, application: Application, brackets: Brackets, *, whole: bool) -> tuple[Unit, ...]:
+        """Put a mixin around what brackets hold and return that; nothing if they hold nothing.
 
         Around one step it becomes part of that step, unless it was given a `whole` object.
         """
-        ident = (self.identities.application(application), frame.state(), whole)
+        ident = (self.identities.application(application), brackets.state(), whole)
         taken = self._applied.get(ident)
         if taken is None:
-            units = units_held(frame, self.table, self.homes)
+            units = units_held(brackets, self.table, self.homes)
             if not units:
                 return ()
             if len(units) == 1 and isinstance(units[0], int) and not whole:
-                taken = (self._wrap(units[0], application, frame),)
+                taken = (self._wrap(units[0], application, brackets),)
             else:
                 group = Group(application, units, tuple(numbers(units)), self._groups)
                 self._groups += 1
                 self.identities.enter(group)
                 self._forget(units)
                 self.groups[_numbers(group)[0]] = group
-                depth = 1 + max(frame.inner[n].depth if n in frame.inner else 0 for n in frame.written)
+                depth = 1 + max(brackets.inner[n].depth if n in brackets.inner else 0 for n in brackets.written)
                 taken = (Taken(group, depth),)
             self._applied[ident] = taken
         for each in taken:
             for number in _numbers(each.unit):
-                frame.inner[number] = each
+                brackets.inner[number] = each
                 self.homes.add(number)
                 if isinstance(each.unit, Group):
                     self.inside.add(number)
         return tuple(each.unit for each in taken)
 
-    def _wrap(self, number: int, application: Application, frame: Frame) -> Taken:
+    def _wrap(self, number: int, application: Application, brackets: Brackets) -> Taken:
         step = self.table[number]
         content = step.content
         if isinstance(content, Fusion):
@@ -206,23 +206,23 @@ class Steps:
                     dict.fromkeys((*step.reads, *(path for path in slot_reads(application.slots) if path.origin != number)))
                 ),
             )
-        depth = frame.inner[number].depth if number in frame.inner else 0
+        depth = brackets.inner[number].depth if number in brackets.inner else 0
         return Taken(number, depth + 1)
 
-    def fill(self, frame: Frame, context: EvaluationContext) -> tuple[Unit, ...]:
-        """Return what a frame holds, for a slot; the same for the same slot of an equal expression."""
-        ident = (context.braces, frame.state())
+    def fill(self, brackets: Brackets, context: EvaluationContext) -> tuple[Unit, ...]:
+        """Return what brackets hold, for a slot; the same for the same slot of an equal expression."""
+        ident = (context.braces, brackets.state())
         units = self._filled.get(ident)
         if units is None:
-            units = self._filled[ident] = units_held(frame, self.table, self.homes)
+            units = self._filled[ident] = units_held(brackets, self.table, self.homes)
         return units
 
-    def dissolve(self, number: int, frame: Frame) -> None:
+    def dissolve(self, number: int, brackets: Brackets) -> None:
         """Note that a step is none of its own any more: it has become the content of a slot."""
         self.dissolved.add(number)
         self.inside.add(number)
-        frame.written.discard(number)
-        frame.inner.pop(number, None)
+        brackets.written.discard(number)
+        brackets.inner.pop(number, None)
 
     def parts(self, value: Value) -> dict[str, Value]:
         """Return what the slots of the step that a value is the result of are read as, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from instrc.flattening.members import ANYTHING, Found, either, elements, member
+from instrc.flattening.members import ANYTHING, MemberSchema, either, elements, member
 from instrc.flattening.nullable import nullable
 from instrc.ir.blocks import Block, Do, Each, Region, Repeat, Try, When, regions_of
 from instrc.ir.fusion import StepObject
@@ -84,13 +84,13 @@ class Outcomes:
             return ("output",)
         return path.tail
 
-    def find(self, path: Path) -> Found:
+    def find(self, path: Path) -> MemberSchema:
         """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
         if isinstance(path.origin, Local) and path.origin.kind == "previous" and path.tail:
-            found = Found(nullable(self._previous(path.origin.block, path.tail[0])))
+            found = MemberSchema(nullable(self._previous(path.origin.block, path.tail[0])))
             tail = path.tail[1:]
         else:
-            found = Found(self.origin(path))
+            found = MemberSchema(self.origin(path))
             tail = self.full(path)
         for name in tail:
             if found.schema is None:

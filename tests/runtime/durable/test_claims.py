@@ -132,7 +132,7 @@ def test_of_two_runs_of_one_name_begun_at_once_one_is_refused(stage: Stage) -> N
 
 def test_a_run_that_is_cancelled_while_it_is_put_into_the_queue_stays_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     stage.engine.close()
-    other = DurableEngine(stage.engine.place.folder, stage._equip)
+    other = DurableEngine(stage.engine.location.folder, stage._equip)
     other._open()
     runner = other._runner
     assert runner is not None

@@ -17,7 +17,7 @@ from written import DECISION, TEXT, call, chunk, process, step
 from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities
 from instrc.runtime.drivers.dbos.engine import DurableEngine
-from instrc.runtime.drivers.dbos.store import FILE, close_engine, open_engine, place_of
+from instrc.runtime.drivers.dbos.store import FILE, close_engine, location_of, open_engine
 from instrc.runtime.effects import Effects
 from instrc.runtime.engine import Launch
 from instrc.runtime.models.sampling import Sample
@@ -164,7 +164,7 @@ def test_a_journal_is_kept_safe_against_power_failure(tmp_path: Path) -> None:
 
 
 def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_back_later(tmp_path: Path) -> None:
-    opened = open_engine(place_of(tmp_path / "store"))
+    opened = open_engine(location_of(tmp_path / "store"))
     late = opened.connect()
     raw = late.connection.dbapi_connection
     assert raw is not None
@@ -180,9 +180,9 @@ def test_a_store_that_is_closed_leaves_no_connection_open_that_a_thread_gives_ba
 
 
 def test_a_database_is_named_by_its_url_and_its_password_is_never_shown() -> None:
-    place = place_of(Path("postgresql://me:secret@host/runs"))
-    assert place.url.host == "host"
-    assert "secret" not in place.shown
+    location = location_of(Path("postgresql://me:secret@host/runs"))
+    assert location.url.host == "host"
+    assert "secret" not in location.shown
 
 
 def test_a_secret_is_found_nowhere_in_the_store_of_a_run_that_fails_in_every_way(

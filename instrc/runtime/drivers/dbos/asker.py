@@ -23,14 +23,14 @@ _T = TypeVar("_T")
 class Asker:
     """Reads a store, and asks those who carry its runs to begin one; it is opened when it is first needed."""
 
-    def __init__(self, place: store.Place) -> None:
-        self.place = place
+    def __init__(self, location: store.StoreLocation) -> None:
+        self.location = location
         self._engine: sa.Engine | None = None
 
     def db(self) -> sa.Engine:
         """Return the store."""
         if self._engine is None:
-            self._engine = store.open_engine(self.place)
+            self._engine = store.open_engine(self.location)
         return self._engine
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class Asker:
 
     async def ask(self, question: Callable[[DBOSClient], _T]) -> _T:
         """Ask the store something, in a thread."""
-        with store.trouble(self.place):
+        with store.trouble(self.location):
             client = store.client_of(self.db())
             return await asyncio.to_thread(question, client)
 
@@ -57,14 +57,14 @@ class Asker:
 
     async def reach(self) -> None:
         """Make sure that the store can be asked."""
-        with store.trouble(self.place):
+        with store.trouble(self.location):
             await asyncio.to_thread(lambda: self.db().connect().close())
 
     async def is_there(self) -> bool:
         """Tell whether anything was ever kept here."""
-        if self.place.is_file and not self.place.file.exists():
+        if self.location.is_file and not self.location.file.exists():
             return False
-        with store.trouble(self.place):
+        with store.trouble(self.location):
             return await asyncio.to_thread(store.has_tables, self.db())
 
     async def find(self, run: str) -> WorkflowStatus | None:
@@ -78,7 +78,7 @@ class Asker:
         """Return what is recorded of a run; that there is none is a problem."""
         row = await self.find(run)
         if row is None:
-            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.place.shown)])
+            raise CompileError([problems.runs.NoSuchRun(run=run, store=self.location.shown)])
         return row
 
     async def refuse_wrong(self, run: str, question: str, step: str, data: Json) -> None:

@@ -50,12 +50,12 @@ class DurableEngine:
         keep: Literal["all", "open"] = "all",
     ) -> None:
         """With `keep="open"` no traces are written."""
-        self.place: store.Place = store.place_of(where)
+        self.location: store.StoreLocation = store.location_of(where)
         self.equip = equip
         self.people = people
         self.watch = watch
         self.keep = keep
-        self.asker: Asker = Asker(self.place)
+        self.asker: Asker = Asker(self.location)
         self._runner: Runner | None = None
 
     async def start(self, launch: Launch) -> Report:
@@ -66,7 +66,7 @@ class DurableEngine:
             if row is not None:
                 _refuse_another(row, begun)
             elif runner is not None:
-                with store.trouble(self.place):
+                with store.trouble(self.location):
                     await runner.away(_settle(runner, runner.begin(begun)))
         if row is not None:
             return await self.resume(launch.run)
@@ -104,7 +104,7 @@ class DurableEngine:
             if runner is not None:
                 taken = await runner.away(_deliver_answer(runner, letter, run.partition("/")[0]))
         if runner is None:
-            with store.trouble(self.place):
+            with store.trouble(self.location):
                 await asyncio.to_thread(mail.send, self.asker.db(), letter)
             taken = await self._delivered(letter)
         if not taken:
@@ -126,7 +126,7 @@ class DurableEngine:
                 finally:
                     runner.leave()
             else:
-                with store.trouble(self.place):
+                with store.trouble(self.location):
                     await asyncio.to_thread(mail.send, self.asker.db(), mail.Letter(token_hex(16), run, {"cancel": True}))
         return await self.show(run)
 
@@ -138,7 +138,7 @@ class DurableEngine:
         if row.status not in _ENDED:
             async with self._carrier() as runner:
                 if runner is not None:
-                    with store.trouble(self.place):
+                    with store.trouble(self.location):
                         await runner.away(_settle(runner, runner.resume(run.partition("/")[0])))
             if runner is None:
                 return await self._attend(run)
@@ -146,11 +146,11 @@ class DurableEngine:
 
     def trace(self, run: str) -> list[Event]:
         """Return what has happened in a run, in order."""
-        return read_trace(self.place.folder, run)
+        return read_trace(self.location.folder, run)
 
     async def reach(self) -> None:
         """Make sure that the server of a database answers; an `UnreachableError` if it does not."""
-        if not self.place.is_file:
+        if not self.location.is_file:
             with store.unreachable():
                 await self.asker.reach()
 
@@ -159,24 +159,24 @@ class DurableEngine:
 
         An `UnreachableError` if the server of a database ends meanwhile: the runs are left as they are.
         """
-        with nullcontext() if self.place.is_file else store.unreachable():
+        with nullcontext() if self.location.is_file else store.unreachable():
             return await self._serve(stop)
 
     async def _serve(self, stop: asyncio.Event) -> int:
         async with self._carrier() as runner:
             if runner is None:
-                raise CompileError([problems.runs.StoreInUse(store=self.place.shown)])
+                raise CompileError([problems.runs.StoreInUse(store=self.location.shown)])
             rows = await self.asker.ask(lambda client: client.list_workflows(name=store.WORKFLOW, status=["PENDING", "ENQUEUED"]))
             roots = [row.workflow_id for row in rows if "/" not in row.workflow_id]
             for run in roots:
                 await runner.away(runner.resume(run))
         while not stop.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), None if self.place.is_file else _LOOK)
-            if not self.place.is_file and not await asyncio.to_thread(lambda: runner.lock.is_locked):
+                await asyncio.wait_for(stop.wait(), None if self.location.is_file else _LOOK)
+            if not self.location.is_file and not await asyncio.to_thread(lambda: runner.lock.is_locked):
                 await asyncio.to_thread(self.close)
                 reason = "its server has ended the connection"
-                raise CompileError([problems.runs.UnusableStore(store=self.place.shown, reason=reason)])
+                raise CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=reason)])
         self.close()
         return len(roots)
 
@@ -223,11 +223,11 @@ class DurableEngine:
 
     def _open_runner(self) -> Runner | None:
         if (other := Runner.current) is not None and not other.retire():
-            raise CompileError([problems.runs.StoreInUse(store=other.place.shown)])
-        lock = acquired(self.place, self.asker.db())
+            raise CompileError([problems.runs.StoreInUse(store=other.location.shown)])
+        lock = acquired(self.location, self.asker.db())
         if lock is None:
             return None
-        runner = Runner(self.place, self.asker.db(), lock, self._making, self.people)
+        runner = Runner(self.location, self.asker.db(), lock, self._making, self.people)
         try:
             runner.open()
         except BaseException:
@@ -237,7 +237,7 @@ class DurableEngine:
         return runner
 
     def _making(self, run: str, plan: PinnedPlan, how: JsonObject) -> Effects:
-        write = written_to(self.place.folder) if self.keep == "all" else None
+        write = written_to(self.location.folder) if self.keep == "all" else None
 
         def tell(event: Event) -> None:
             if write is not None:
@@ -262,7 +262,7 @@ class DurableEngine:
     async def _delivered(self, letter: mail.Letter) -> bool:
         """Wait until a letter was read; take the run over when the process that should read it ends."""
         while True:
-            with store.trouble(self.place):
+            with store.trouble(self.location):
                 verdict = await asyncio.to_thread(mail.verdict_of, self.asker.db(), letter.id)
             if verdict != "open":
                 return verdict == "taken"

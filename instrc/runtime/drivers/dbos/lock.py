@@ -7,7 +7,7 @@ from typing import Protocol
 import sqlalchemy as sa
 from filelock import FileLock, Timeout
 
-from instrc.runtime.drivers.dbos.store import Place, trouble
+from instrc.runtime.drivers.dbos.store import StoreLocation, trouble
 
 FILE = "runner.lock"
 _NUMBER = 0x696E73747263
@@ -41,11 +41,11 @@ class _Advisory:
         return True
 
 
-def acquired(place: Place, engine: sa.Engine) -> Lock | None:
+def acquired(location: StoreLocation, engine: sa.Engine) -> Lock | None:
     """Return the lock of a store; `None` if another process holds it. It ends with the process that holds it."""
-    with trouble(place):
-        if place.is_file:
-            lock = FileLock(place.folder / FILE, timeout=0, thread_local=False)
+    with trouble(location):
+        if location.is_file:
+            lock = FileLock(location.folder / FILE, timeout=0, thread_local=False)
             try:
                 lock.acquire()
             except Timeout:

@@ -50,8 +50,10 @@ class Runner:
     turn = threading.RLock()
     """Held by who opens one, or closes one to open another."""
 
-    def __init__(self, place: store.Place, engine: sa.Engine, lock: Lock, making: Making, people: People | None) -> None:
-        self.place = place
+    def __init__(
+        self, location: store.StoreLocation, engine: sa.Engine, lock: Lock, making: Making, people: People | None
+    ) -> None:
+        self.location = location
         self.engine = engine
         self.lock = lock
         self.making = making
@@ -70,7 +72,7 @@ class Runner:
     def open(self) -> None:
         """Launch DBOS in the loop of this runner."""
         self.loop.start()
-        with store.trouble(self.place):
+        with store.trouble(self.location):
             self.loop.wait(self._open())
         Runner.current = self
         atexit.register(self.close)
@@ -86,7 +88,7 @@ class Runner:
         self.claims.begin_anew(executor)
         config: DBOSConfig = {
             "name": store.APPLICATION,
-            "system_database_url": self.place.url.render_as_string(hide_password=False),
+            "system_database_url": self.location.url.render_as_string(hide_password=False),
             "system_database_engine": self.engine,
             "serializer": store.SERIALIZER,
             "application_version": store.APPLICATION,
@@ -168,7 +170,7 @@ class Runner:
         try:
             return await self.loop.away(work)
         except LoopEndedError:
-            problem = problems.runs.UnusableStore(store=self.place.shown, reason="this program has closed it")
+            problem = problems.runs.UnusableStore(store=self.location.shown, reason="this program has closed it")
             raise CompileError([problem]) from None
 
     @property
@@ -245,7 +247,7 @@ class Runner:
         try:
             return await self._carry(launch, live)
         except sa.exc.SQLAlchemyError as error:
-            live.error = CompileError([problems.runs.UnusableStore(store=self.place.shown, reason=store.reason_of(error))])
+            live.error = CompileError([problems.runs.UnusableStore(store=self.location.shown, reason=store.reason_of(error))])
         except Exception as error:  # noqa: BLE001  -- told to whoever waits
             live.error = error
         raise asyncio.CancelledError
@@ -261,7 +263,7 @@ class Runner:
         port = live.port = DurablePort(effects, self.people, journal, _record, live.resting)
         if steps:
             effects.tell("resumed", steps=len(steps))
-        port.begun = begun_before(read_trace(self.place.folder, run), run)
+        port.begun = begun_before(read_trace(self.location.folder, run), run)
         for command in journal.unfired.values():
             await port.fire(command)
         outcome = await drive(plan, journal.state, port)

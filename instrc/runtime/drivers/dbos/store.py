@@ -28,7 +28,7 @@ _BUSY = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreLocation:
     """Where runs are kept."""
 
     folder: Path
@@ -53,24 +53,24 @@ class Place:
         return self.url.render_as_string(hide_password=True)
 
 
-def place_of(store: Path | str | None) -> Place:
-    """Return the place of a folder, or of a URL as `postgresql://…` (a `Path` has only one slash left of it)."""
+def location_of(store: Path | str | None) -> StoreLocation:
+    """Return the location of a folder, or of a URL as `postgresql://…` (a `Path` has only one slash left of it)."""
     text = str(store or LOCAL)
     if text.startswith(("postgres:", "postgresql:", "postgresql+")):
         scheme, _, rest = text.partition(":")
         url = sa.make_url(f"postgresql+psycopg://{rest.lstrip('/')}" if "+" not in scheme else f"{scheme}://{rest.lstrip('/')}")
-        return Place(Path(LOCAL), url)
+        return StoreLocation(Path(LOCAL), url)
     folder = Path(text)
-    return Place(folder, sa.URL.create("sqlite", database=(folder / FILE).absolute().as_posix()))
+    return StoreLocation(folder, sa.URL.create("sqlite", database=(folder / FILE).absolute().as_posix()))
 
 
-def open_engine(place: Place) -> sa.Engine:
+def open_engine(location: StoreLocation) -> sa.Engine:
     """Return the engine of a store, with the settings without which runs are lost or blocked."""
-    if not place.is_file:
-        return sa.create_engine(place.url, pool_size=20, pool_pre_ping=True)
-    with trouble(place):
-        place.folder.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(place.url, pool_size=10, connect_args={"check_same_thread": False})
+    if not location.is_file:
+        return sa.create_engine(location.url, pool_size=20, pool_pre_ping=True)
+    with trouble(location):
+        location.folder.mkdir(parents=True, exist_ok=True)
+    engine = sa.create_engine(location.url, pool_size=10, connect_args={"check_same_thread": False})
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
@@ -113,12 +113,12 @@ def client_of(engine: sa.Engine) -> DBOSClient:
 
 
 @contextmanager
-def trouble(place: Place) -> Iterator[None]:
+def trouble(location: StoreLocation) -> Iterator[None]:
     """Turn what a database or a disk complains of into a problem."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise CompileError([problems.runs.UnusableStore(store=place.shown, reason=reason_of(error))]) from None
+        raise CompileError([problems.runs.UnusableStore(store=location.shown, reason=reason_of(error))]) from None
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from instrc.ir.steps import Chunk, Step
 from instrc.jsontext import dumps
 from instrc.jsonvalue import JsonObject
 from instrc.runtime.interpreter.documents import Options, PinnedPlan
-from instrc.runtime.interpreter.v1.units import Place, Region, Source, Unit, UnitKind, reads
+from instrc.runtime.interpreter.v1.units import LocatedPath, Region, Source, Unit, UnitKind, reads
 from instrc.runtime.interpreter.v1.views import bare, definitions_of
 from instrc.schema.validation import Judge
 
@@ -47,14 +47,14 @@ class Program:
             self._connect(region)
         self._waits.clear()
 
-    def locate(self, region: Region, read: Read) -> Place:
+    def locate(self, region: Region, read: Read) -> LocatedPath:
         """Return what a path begins with, from its region outwards; what is nowhere is an input. The longest key wins."""
         place = region.places.get(read)
         if place is None:
             place = region.places[read] = self._located(region, read)
         return place
 
-    def _located(self, region: Region, read: Read) -> Place:
+    def _located(self, region: Region, read: Read) -> LocatedPath:
         segments = read.segments
         joined = 1
         if not segments[0].quoted:
@@ -67,10 +67,10 @@ class Program:
                 source = _source(region, name)
                 if source is not None:
                     rest = segments[size:]
-                    return Place(levels, source, name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+                    return LocatedPath(levels, source, name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
             if region.parent is None:
                 rest = segments[1:]
-                return Place(levels, "input", segments[0].name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
+                return LocatedPath(levels, "input", segments[0].name, tuple(s.name for s in rest), tuple(s.quoted for s in rest))
             region = self.regions[region.parent]
             levels += 1
 
@@ -195,7 +195,7 @@ class Program:
             region.units[giver].dependents.append(unit)
             region.units[unit].needs += 1
 
-    def givers(self, region: Region, place: Place) -> list[int]:
+    def givers(self, region: Region, place: LocatedPath) -> list[int]:
         """Return the units of a region that give what a path begins with."""
         if place.source == "key":
             return region.keys[place.name]

@@ -16,7 +16,7 @@ UnitKind: TypeAlias = Literal["model", "user", "activity", "fire", "fail", "plan
 Source: TypeAlias = Literal["name", "key", "context", "input"]
 
 
-class Place(NamedTuple):
+class LocatedPath(NamedTuple):
     """What a path begins with: found so many `levels` outwards, and the members that are left of the path."""
 
     levels: int
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 class View(NamedTuple):
     """A path, and the names under which its value is shown: none for an object whose members are shown."""
 
-    place: Place
+    place: LocatedPath
     names: tuple[str, ...]
 
 
@@ -89,7 +89,7 @@ class Region:
     keys: dict[str, list[int]] = field(default_factory=dict)
     """The units that give a key, in order."""
     contexts: dict[str, list[int]] = field(default_factory=dict)
-    places: dict[Read, Place] = field(default_factory=dict)
+    places: dict[Read, LocatedPath] = field(default_factory=dict)
     """Where paths lead, as they are asked for."""
 
 

@@ -10,7 +10,7 @@ from instrc.ir.reads import Constant, Listed, Named, Read, Value
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.runtime.interpreter.documents import Scope
 from instrc.runtime.interpreter.v1.state import Machine
-from instrc.runtime.interpreter.v1.units import Place, Region, Unit, View
+from instrc.runtime.interpreter.v1.units import LocatedPath, Region, Unit, View
 from instrc.runtime.interpreter.v1.views import with_definitions
 from instrc.runtime.validation import accepts
 
@@ -22,7 +22,7 @@ def resolve(machine: Machine, scope: str, read: Read) -> Json:
     return _value_at(machine, scope, machine.program.locate(machine.region(scope), read))
 
 
-def _value_at(machine: Machine, scope: str, place: Place) -> Json:
+def _value_at(machine: Machine, scope: str, place: LocatedPath) -> Json:
     here = machine.scope(scope)
     for _ in range(place.levels):
         scope = machine.around(scope)
@@ -164,7 +164,7 @@ def _name(machine: Machine, scope: str, region: Region, name: str) -> Json:
     return about.get(name)
 
 
-def _context(machine: Machine, scope: Scope, region: Region, place: Place) -> Json:
+def _context(machine: Machine, scope: Scope, region: Region, place: LocatedPath) -> Json:
     """Return what a chunk has given, or one step of it."""
     units = region.contexts[place.name]
     if place.rest:
