@@ -223,7 +223,8 @@ class UnreadPipe(Problem):
 class UnreadResult(Problem):
     """The result of a step is not passed to the step that needs it.
 
-    A person approved something, but a later activity does not receive it; or nothing reads the result of a step in a block.
+    A person approved something, but a later activity does not receive it; a person decides on something that they are not shown;
+    or nothing reads the result of a step in a block.
 
     ```aug letter.aug
     Draft(prompt) | Confirm_User | Send_Activity
@@ -243,6 +244,7 @@ class UnreadResult(Problem):
 
     Give it a name and pass it on, and send only what was approved:
     `const draft = Draft(prompt); const answer = Confirm_User(draft); when answer.decision is "Approve" { Send_Activity(draft) }`.
+    With `Confirm_User(prompt)` in its place the person would not see what is sent after the decision, which is this problem, too.
     """
 
     name: ClassVar[str] = "unread-result"
@@ -251,20 +253,31 @@ class UnreadResult(Problem):
     word: str
     """The step whose result is not passed on."""
     other: Span | None = None
+    """Where that step is written, if another one needs its result."""
+    carried: Span | None = None
+    """The activity that is given the result after the decision of a person who was not shown it."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         if self.other is None:
             return f"nothing reads the result of `{self.word}`"
+        if self.carried is not None:
+            return f"the person is not shown `{self.word}`, which is used after this decision"
         return f"this step receives only the decision, not `{self.word}`, on which was decided"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.carried is not None:
+            return f"give the result of `{self.word}` to this step as well"
         return f"give `{self.word}` a name and pass it on" if self.other is not None else "pass it on, or remove the step"
 
     @property
     def labels(self) -> tuple[Label, ...]:
         """Other places that belong to the problem."""
-        return () if self.other is None else (Label(self.other, "this was decided on"),)
+        if self.other is None:
+            return ()
+        if self.carried is None:
+            return (Label(self.other, "this was decided on"),)
+        return Label(self.other, "this is not shown"), Label(self.carried, "this uses it after the decision")

@@ -17,6 +17,7 @@ from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
 from instrc.passes.compose.unread import unread_results
+from instrc.passes.compose.unshown import unshown_results
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
 from instrc.schema.members import listing
@@ -37,6 +38,10 @@ def _check(flat: FlatGraph, report: Report) -> None:
     for step, shown in unread_results(flat):
         other = None if shown is step else shown.span
         report.add(problems.flow.UnreadResult(at=step.span, word=shown.key or shown.stem, other=other))
+    for each in unshown_results(flat):
+        word = each.result.key or each.result.stem
+        found = problems.flow.UnreadResult(at=each.person.span, word=word, other=each.result.span, carried=each.activity.span)
+        report.add(found)
     if not graph.has_flow:
         return
     outcomes = Outcomes(graph, flat.schemas)

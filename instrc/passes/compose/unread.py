@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from instrc.ir.blocks import Repeat, regions_of, tests_of
 from instrc.ir.graph import FlatGraph, Graph, Step
 from instrc.ir.paths import Path, reading_paths
-from instrc.jsonvalue import Json, as_texts
+from instrc.passes.compose.decisions import only_decides
 
 
 def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
@@ -28,7 +28,7 @@ def unread_results(flat: FlatGraph) -> Iterator[tuple[Step, Step]]:
         if len(origins) != 1:
             continue
         (person,) = origins
-        if person.executor != "user" or not _only_decides(flat.schemas.get(person.number)):
+        if person.executor != "user" or not only_decides(flat.schemas.get(person.number)):
             continue
         for path in person.reads:
             shown = graph.steps.get(path.origin) if isinstance(path.origin, int) else None
@@ -72,22 +72,3 @@ def _readers(graph: Graph) -> dict[int, set[int]]:
         if isinstance(step.content, Repeat) and step.content.handed:
             note([path for _, reading in step.content.names for path in reading_paths(reading)], -1)
     return found
-
-
-def _only_decides(schema: Json | None) -> bool:
-    """Tell whether an answer is a decision and at most a remark, so that it does not hold what was shown."""
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict) or not properties:
-        return False
-    decisions = [each for each in properties.values() if isinstance(each, dict) and _is_decision(each)]
-    others = [each for each in properties.values() if not (isinstance(each, dict) and _is_decision(each))]
-    return bool(decisions) and all(isinstance(each, dict) and "string" in _types(each) for each in others) and len(others) <= 1
-
-
-def _is_decision(schema: dict[str, Json]) -> bool:
-    return "enum" in schema or "const" in schema or "boolean" in _types(schema)
-
-
-def _types(schema: dict[str, Json]) -> list[str]:
-    types = schema.get("type", [])
-    return [types] if isinstance(types, str) else as_texts(types)
