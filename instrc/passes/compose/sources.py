@@ -11,7 +11,7 @@ from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading, reading_paths
 from instrc.passes.bind.holding import numbers
 
-MOST = 200
+MOST = 60
 """Paths that one path is followed to; what comes from more places is not looked into."""
 
 
