@@ -80,3 +80,21 @@ def test_the_process_of_an_example_runs_and_its_record_validates(path: Path, cho
 @pytest.mark.parametrize("path", PROGRAMS, ids=named)
 def test_no_example_has_a_step_that_reaches_nobody(path: Path) -> None:
     assert [str(problem) for problem in instrc.check(path) if problem.name in {"unread-result", "missing-separator"}] == []
+
+
+@pytest.mark.parametrize(
+    ("example", "shown", "instead"),
+    [
+        ("meeting-with-approval/meeting.aug", "Approve_User({ draft, people })", "Approve_User({ people })"),
+        ("meeting-with-approval/meeting.aug", "Approve_User({ draft, people })", "Approve_User(prompt)"),
+        ("schedule-meeting/schedule-meeting.aug", "ConfirmInvitation_User({ draft, slot })", "ConfirmInvitation_User({ slot })"),
+        ("schedule-meeting/by-hand.aug", "ConfirmInvitation_User({ invitation, slot })", "ConfirmInvitation_User({ slot })"),
+        ("support-triage/triage.aug", "Review_User({ ticket, draft })", "Review_User({ ticket })"),
+    ],
+)
+def test_an_example_whose_person_is_not_shown_the_letter_is_warned_of(example: str, shown: str, instead: str) -> None:
+    text = (ROOT / example).read_text(encoding="utf-8")
+    assert shown in text
+    report = instrc.Report()
+    instrc.artefacts(text.replace(shown, instead), roots=[ROOT / example.partition("/")[0] / "schemas"], report=report)
+    assert [problem.at.text for problem in report.ordered() if problem.name == "unread-result"] == [instead]

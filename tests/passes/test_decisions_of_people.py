@@ -58,7 +58,8 @@ UNSHOWN = {
     + "{ do { Send_Activity(d) } } }",
     "a step between": PEOPLE + "const d = Draft(p); const ok = «Approve_User(Summarise(p))»; " + SENT,
     "the second of two people": DRAFT
-    + 'const one = Approve_User(prompt); when one.verdict is "yes" { const ok = «Sign_User(one)»; when ok.signed { Send_Activity(d) } }',
+    + 'const one = Approve_User(prompt); when one.verdict is "yes" { '
+    + "const ok = «Sign_User(one)»; when ok.signed { Send_Activity(d) } }",
 }
 
 SHOWN = {
@@ -75,7 +76,8 @@ SHOWN = {
     + "const ok = Approve_User(p); "
     + YES
     + "{ each n in p.names { Send_Activity(n) } }",
-    "until it is approved": 'const l = repeat { const d = Draft(prompt, previous.ok.comment); const ok = Approve_User(d); { d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
+    "until it is approved": "const l = repeat { const d = Draft(prompt, previous.ok.comment); const ok = Approve_User(d); "
+    '{ d, ok } } until ok.verdict is "yes"; Send_Activity(l.d)',
     "to another person first": DRAFT
     + "const one = Approve_User(d); const ok = Sign_User(one); when ok.signed { Send_Activity(d) }",
     "something else that is sent": PEOPLE
