@@ -96,6 +96,8 @@ def artefacts(
 ) -> tuple[Artefact, ...]:
     """Return all documents of each export of a program, with its name and title; the arguments are those of `compile`."""
     _refuse(naming, batch)
+    for name, value in (("hints", hints), ("sketch", sketch), ("locked", locked)):
+        arguments.truth(name, value)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     found = Report()  # of this program alone: what an earlier one did wrong does not stop it
     wishes = OptionOverrides(naming=naming, hints=hints, batch=batch, sketch=sketch)
@@ -165,6 +167,7 @@ def check(
     """Return the problems of programs, vibes and folders of both, by file and place; no error is raised for them."""
     report = Report()
     places = arguments.paths("paths", paths)
+    arguments.truth("locked", locked)
     try:
         workspace = _workspace(roots, shared, locked=locked)
     except CompileError as error:

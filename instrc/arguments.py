@@ -1,6 +1,6 @@
 """Arguments of public functions: a value of a type that a function cannot take is a `TypeError` with words, before any work.
 
-Each function takes the name of a parameter and its value, and returns the value.
+Each function takes the name of a parameter and its value, and returns the value; `is_on` reads a variable of the environment.
 """
 
 from __future__ import annotations
@@ -56,6 +56,21 @@ def whole_number(name: str, value: object) -> int:
 def whole_or_none(name: str, value: object) -> int | None:
     """Return a whole number or nothing."""
     return None if value is None else whole_number(name, value)
+
+
+def natural_number(name: str, value: object) -> int:
+    """Return a whole number from zero on."""
+    return found if (found := whole_number(name, value)) >= 0 else _refuse(name, "a whole number from 0", value)
+
+
+def truth(name: str, value: object) -> bool:
+    """Return what is true or false; a text is neither, since `"no"` would be true."""
+    return value if isinstance(value, bool) else _refuse(name, "`True` or `False`", value)
+
+
+def is_on(variable: str) -> bool:
+    """Say whether a variable of the environment turns something on: `0`, `no`, `false`, `off` and nothing do not."""
+    return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
 
 
 def known_word(name: str, value: object, known: tuple[str, ...]) -> Any:

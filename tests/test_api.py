@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,27 @@ def test_a_traceback_says_where_and_the_way_out(program: Path) -> None:
     assert "program.aug:2:10" in told
     caught.value.add_note("said by the caller")
     assert "said by the caller" in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: instrc.compile("greet(prompt)", hints="no"),  # type: ignore[arg-type]
+        lambda: instrc.compile("greet(prompt)", sketch="false"),  # type: ignore[arg-type]
+        lambda: instrc.check("program.aug", locked="no"),  # type: ignore[arg-type]
+        lambda: instrc.lower({}, strict="no"),  # type: ignore[arg-type]
+        lambda: instrc.lower({}, ordered="false"),  # type: ignore[arg-type]
+        lambda: instrc.lower_all([{}], strict="no"),  # type: ignore[arg-type]
+        lambda: instrc.flatten({}, trace="no"),  # type: ignore[call-overload]
+        lambda: instrc.encode({}, instrc.lower({}).map, check="no"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_text_is_not_taken_for_true(program: Path, call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="takes `True` or `False`"):
+        call()
+
+
+@pytest.mark.parametrize("call", [lambda: instrc.lower({}, unroll=-1), lambda: instrc.flatten({}, distribute=-1)])
+def test_a_number_below_zero_is_not_taken_for_zero(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="takes a whole number from 0, not -1"):
+        call()

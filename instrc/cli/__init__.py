@@ -81,14 +81,13 @@ def _folder_is_gone() -> bool:
 
 def _own_mistake(error: Exception) -> int:
     """Say in one line that this is our mistake; show the traceback to those who ask for it."""
-    import os  # only here
-
+    from instrc.arguments import is_on
     from instrc.cli.terminal import tell
 
     notes = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
     tell(f"instrc: internal error: {type(error).__name__}: {str(error)[:300]!r}{notes}\n")
     tell("This is a mistake in instrc, not in your files: please report it; with INSTRC_DEBUG=1 it shows where it happened.\n")
-    if os.environ.get("INSTRC_DEBUG"):
+    if is_on("INSTRC_DEBUG"):
         import traceback
 
         tell("".join(traceback.format_exception(error)))

@@ -58,6 +58,10 @@ def command(
     """Compile programs into tools, processes and direct calls."""
     one_stdin(*files)
     _refuse_contradictions(emit, target, way_back, folder)
+    _refuse_idle(files, {"--naming": naming, "--no-hints": no_hints, "--sketch": sketch})
+    if recursion is not None and not target:
+        message = "--recursion belongs to --target"
+        raise typer.BadParameter(message)
     unwanted = None if strip is None else kinds_to_strip(strip)
     wishes = OptionOverrides(naming=None if naming is None else naming.value, hints=not no_hints, batch=batch, sketch=sketch)
     code = compile_files(
@@ -89,3 +93,12 @@ def _refuse_contradictions(emit: Emit | None, target: list[str] | None, way_back
     else:
         return
     raise typer.BadParameter(wrong)
+
+
+def _refuse_idle(files: list[str], options: dict[str, object]) -> None:
+    """Refuse options about the steps and names of programs where only vibes are compiled, which have neither."""
+    if all(file.endswith(".json") for file in files):
+        for name, value in options.items():
+            if value:
+                message = f"{name} is about programs: a vibe stays as it is"
+                raise typer.BadParameter(message)

@@ -39,6 +39,9 @@ def command(
     """Format programs and vibes; meaning, comments and the order of keys are kept."""
     paths = paths or ["."]
     one_stdin(*paths)
+    if name and STDIN not in paths:
+        message = "--stdin-filename belongs to the standard input (-)"
+        raise typer.BadParameter(message)
     report = Report()
     changed: dict[Path, str] = {}
     for path in with_progress(find(paths, report), "Formatting"):

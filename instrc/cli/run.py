@@ -49,7 +49,9 @@ Items = Annotated[
     typer.Option("--items", metavar="FILE", help="Run once for each line of JSON (- reads them), print a line for each."),
 ]
 Batch = Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Chunks of one kind that share a call of the model.")]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time.")]
+Concurrency = Annotated[
+    int | None, typer.Option("--concurrency", min=1, metavar="N", help="With --items, calls at the same time; 4 unless given.")
+]
 
 
 def command(
@@ -69,7 +71,7 @@ def command(
     tokens: Annotated[int | None, typer.Option("--tokens", min=0, help="How many tokens models may use.")] = None,
     items: Items = None,
     batch: Batch = 1,
-    concurrency: Concurrency = 4,
+    concurrency: Concurrency = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     output: Output = None,
@@ -92,14 +94,17 @@ def command(
         show_warnings([prepared], shape, quiet=quiet)
         if every_branch:
             kept = {"--engine": engine_name, "--items": items, "--id": run_id, "--store": store, "--ask": ask, "--model": model}
-            refuse_beside({**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1})
+            refuse_beside(
+                {**kept, "--requests": requests, "--tokens": tokens, "--batch": batch > 1, "--concurrency": concurrency}
+            )
             raise typer.Exit(rehearse_all(prepared, prompt, as_json=as_json, output=output))
+        _refuse_idle(items, {"--input": given, "--ask": ask, "--json": as_json}, concurrency)
         tell_of_made_up_answers(model, prepared.settings, rehearse=rehearse)
         launcher = _launcher(prepared, model, batch=batch, requests=requests, tokens=tokens, rehearse=rehearse)
         if items is not None:
             open_ = engine(store, engine_name, keep="open")
             launch = partial(_launch_item, launcher, run_id or new_id(prepared.name))
-            failed = run_to_end(stream(items, launch, open_, window=batch * concurrency, output=output))
+            failed = run_to_end(stream(items, launch, open_, window=batch * (concurrency or 4), output=output))
             raise typer.Exit(PROBLEMS if failed else FINE)
         begun = launcher.launch(prompt, run_id)
         with (watcher := Watcher(as_json=as_json, quiet=quiet)) as sink:
@@ -107,6 +112,19 @@ def command(
     except CompileError as error:
         raise exit_with(error, shape) from None
     raise typer.Exit(deliver(report, as_json=as_json, quiet=quiet, output=output))
+
+
+def _refuse_idle(items: str | None, options: dict[str, object], concurrency: int | None) -> None:
+    """Refuse options that say nothing beside `--items`, or without it."""
+    for name, value in options.items():
+        if items is not None and value is not None and value is not False:
+            message = (
+                f"{name} says nothing beside --items: each line is the input of a run of its own, and one line is printed for it"
+            )
+            raise typer.BadParameter(message)
+    if items is None and concurrency is not None:
+        message = "--concurrency belongs to --items"
+        raise typer.BadParameter(message)
 
 
 def _launcher(

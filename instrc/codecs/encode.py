@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import assert_never, cast
 
-from instrc.arguments import text_or_none
+from instrc.arguments import text_or_none, truth
 from instrc.codecs.carry import Carrier
 from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.maps import record_of, records_in
@@ -221,6 +221,6 @@ def encode(value: object, map: Json, name: str | None = None, *, check: bool = T
     written = cast("Json", json_of(value))
     if (fault := json_fault(written)) is not None:
         raise CompileError([InvalidAnswer(pointer=fault[0], reason=fault[1])])
-    if check and (wrong := validate(written, record["schema"])):
+    if truth("check", check) and (wrong := validate(written, record["schema"])):
         raise CompileError([InvalidAnswer(pointer=each.instance, reason=each.message) for each in wrong])
     return Interpreter(record).write(written)

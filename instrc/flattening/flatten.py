@@ -86,7 +86,9 @@ def flatten(
         arguments.mapping("documents", documents)
     arguments.text("base", base)
     arguments.whole_number("limit", limit)
-    arguments.whole_number("distribute", distribute)
+    arguments.natural_number("distribute", distribute)
+    for name, value in (("trace", trace), ("nullable", nullable), ("share", share)):
+        arguments.truth(name, value)
     if schema.__class__ is not dict:
         if schema.__class__ is bool:
             return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema

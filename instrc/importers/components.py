@@ -6,7 +6,6 @@ from urllib.parse import unquote
 
 from instrc.flattening.definitions import ascii_name
 from instrc.importers.directions import READ, Marks
-from instrc.importers.discriminators import spell_out
 from instrc.importers.given import File, Given
 from instrc.importers.mend import DISCRIMINATOR, repaired
 from instrc.importers.references import settle_references
@@ -14,6 +13,7 @@ from instrc.jsonvalue import Json, at, tokens
 from instrc.limits import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
+from instrc.schema.discriminators import spell_out
 from instrc.schema.normalize import Rules
 from instrc.schema.walk import Path, is_schema
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from instrc.importers.discriminators import spell_out
 from instrc.importers.given import Given
 from instrc.importers.mend import DISCRIMINATOR, repaired
 from instrc.importers.references import settle_references
@@ -22,6 +21,7 @@ from instrc.limits import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import dialect_of_uri
+from instrc.schema.discriminators import spell_out
 from instrc.schema.normalize import Rules
 from instrc.schema.notes import value_in_words
 from instrc.schema.parameters import parameters, properties_of

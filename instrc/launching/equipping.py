@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from instrc import problems
+from instrc.arguments import is_on
 from instrc.jsonvalue import Json, JsonObject, as_integer, as_object, as_text, as_texts
 from instrc.launching.handlers import activities_of, imported, rehearsed
 from instrc.launching.preparing import Prepared
@@ -121,7 +121,7 @@ def equipped(
     made |= {bare_name(name): check for name, check in (checks or {}).items()}
     others = {words: model_of(words, prepared.folder) for words in set(prepared.settings.models.values())}
     processes = _all_processes(prepared, activities)
-    heard = join_sinks(sink, logged if listened() else None, Telemetry() if os.environ.get(TELEMETRY) else None)
+    heard = join_sinks(sink, logged if listened() else None, Telemetry() if is_on(TELEMETRY) else None)
     return Effects(run, model or Sample(), activities, heard, made, processes, others=others, prices=prepared.settings.prices)
 
 

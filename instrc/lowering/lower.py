@@ -63,6 +63,7 @@ def lower(
     What is no valid schema raises a `CompileError` with `invalid-schema` problems.
     """
     tool = tool_of(schema, arguments.text_or_none("name", name))
+    arguments.truth("strict", strict)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     if arguments.text_or_none("description", description) is not None:
         tool = tool._replace(description=description)

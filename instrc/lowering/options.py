@@ -23,6 +23,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be worked with."""
-        arguments.whole_number("unroll", self.unroll)
+        arguments.truth("ordered", self.ordered)
+        arguments.natural_number("unroll", self.unroll)
         if self.recursion is not None:
             arguments.known_word("recursion", self.recursion, get_args(Recursion))

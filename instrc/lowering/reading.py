@@ -14,6 +14,8 @@ from instrc.lowering.survey import PATTERNS, Survey, survey, unreadable_in
 from instrc.problems.problem import CompileError
 from instrc.problems.schemas import InvalidSchema
 from instrc.schema.dialects import LATEST, dialect_of_uri, unknown
+from instrc.schema.discriminators import KEYWORD as DISCRIMINATOR
+from instrc.schema.discriminators import spelt_out
 from instrc.schema.normalize import Rules, normalize
 from instrc.schema.notes import Note
 from instrc.schema.soundness import made_sound
@@ -33,10 +35,11 @@ def read(seen: Survey) -> tuple[Survey, list[Loss]]:
 
     What cannot be read so is a `CompileError` with `invalid-schema` problems.
     """
-    if seen.modern:
-        return seen, []
-    schema, losses = _normalized(seen.schema)
-    return survey(schema), losses
+    schema, losses = (seen.schema, []) if seen.modern else _normalized(seen.schema)
+    if DISCRIMINATOR in seen.words:  # what it says is said by the alternatives, which every model reads
+        definitions = schema.get("$defs") if isinstance(schema, dict) else None
+        schema = spelt_out(schema, as_object(definitions) if isinstance(definitions, dict) else {}, {})
+    return (seen if schema is seen.schema else survey(schema)), losses
 
 
 def _normalized(schema: Json) -> tuple[Json, list[Loss]]:

@@ -67,6 +67,7 @@ def lower_all(
     where the target has such an envelope, and a `budget-exceeded` problem says so; `Tool.priority` says which stay strict,
     and `Tool.strict` decides it for one.  All else is as for `lower`.
     """
+    arguments.truth("strict", strict)
     told = None if report is None else arguments.instance("report", report, Report, "an `instrc.Report`")
     dialect = in_envelope(catalogue.dialect(target), None if envelope is None else catalogue.dialect(envelope))
     wanted = _name_tools(each_of(tools), dialect)

@@ -20,10 +20,16 @@ from instrc.tomltext import TomlError, read_toml
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
 """Settings of `[tool.instrc.run]`."""
+ENGINES = ("memory", "durable", "temporal")
+"""What `engine` names."""
 LIMITS = ("source", "vibe", "schema")
 MOST = 2_000_000_000
 """No limit is higher: a file of that size is read into memory."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
+_FUNCTION = re.compile(r"[^\s:]+:[^\s:]+")
+_PLACEHOLDER = re.compile(r"\{\w*\}")
+_HEADER = re.compile(r"^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b", re.MULTILINE | re.IGNORECASE)
+"""The header of our table, and what is written for it by mistake."""
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
@@ -93,18 +99,30 @@ def _read(file: Path) -> Settings:
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
     if len(data) > SETTINGS_BYTES:
         raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
-    if "instrc" not in text:
+    if "instrc" not in text.lower():
         return Settings(file=file)  # spares the import of the TOML reader
     source = Source(name, text)
     try:
         document = read_toml(text)
     except TomlError as error:
         raise _error([(_syntax(source, error), "", error.reason, ())]) from None
-    table = document.get("tool", {})
-    table = table.get("instrc", {}) if isinstance(table, dict) else {}
+    tools = document.get("tool", {})
+    if misplaced := _misplaced(document, tools):
+        raise _error([(_header(source), misplaced, "the settings are in the table `[tool.instrc]`", ())])
+    table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
         raise _error([(_place(source, "instrc"), "tool.instrc", "it is a table", ())])
     return _Reader(source, file, table).settings()
+
+
+def _misplaced(document: Mapping[str, object], tools: object) -> str | None:
+    """Return the name of a table that would be ours, were its name right."""
+    plural = document.get("tools")
+    for above, table in (("", document), ("tools.", plural), ("tool.", tools)):
+        for name in table if isinstance(table, Mapping) else ():
+            if name.lower() == "instrc" and (above, name) != ("tool.", "instrc"):
+                return f"{above}{name}"
+    return None
 
 
 class _Reader:
@@ -131,6 +149,8 @@ class _Reader:
         hint = self.table.get("hint")
         if hint is not None and not isinstance(hint, str):
             self._wrong("hint", "it is a text")
+        elif hint is not None and (unknown := set(_PLACEHOLDER.findall(hint)) - {"{paths}"}):
+            self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
             self._wrong("templates", "it is `true` or `false`")
@@ -142,10 +162,10 @@ class _Reader:
             naming=naming,
             limits=self._limits(),
             keywords=self._keywords(),
-            activities=self._table("activities", (str, dict), "its values are `module:function`, addresses or tables"),
-            models=self._table("models", (str,), "its values are names of models"),
+            activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
+            models=self._models(),
             prices=self._prices(),
-            checks=self._table("checks", (str,), "its values are `module:function`"),
+            checks=self._functions("checks", (str,), "`module:function`"),
             run=self._run(),
             file=self.file,
         )
@@ -158,6 +178,8 @@ class _Reader:
         if not isinstance(written, list) or not all(isinstance(item, str) and item and "\0" not in item for item in written):
             self._wrong(key, "it is a list of folders")
             return ()
+        for item in dict.fromkeys(item for item in written if written.count(item) > 1):
+            self._wrong(key, f"it names `{item[:80]}` twice")
         folders = [(item, Path(os.path.normpath(self.file.parent / item))) for item in written]
         for item, folder in folders:
             if not os.path.isdir(folder):  # noqa: PTH112  -- no error for a name that is too long
@@ -178,9 +200,26 @@ class _Reader:
             return {}
         return written
 
+    def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> dict[str, Any]:
+        """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
+        written = self._table(key, kinds, f"its values are {kind}")
+        for name, value in written.items():
+            if not value or (isinstance(value, str) and not _FUNCTION.fullmatch(value)):
+                self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
+        return written
+
+    def _models(self) -> dict[str, Any]:
+        written = self._table("models", (str,), "its values are names of models")
+        for name, value in written.items():
+            if not value.strip():
+                self._wrong(f"models.{name}", "it is the name of a model", word=name)
+        return written
+
     def _prices(self) -> dict[str, Any]:
         written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
         for name, price in written.items():
+            if not price:
+                self._wrong(f"prices.{name}", "it has `input` and `output`, US dollars for a million tokens", word=name)
             for key, value in price.items():
                 if (
                     key not in {"input", "output"}
@@ -197,11 +236,16 @@ class _Reader:
             self._wrong("run", "it is a table")
             return {}
         for key, value in written.items():
-            kind: type = str if key in {"model", "engine", "store"} else int
             if key not in RUN:
                 self._wrong(f"run.{key}", "there is no such setting", nearest(key, RUN), word=key)
-            elif not isinstance(value, kind) or isinstance(value, bool) or (isinstance(value, int) and value < 0):
-                self._wrong(f"run.{key}", "it is a text" if kind is str else "it is a whole number from 0", word=key)
+            elif key not in {"model", "engine", "store"}:
+                if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                    self._wrong(f"run.{key}", "it is a whole number from 0", word=key)
+            elif not isinstance(value, str) or not value.strip():
+                self._wrong(f"run.{key}", "it is a text" if not isinstance(value, str) else "it is empty", word=key)
+            elif key == "engine" and value not in ENGINES:
+                known = ", ".join(f"`{each}`" for each in ENGINES)
+                self._wrong("run.engine", f"engines are {known}", nearest(value, ENGINES), word=value)
         return cast("RunSettings", written)  # what is otherwise has been told, and stops whoever reads them
 
     def _limits(self) -> dict[str, int]:
@@ -222,9 +266,14 @@ class _Reader:
 
 def _place(source: Source, word: str) -> Span:
     """Return where a word first stands after the table's header: TOML readers of the standard library keep no places."""
-    header = re.search(r"^\s*\[\s*tool\s*\.\s*instrc\b", source.text, re.MULTILINE)
+    header = _HEADER.search(source.text)
     found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
+
+
+def _header(source: Source) -> Span:
+    found = _HEADER.search(source.text)
+    return source.whole() if found is None else source.span(found.end() - len("instrc"), found.end())
 
 
 def _syntax(source: Source, error: TomlError) -> Span:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from command_lines import Instrc
 
+from instrc.arguments import is_on
 from instrc.cli.app import COMMANDS
 
 WRONG = [
@@ -21,6 +24,11 @@ WRONG = [
     ["compile", "a.aug", "--map", "m.json"],
     ["compile", "a.aug", "--target", "openai", "--map", "m.json", "-o", "out"],
     ["compile", "a.aug", "--strip", "everything"],
+    ["compile", "a.aug", "--recursion", "unroll"],
+    ["compile", "schemas/greet.vibe.json", "--naming", "camel"],
+    ["compile", "schemas/greet.vibe.json", "--no-hints"],
+    ["compile", "schemas/greet.vibe.json", "--sketch"],
+    ["fmt", "schemas", "--stdin-filename", "a.aug"],
     ["graph"],
     ["check", "a.aug", "--format", "xml"],
     ["check", "--no-such-option", "a.aug"],
@@ -38,6 +46,30 @@ def test_wrong_use_ends_with_two(instrc: Instrc, arguments: list[str]) -> None:
     assert done.code == 2
     assert "Traceback" not in done.err
     assert "instrc" in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--items", "-", "-i", "one"], "--input says nothing beside --items"),
+        (["--items", "-", "--ask"], "--ask says nothing beside --items"),
+        (["--items", "-", "--json"], "--json says nothing beside --items"),
+        (["--concurrency", "2"], "--concurrency belongs to --items"),
+    ],
+)
+def test_a_run_refuses_options_that_would_have_no_effect(instrc: Instrc, folder: Path, arguments: list[str], told: str) -> None:
+    (folder / "a.aug").write_text("greet(prompt)\n")
+    done = instrc("run", "a.aug", "--model", "sample", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize("word", ["0", "no", "false", "off", ""])
+def test_a_variable_that_says_no_turns_nothing_on(monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    monkeypatch.setenv("INSTRC_DEBUG", word)
+    assert not is_on("INSTRC_DEBUG")
+    monkeypatch.setenv("INSTRC_DEBUG", "1")
+    assert is_on("INSTRC_DEBUG")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from lsprotocol import types
@@ -73,6 +75,24 @@ class Editor(LanguageClient):
         self.published.pop(self.uri(name), None)
         self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, events))
         return await self.diagnostics(name)
+
+
+class Watch:
+    """The time from now on that an editor and its server take, without the time in which others had the processors."""
+
+    def __init__(self, editor: Editor) -> None:
+        assert editor._server is not None
+        self.processes = (editor._server.pid, os.getpid())
+        self.start = perf_counter()
+        self.waited = self._waited()
+
+    def seconds(self) -> float:
+        return perf_counter() - self.start - (self._waited() - self.waited)
+
+    def _waited(self) -> float:
+        """Return how long both were ready and had to wait; zero where the system does not say it."""
+        tasks = [task for process in self.processes for task in Path(f"/proc/{process}/task").glob("*/schedstat")]
+        return sum(int(task.read_text().split()[1]) for task in tasks) / 1e9
 
 
 @asynccontextmanager

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 import pytest
-from editors import Editor, Scenario
+from editors import Editor, Scenario, Watch
 from lsprotocol import types
 
 import instrc
@@ -230,21 +229,24 @@ def test_colours_notes_and_folds(talk: Talk) -> None:
 
 
 def test_an_edit_of_two_thousand_lines_is_answered_at_once(talk: Talk) -> None:
-    """A slip shows, and goes, within a tenth of a second: nothing but the statements around it is read."""
+    """A slip shows, and goes, within a tenth of a second: nothing but the statements around it is read.
+
+    What others on a busy machine take from the server, or from this test, is no part of it.
+    """
     text = "".join(f"const s{number} = Draft({f's{number - 1}' if number else 'prompt'});\n" for number in range(2000))
 
     async def scenario(editor: Editor) -> None:
         assert await editor.open("a.aug", text) == []
         shown, gone = [], []
         for _ in range(5):
-            start = perf_counter()
+            watch = Watch(editor)
             line = types.Range(types.Position(1000, 0), types.Position(1000, 5))
             assert await editor.change("a.aug", (line, "const x("))
-            shown.append(perf_counter() - start)
-            start = perf_counter()
+            shown.append(watch.seconds())
+            watch = Watch(editor)
             line = types.Range(types.Position(1000, 0), types.Position(1000, 8))
             assert await editor.change("a.aug", (line, "const")) == []
-            gone.append(perf_counter() - start)
+            gone.append(watch.seconds())
         assert max(min(shown), min(gone)) < 0.1, (shown, gone)
 
     talk(scenario)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from instrc.launching import engines
 from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
 from instrc.vibes.discover import Surroundings, discover
-from instrc.vibes.settings import Settings, read_settings
+from instrc.vibes.settings import ENGINES, Settings, read_settings
 
 Files = Callable[[str, dict[str, str]], Path]
 SCHEMA = '{"type": "object"}'
@@ -35,7 +36,9 @@ def test_the_nearest_pyproject_speaks_and_only_that(files: Files) -> None:
 
 
 def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    toml = '[tool.instrc]\nroots = ["v", "../w"]\nshared = ["s"]\nhint = "Смотри {}."\nnaming = "step"\nlimits = {source = 9}\n'
+    toml = (
+        '[tool.instrc]\nroots = ["v", "../w"]\nshared = ["s"]\nhint = "Смотри {paths}."\nnaming = "step"\nlimits = {source = 9}\n'
+    )
     folder = files("p", {"pyproject.toml": toml, "v/x": "", "s/x": ""})
     files("w", {"x": ""})
     monkeypatch.chdir(folder)
@@ -43,7 +46,7 @@ def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     assert found == Settings(
         roots=(Path("v"), folder.parent / "w"),
         shared=(Path("s"),),
-        hint="Смотри {}.",
+        hint="Смотри {paths}.",
         naming="step",
         limits={"source": 9},
         file=folder / "pyproject.toml",
@@ -67,6 +70,19 @@ def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
         ("[tool.instrc.limits]\nsource = 0", "limits.source", 2),
         ("[tool.instrc.limits]\nsource = true", "limits.source", 2),
         ("[tool.instrc.limits]\nsauce = 1", "limits.sauce", 2),
+        ('[tool.instrc]\nhint = "Use {path}."', "hint", 2),
+        ('[tool.instrc]\nroots = ["."]\nshared = [".", "."]', "shared", 3),
+        ('[tool.instrc.checks]\ndraft = "checks.draft"', "checks.draft", 2),
+        ('[tool.instrc.activities]\nbook = "activities"', "activities.book", 2),
+        ("[tool.instrc.activities]\nbook = {}", "activities.book", 2),
+        ('[tool.instrc.models]\n"judge/*" = ""', "models.judge/*", 2),
+        ('[tool.instrc.prices]\n"gpt-5*" = {}', "prices.gpt-5*", 2),
+        ('[tool.instrc.run]\nengine = "durabel"', "run.engine", 2),
+        ('[tool.instrc.run]\nmodel = ""', "run.model", 2),
+        ('[tool.instrc.run]\nstore = " "', "run.store", 2),
+        ('\n[instrc]\nhint = "x"', "instrc", 2),
+        ('\n[tools.instrc]\nhint = "x"', "tools.instrc", 2),
+        ('\n[tool.Instrc]\nhint = "x"', "tool.Instrc", 2),
         ("[tool]\ninstrc = 1", "tool.instrc", 2),
         ("[tool.instrc]\nhint = ", "", 2),
         ("[tool.instrc]\n\n\nhint = 'x", "", 4),
@@ -162,3 +178,7 @@ def test_what_is_no_file_in_the_place_of_the_settings_is_told(files: Files, make
     make(folder / "inner" / "pyproject.toml")
     with pytest.raises(CompileError, match=f"the settings cannot be read: {reason}"):
         read_settings(folder / "inner")
+
+
+def test_the_engines_that_the_settings_know_are_those_there_are() -> None:
+    assert tuple(engines.ENGINES) == ENGINES

@@ -16,12 +16,16 @@ def spell_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[st
     `definitions` are what `#/$defs/…` leads to, `written` what each of them is called in the document.
     `tell` is called with the path of each discriminator whose meaning no keyword can hold: that of a parent, for one.
     """
-    reader = _Discriminators(definitions, written)
-    made = rebuild(schema, reader.spell)
+    made = spelt_out(schema, definitions, written)
     for path, node in walk(made):
         if isinstance(node, dict) and KEYWORD in node:
             tell((*path, KEYWORD))
     return rebuild(made, _without)
+
+
+def spelt_out(schema: Json, definitions: Mapping[str, Json], written: Mapping[str, str]) -> Json:
+    """Return a schema in which only those discriminators stand whose meaning no keyword can hold."""
+    return rebuild(schema, _Discriminators(definitions, written).spell)
 
 
 def _without(node: Json) -> Json:
