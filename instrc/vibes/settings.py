@@ -165,7 +165,7 @@ class _Reader:
             activities=self._functions("activities", (str, dict), "`module:function`, addresses or tables"),
             models=self._models(),
             prices=self._prices(),
-            checks=self._functions("checks", (str,), "`module:function`"),
+            checks=cast("Mapping[str, str]", self._functions("checks", (str,), "`module:function`")),
             run=self._run(),
             file=self.file,
         )
@@ -200,7 +200,7 @@ class _Reader:
             return {}
         return written
 
-    def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> dict[str, Any]:
+    def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
         """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
         written = self._table(key, kinds, f"its values are {kind}")
         for name, value in written.items():
@@ -208,7 +208,7 @@ class _Reader:
                 self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
         return written
 
-    def _models(self) -> dict[str, Any]:
+    def _models(self) -> Mapping[str, str]:
         written = self._table("models", (str,), "its values are names of models")
         for name, value in written.items():
             if not value.strip():
