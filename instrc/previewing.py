@@ -14,7 +14,7 @@ from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Step
 from instrc.jsonvalue import Json
-from instrc.limits import PREVIEWED_COMMANDS
+from instrc.limits.runs import PREVIEWED_COMMANDS
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.v1.views import bare
 from instrc.runtime.interpreter.versions import apply, begin, issue

@@ -22,7 +22,7 @@ from instrc.flattening.split import split
 from instrc.ir.artefact import Artefact
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, JsonObject, as_texts, equal, without_type
-from instrc.limits import TESTED_COMMANDS
+from instrc.limits.runs import TESTED_COMMANDS
 from instrc.problems.problem import CompileError
 from instrc.runtime.interpreter.commands import Command, Result
 from instrc.runtime.interpreter.names import bare_name

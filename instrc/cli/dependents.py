@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable
 
 from instrc.files import STDIN, read_bytes
-from instrc.limits import DEPENDENT_BYTES
+from instrc.limits.incoming import DEPENDENT_BYTES
 from instrc.problems.report import Report
 from instrc.problems.suggest import plain
 from instrc.vibes.roots import ENDING, PROGRAM_ENDING, read_name

@@ -13,7 +13,7 @@ from instrc.cli.outputs import place_of, write_files
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show
 from instrc.cli.terminal import tell, write
 from instrc.files import is_folder, read_bytes, readable, reason
-from instrc.limits import CASE_BYTES
+from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.rim import UnwritableOutput

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from instrc.codecs.patterns import matches
 from instrc.jsonvalue import Json, JsonObject, at
-from instrc.limits import CARRIED_LEVELS
+from instrc.limits.payloads import CARRIED_LEVELS
 from instrc.schema.members import listing, mapping, required_names
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf")

@@ -30,9 +30,7 @@ from instrc.ir.codec import (
 )
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, freeze, kind_of
-from instrc.limits import CODECS_FOLLOWED
-
-DEEPEST = 200
+from instrc.limits.payloads import CODEC_LEVELS, CODECS_FOLLOWED
 
 
 class Decoder:
@@ -58,7 +56,7 @@ class Decoder:
     def decode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what a value of the payload stands for; what does not look like one is left as it is."""
         codec = self._dereference(codec, value)
-        if codec is None or value is None or level > DEEPEST:
+        if codec is None or value is None or level > CODEC_LEVELS:
             return value
         if self._texts and isinstance(value, str) and _is_container(codec):
             value = _container(value)

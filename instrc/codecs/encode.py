@@ -8,7 +8,7 @@ from typing import assert_never, cast
 
 from instrc.arguments import text_or_none, truth
 from instrc.codecs.carry import Carrier
-from instrc.codecs.decode import DEEPEST, Decoder, entry_codec, from_text, other_codec
+from instrc.codecs.decode import Decoder, entry_codec, from_text, other_codec
 from instrc.codecs.maps import record_of, records_in
 from instrc.codecs.planned import to_uniform
 from instrc.ir.codec import (
@@ -30,6 +30,7 @@ from instrc.ir.codec import (
 )
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, equal, freeze
+from instrc.limits.payloads import CODEC_LEVELS
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -64,7 +65,7 @@ class Interpreter(Decoder):
     def encode(self, codec: Codec, value: Json, level: int = 0) -> Json:
         """Return what stands for a value in the payload; `Inexpressible` if nothing does."""
         codec = self._dereference(codec, value)
-        if codec is None or level > DEEPEST or (value is None and isinstance(codec, TextCodec) and codec.null):
+        if codec is None or level > CODEC_LEVELS or (value is None and isinstance(codec, TextCodec) and codec.null):
             return value
         match codec:
             case ObjectCodec():

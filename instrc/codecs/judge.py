@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
-from instrc.limits import JUDGED_REFERENCES
+from instrc.limits.payloads import JUDGED_REFERENCES
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Validator, is_valid, of
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from instrc.flattening.instances import instances
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, equal, pointer
-from instrc.limits import COMPARED_LEVELS, INSTANCES_COMPARED
+from instrc.limits.schemas import COMPARED_LEVELS, INSTANCES_COMPARED
 from instrc.schema.equality import Equality
 from instrc.schema.relations import implies
 from instrc.schema.validation import Judge

@@ -9,7 +9,7 @@ from instrc.flattening.conjunction import Conjunct
 from instrc.flattening.run import Run
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, pointer
-from instrc.limits import SHOWN_ORIGIN
+from instrc.limits.schemas import SHOWN_ORIGIN
 from instrc.schema.members import listing
 from instrc.schema.objects import Lost
 

@@ -12,7 +12,7 @@ from instrc.flattening.run import Options, too_large
 from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
-from instrc.limits import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
+from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, dialect_of_uri

@@ -24,7 +24,7 @@ from instrc.flattening.run import Options, too_large
 from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import AnyJson as Json
-from instrc.limits import REFERENCES_AT_ONCE
+from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore

@@ -11,7 +11,7 @@ from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import at, freeze
-from instrc.limits import (
+from instrc.limits.schemas import (
     BRANCHES_OF_A_PLACE,
     INSTANCE_DEPTH,
     INSTANCES,

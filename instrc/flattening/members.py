@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.jsonvalue import equal
-from instrc.limits import MEMBERS_LOOKED_AT
+from instrc.limits.schemas import MEMBERS_LOOKED_AT
 from instrc.schema.expressions import search
 from instrc.schema.walk import refers
 

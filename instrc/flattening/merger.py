@@ -11,7 +11,7 @@ from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.set_apart import SetApart
 from instrc.jsonvalue import AnyJson as Json
-from instrc.limits import REMEMBERED_LISTS
+from instrc.limits.schemas import REMEMBERED_LISTS
 from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
     NO_LAW,

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import AnyJson as Json
-from instrc.limits import COMPARED_BRANCHES, COMPARED_CONTAINS
+from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
 from instrc.schema.laws import NO_LAW, Keys
 from instrc.schema.relations import disjoint, implies

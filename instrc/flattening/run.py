@@ -9,7 +9,7 @@ from msgspec import Struct
 from instrc import problems
 from instrc.flattening.watched import Watched
 from instrc.jsonvalue import Json
-from instrc.limits import FLAT_SCHEMAS
+from instrc.limits.schemas import FLAT_SCHEMAS
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import FLAT

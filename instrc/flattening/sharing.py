@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from instrc.flattening.definitions import ascii_name, free_name
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.limits import SHARED_PART
+from instrc.limits.schemas import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import Path, schemas_under, subschemas, with_parts
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias, TypedDict
 
 from instrc.flattening.strip import is_meta
 from instrc.jsonvalue import Json, JsonArray, JsonObject, require_tree
-from instrc.limits import SPLIT_AT_ONCE
+from instrc.limits.schemas import SPLIT_AT_ONCE
 from instrc.schema.expressions import search
 
 

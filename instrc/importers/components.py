@@ -10,7 +10,7 @@ from instrc.importers.given import File, Given
 from instrc.importers.mend import DISCRIMINATOR, repaired
 from instrc.importers.references import settle_references
 from instrc.jsonvalue import Json, at, tokens
-from instrc.limits import COMPONENT_HOPS
+from instrc.limits.incoming import COMPONENT_HOPS
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import LATEST, OPENAPI_3_0, Dialect
 from instrc.schema.discriminators import spell_out

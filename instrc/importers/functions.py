@@ -17,7 +17,7 @@ from instrc.importers.tools import Tool
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts
-from instrc.limits import FUNCTION_LEVELS
+from instrc.limits.incoming import FUNCTION_LEVELS
 from instrc.problems.importing import NotATool
 from instrc.problems.problem import CompileError
 from instrc.schema.dialects import dialect_of_uri

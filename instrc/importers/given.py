@@ -10,7 +10,7 @@ from instrc.jsonplaces import JsonPlaces
 from instrc.jsonreader import JsonSyntaxError
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, is_deeper, pointer, put
-from instrc.limits import GIVEN_LEVELS
+from instrc.limits.incoming import GIVEN_LEVELS, GIVEN_PARTS
 from instrc.problems.imported import LeftOut, ReadOtherwise
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.rim import InvalidJson
@@ -26,9 +26,6 @@ class Neighbours(Protocol):
     def given(self, name: str) -> Given:
         """Return what a file holds; a `CompileError` says why it cannot be read."""
         ...
-
-
-_PARTS = 5_000_000
 
 
 class File(str):
@@ -154,8 +151,8 @@ def of_value(value: object, key_of: Callable[[object], object] = lambda key: key
             put(holder, key, item)
         else:
             _refuse(f"{value_in_words(item)} is no value of JSON")
-        if count + len(stack) > _PARTS:
-            _refuse(f"it has over {_PARTS:,} parts, or holds itself")
+        if count + len(stack) > GIVEN_PARTS:
+            _refuse(f"it has over {GIVEN_PARTS:,} parts, or holds itself")
     return Given(root[0])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from instrc.jsonvalue import Json
-from instrc.limits import TOOL_NAME, TOOL_NAME_BYTES
+from instrc.limits.incoming import TOOL_NAME, TOOL_NAME_BYTES
 from instrc.naming import is_reserved, words
 from instrc.problems.suggest import plain
 from instrc.schema.walk import Path

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from instrc.importers.given import File, Given, of_value
 from instrc.jsonvalue import Json
-from instrc.limits import YAML_VALUES
+from instrc.limits.incoming import YAML_VALUES
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.problems.rim import InvalidJson

@@ -21,7 +21,7 @@ from instrc.ir.codec import BoxCodec, Codec, NamesCodec
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json, JsonArray, JsonObject, equal, pointer, put
 from instrc.lifting.violations import Leaf, Wrongness, error_cost, violations
-from instrc.limits import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
+from instrc.limits.payloads import REPAIRED_PLACES, TOLD_DIFFERENCES, UNPACKED_TEXTS
 from instrc.schema.validation import Violation, json_fault
 
 _WORDS: dict[str, Json] = {"True": True, "False": False}

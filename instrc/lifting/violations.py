@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.jsonvalue import Json
-from instrc.limits import COUNTED_VIOLATIONS
+from instrc.limits.payloads import COUNTED_VIOLATIONS
 from instrc.schema.expressions import time_limit
 from instrc.schema.validation import RAISED_ON_PURPOSE, Violation, validate, validator
 

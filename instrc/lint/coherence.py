@@ -10,7 +10,7 @@ from instrc import problems
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk
 from instrc.jsonvalue import Json, at, pointer
-from instrc.limits import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
+from instrc.limits.programs import SOLUTION_LEVELS, SOLUTION_VIOLATIONS
 from instrc.lint.dataflow import Dataflow
 from instrc.lint.process_reads import faults
 from instrc.lint.requirements import missing_names

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.limits import DATAFLOW_LEVELS, DATAFLOW_PLACES
+from instrc.limits.programs import DATAFLOW_LEVELS, DATAFLOW_PLACES
 from instrc.lint.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import Scope

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
-from instrc.limits import REQUIRED_VARIANTS
+from instrc.limits.programs import REQUIRED_VARIANTS
 from instrc.lint.shapes import Part, Shape, Shapes
 from instrc.problems.suggest import nearest
 from instrc.schema.resources import Scope

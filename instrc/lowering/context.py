@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, at
-from instrc.limits import PAYLOAD_LEVELS
+from instrc.limits.payloads import PAYLOAD_LEVELS
 from instrc.lowering.names import KeyNames
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant

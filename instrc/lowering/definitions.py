@@ -13,7 +13,7 @@ from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import Codec, RefCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits import COPIED_SCHEMAS
+from instrc.limits.payloads import COPIED_SCHEMAS
 from instrc.lowering.names import unique
 from instrc.lowering.tags import tagged
 from instrc.lowering.variants import Variant

@@ -8,7 +8,7 @@ An object whose properties are all optional repeats each of them for every one, 
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits import MEASURED_STEPS
+from instrc.limits.payloads import MEASURED_STEPS
 from instrc.lowering.sample import referred
 from instrc.schema.members import listing, mapping
 

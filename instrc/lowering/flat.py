@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json
-from instrc.limits import LOWERED_SCHEMAS
+from instrc.limits.payloads import LOWERED_SCHEMAS
 from instrc.lowering.survey import Survey, survey
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge

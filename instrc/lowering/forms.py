@@ -6,7 +6,7 @@ Whatever the target has no word for is noted as lost, and goes into the descript
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject, as_array, as_texts
-from instrc.limits import REBUILT_LEVELS
+from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import Context
 from instrc.lowering.notes import note
 from instrc.lowering.progress import Progress, intersected, said

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import assert_never
 
 from instrc.jsonvalue import Json, JsonObject, pointer
-from instrc.limits import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES
+from instrc.limits.payloads import LOSS_SOURCES, LOSSES_LOOKED_FOR, TOLD_LOSSES
 from instrc.lowering.context import target_of
 from instrc.lowering.losses import Kind, Loss
 from instrc.lowering.places import Steps, places, pointer_of

@@ -16,7 +16,7 @@ from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json
-from instrc.limits import UNROLL
+from instrc.limits.payloads import UNROLL
 from instrc.lowering.as_written import as_written
 from instrc.lowering.build import build
 from instrc.lowering.flat import flat_survey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.limits import DESCRIBED_VALUE
+from instrc.limits.payloads import DESCRIBED_VALUE
 
 _PHRASES = {
     "minimum": "At least {}.",

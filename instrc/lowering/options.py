@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from instrc import arguments
-from instrc.limits import UNROLL
+from instrc.limits.payloads import UNROLL
 
 Recursion: TypeAlias = Literal["keep", "unroll", "refuse"]
 

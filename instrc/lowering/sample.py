@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from instrc.codecs.judge import accepts
 from instrc.jsonvalue import Json, JsonArray, JsonObject, at, pointer
-from instrc.limits import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
+from instrc.limits.payloads import SAMPLE_LEVELS, SAMPLE_OPTIONAL_LEVELS, SAMPLE_VALUES
 from instrc.schema.bounds import bound
 from instrc.schema.members import listing, mapping, required_names
 

@@ -18,7 +18,7 @@ from instrc.codecs.writing import one_to_json, to_json
 from instrc.ir.codec import ChoiceCodec, Codec, RefCodec, SomeCodec, UnionCodec
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.limits import SHARED_PART_OF_MAP, SMALL_CODEC
+from instrc.limits.payloads import SHARED_PART_OF_MAP, SMALL_CODEC
 from instrc.lowering.names import unique
 from instrc.schema.vocabulary import HOLDERS
 from instrc.schema.walk import subschemas, with_parts

@@ -14,7 +14,7 @@ from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
 from instrc.jsonvalue import Json, JsonObject, as_object
-from instrc.limits import UNROLL
+from instrc.limits.payloads import UNROLL
 from instrc.lowering import budgets
 from instrc.lowering.build import easier
 from instrc.lowering.given import ToolLike, each_of

@@ -24,7 +24,7 @@ from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, is_deeper
-from instrc.limits import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
+from instrc.limits.payloads import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps

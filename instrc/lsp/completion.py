@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from instrc.ir.surface import Call, Name
 from instrc.jsonvalue import Json
-from instrc.limits import COMPLETION_DISTANCE
+from instrc.limits.programs import COMPLETION_DISTANCE
 from instrc.lsp.hover import about
 from instrc.lsp.knowledge import Knowledge, members
 from instrc.lsp.session import Document, Session

@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
-from instrc.limits import HOVERED_SCHEMA
+from instrc.limits.programs import HOVERED_SCHEMA
 from instrc.lsp.knowledge import EXECUTORS, Knowledge, Known, member_of
 from instrc.lsp.scopes import Definition
 from instrc.lsp.session import Document, Session

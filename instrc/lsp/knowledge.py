@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Access, Annotated, Call, Expression, Field, Inline, Name, Object, Pipe, Uri
 from instrc.jsonvalue import Json
-from instrc.limits import NAME_STEPS
+from instrc.limits.programs import NAME_STEPS
 from instrc.lsp.scopes import Definition, Index
 from instrc.passes.instructions import InstructionTable
 from instrc.problems.problem import CompileError

@@ -8,7 +8,7 @@ from functools import lru_cache
 from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
-from instrc.limits import REMEMBERED_FITS, SUGGESTED_PROBLEMS
+from instrc.limits.runs import REMEMBERED_FITS, SUGGESTED_PROBLEMS
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import elements, is_no_list, part

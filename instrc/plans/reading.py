@@ -8,7 +8,7 @@ import orjson
 
 from instrc.ir.tasks import ID, Kind, Reference, Task, reference
 from instrc.jsonvalue import Json, as_texts, pointer
-from instrc.limits import PLAN_LEVELS, PLAN_PARTS
+from instrc.limits.runs import PLAN_LEVELS, PLAN_PARTS
 from instrc.plans.spelling import value_of
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plan_arguments import WrongArgument

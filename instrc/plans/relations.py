@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import Json, JsonArray, as_object
-from instrc.limits import RELATED_BRANCHES, RELATED_LEVELS
+from instrc.limits.runs import RELATED_BRANCHES, RELATED_LEVELS
 from instrc.schema.kinds import ALL, own_kinds
 from instrc.schema.objects import matches
 from instrc.schema.relations import disjoint

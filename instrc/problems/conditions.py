@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.limits import LISTED_VALUES
+from instrc.limits.programs import LISTED_VALUES
 from instrc.problems.problem import Problem, Severity
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
-from instrc.limits import NOTED_PROBLEMS
+from instrc.limits.programs import NOTED_PROBLEMS
 from instrc.source import Span
 
 Severity: TypeAlias = Literal["error", "warning"]

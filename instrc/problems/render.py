@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from instrc.limits import SHOWN_LINES
+from instrc.limits.programs import SHOWN_LINES
 from instrc.problems.problem import Problem, shorten_values
 from instrc.source import Span
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from unicodedata import normalize
 
-from instrc.limits import COMPARED_NAME, SHORTLIST
+from instrc.limits.programs import COMPARED_NAME, SHORTLIST
 
 _CLOSE_ENOUGH = 0.6
 """The least share of equal letters; `Serch` for `Search` is 0.83, `Draft` for `Fetch` 0.2."""

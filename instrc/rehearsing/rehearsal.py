@@ -10,7 +10,7 @@ from functools import partial
 
 from instrc.ir.flow import Try, When
 from instrc.jsonvalue import Json, without_type
-from instrc.limits import REHEARSED_COMMANDS, REHEARSED_RUNS
+from instrc.limits.runs import REHEARSED_COMMANDS, REHEARSED_RUNS
 from instrc.rehearsing.branches import Branch, branches_of
 from instrc.rehearsing.playing import MADE_UP, MOST_COMMANDS, Choices, Played, play
 from instrc.rehearsing.points import Point, points_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
-from instrc.limits import COMPLAINTS
+from instrc.limits.runs import COMPLAINTS
 from instrc.runtime.interpreter.commands import Complaint
 from instrc.schema.validation import Judge, Violation, is_valid, validate
 

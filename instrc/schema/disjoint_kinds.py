@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.limits import POSITIONS
+from instrc.limits.schemas import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.laws import is_number
 from instrc.schema.members import all_items, of_item, of_property, required_names

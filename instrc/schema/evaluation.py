@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, as_array, as_number, as_object, as_text, equal
-from instrc.limits import DEPTH, EVALUATIONS
+from instrc.limits.schemas import DEPTH, EVALUATIONS
 from instrc.schema.bounds import size
 from instrc.schema.kinds import kind_of_value, kinds_of_types, kinds_spoken_of
 from instrc.schema.laws import Keys, is_number, types_of

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from instrc.limits import REGEX_SECONDS
+from instrc.limits.schemas import REGEX_SECONDS
 from instrc.schema.ecmascript import Unreadable, translate
 
 MOST_TEXT = 100_000

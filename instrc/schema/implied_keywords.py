@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, as_array, equal
-from instrc.limits import POSITIONS
+from instrc.limits.schemas import POSITIONS
 from instrc.schema.bounds import numbers, size
 from instrc.schema.kinds import NUMBERS, kinds_of_types
 from instrc.schema.laws import is_number, types_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from instrc.jsonvalue import Json, JsonArray, JsonObject, put
-from instrc.limits import READ_LEVELS, READ_SCHEMAS
+from instrc.limits.schemas import READ_LEVELS, READ_SCHEMAS
 from instrc.schema.dialects import LATEST, NULLABLE, Dialect, modern
 from instrc.schema.laws import TYPES
 from instrc.schema.listed import fit_listed_values

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from instrc.jsonvalue import Json
-from instrc.limits import NOTED_VALUE
+from instrc.limits.schemas import NOTED_VALUE
 from instrc.schema.walk import Path
 
 Schema: TypeAlias = dict[str, Json]

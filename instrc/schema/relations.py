@@ -13,7 +13,7 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
+from instrc.limits.schemas import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.disjoint_kinds import disjoint_in
 from instrc.schema.equality import Equality
 from instrc.schema.evaluation import Evaluation, Resolve

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, tokens
-from instrc.limits import REPAIR_ROUNDS
+from instrc.limits.schemas import REPAIR_ROUNDS
 from instrc.schema.normalize import Normalized
 from instrc.schema.notes import Note
 from instrc.schema.walk import Path

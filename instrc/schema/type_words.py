@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits import TYPE_WORD, TYPE_WORD_DEPTH
+from instrc.limits.schemas import TYPE_WORD, TYPE_WORD_DEPTH
 
 _SPELLINGS = {
     "object": (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
-from instrc.limits import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
+from instrc.limits.schemas import INSTANCE_CONTAINERS, INSTANCE_LEVELS, TOLD_HEAD, TOLD_WORDS
 from instrc.schema.expressions import time_limit
 from instrc.schema.plainly import satisfies_plainly
 from instrc.schema.walk import rebuild

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from instrc.jsontext import digits
 from instrc.jsonvalue import Json, as_array, as_object, pointer
-from instrc.limits import TOLD_PROBLEMS
+from instrc.limits.schemas import TOLD_PROBLEMS
 from instrc.schema.laws import TYPES
 from instrc.schema.patterns import broken, patterns_in
 from instrc.schema.shapes import SOUND

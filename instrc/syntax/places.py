@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from instrc.jsonvalue import tokens as parts_of
-from instrc.limits import ANNOTATION_DISTANCE
+from instrc.limits.programs import ANNOTATION_DISTANCE
 from instrc.source import Span
 from instrc.syntax.tables import tables
 from instrc.syntax.tokens import Token, normal, string_value

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from instrc.limits import PASSED_OVER
+from instrc.limits.programs import PASSED_OVER
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
 from instrc.source import Source

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from instrc.limits import STRING_LINES
+from instrc.limits.programs import STRING_LINES
 from instrc.problems.habits import MissingScheme, NestedQuotes
 from instrc.problems.problem import Problem
 from instrc.problems.strings import SmartQuote, TemplateString, UnclosedString

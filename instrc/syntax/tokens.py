@@ -8,7 +8,7 @@ import unicodedata
 
 import msgspec
 
-from instrc.limits import INTEGER_DIGITS
+from instrc.limits.programs import INTEGER_DIGITS
 from instrc.problems.problem import Problem
 from instrc.source import Source
 

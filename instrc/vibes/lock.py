@@ -15,7 +15,7 @@ from msgspec import Struct
 from instrc import resources
 from instrc.arguments import excerpt
 from instrc.jsontext import dumps
-from instrc.limits import LOCK_BYTES
+from instrc.limits.incoming import LOCK_BYTES
 from instrc.problems.problem import CompileError
 from instrc.regular import read_regular
 from instrc.source import Source

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from instrc.limits import SHOWN_REFERENCE
+from instrc.limits.incoming import SHOWN_REFERENCE
 from instrc.problems.problem import CompileError
 from instrc.source import Source, Span
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from msgspec import Struct, field
 
-from instrc.limits import SETTINGS_BYTES
+from instrc.limits.incoming import SETTINGS_BYTES
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
 from instrc.regular import read_regular

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-from instrc.limits import REFERENCE_LENGTH
+from instrc.limits.incoming import REFERENCE_LENGTH
 from instrc.source import Span
 from instrc.vibes.refusals import forbidden, malformed, short
 

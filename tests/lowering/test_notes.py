@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from instrc.limits import DESCRIBED_VALUE
+from instrc.limits.payloads import DESCRIBED_VALUE
 from instrc.lowering.notes import join_notes, note
 
 

@@ -18,7 +18,7 @@ from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.replies.responses import choice_of, is_choice, response
 from instrc.lifting.replies.streams import assemble, is_stream, pieces_in
-from instrc.limits import TEXTS_IN_TEXTS
+from instrc.limits.payloads import TEXTS_IN_TEXTS
 
 Keys = Callable[[Json], "Ownership"]
 

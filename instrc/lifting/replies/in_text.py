@@ -16,7 +16,7 @@ from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at
-from instrc.limits import SEARCHED_STARTS, SEARCHED_TEXT
+from instrc.limits.payloads import SEARCHED_STARTS, SEARCHED_TEXT
 
 _MARK = re.compile(r"^[ \t]*```(?P<language>[\w-]*)[ \t]*$", re.MULTILINE)
 _OBJECT = re.compile(r"\{\s*\"")

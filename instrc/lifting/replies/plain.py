@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
-from instrc.limits import PLAIN_LEVELS, STREAMED_PIECES
+from instrc.limits.payloads import PLAIN_LEVELS, STREAMED_PIECES
 
 
 def plain(value: object) -> Json:

@@ -15,7 +15,7 @@ from instrc.ir.codec import TextCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, kind_of
-from instrc.limits import DESCRIBED_SCHEMA
+from instrc.limits.payloads import DESCRIBED_SCHEMA
 from instrc.lowering.context import Context
 from instrc.lowering.progress import Progress
 from instrc.lowering.variants import Variant

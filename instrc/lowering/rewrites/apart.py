@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import BoxCodec, PairsCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits import COMPARED_PAIRS
+from instrc.limits.payloads import COMPARED_PAIRS
 from instrc.lowering.definitions import Definitions, name_of, shared_copy, tagged_later
 from instrc.lowering.names import unique
 from instrc.lowering.progress import Progress

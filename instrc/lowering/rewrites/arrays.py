@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Codec, TupleCodec, array_codec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits import TUPLE_PLACES
+from instrc.limits.payloads import TUPLE_PLACES
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites import anything

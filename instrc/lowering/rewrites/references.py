@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.codec import RefCodec
 from instrc.jsonvalue import JsonObject, as_text, freeze
-from instrc.limits import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
+from instrc.limits.payloads import ACTIVE_REFERENCES, PAYLOAD_DEFINITIONS, UNROLLED_SCHEMAS
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.definitions import referring
 from instrc.lowering.ledger import place_of

@@ -12,7 +12,7 @@ from math import ceil, floor, inf
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits import REBUILT_LEVELS
+from instrc.limits.payloads import REBUILT_LEVELS
 from instrc.lowering.context import Context
 from instrc.lowering.progress import Progress, said_of_each
 from instrc.lowering.rewrites.patterns import pattern_for

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from instrc.ir.codec import Alternative, Codec, RefCodec, TextCodec, UnionCodec, ValuesCodec
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject, as_array, freeze
-from instrc.limits import COMPARED_VARIANTS, UNION_VARIANTS
+from instrc.limits.payloads import COMPARED_VARIANTS, UNION_VARIANTS
 from instrc.lowering.annotations import without_annotations
 from instrc.lowering.context import Context, Forms
 from instrc.lowering.notes import join_notes

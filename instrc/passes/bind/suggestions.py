@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Name
-from instrc.limits import SUGGESTED_NAMES
+from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
 from instrc.problems.lookalikes import twin
 from instrc.problems.suggest import nearest, plain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from instrc.jsonvalue import Json
-from instrc.limits import OBJECT_SCHEMAS
+from instrc.limits.programs import OBJECT_SCHEMAS
 from instrc.schema.members import listing, mapping
 
 

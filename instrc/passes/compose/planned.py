@@ -7,7 +7,7 @@ from instrc.ir.fusion import Among, Fusion, Planned, Slot, Tool
 from instrc.ir.graph import Graph, Step
 from instrc.ir.paths import Local, ObjectReading, Path, Reading
 from instrc.ir.reads import Constant
-from instrc.limits import PLANNED_PLACES
+from instrc.limits.programs import PLANNED_PLACES
 
 RUN_PLAN = "RunPlan_Activity"
 

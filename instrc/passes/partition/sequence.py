@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from instrc.limits import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
+from instrc.limits.programs import ORDERED_BLOCKS, SEARCHED_CHUNKS, SEARCHED_STATES
 
 EXECUTORS = 3
 BLOCK = 3

@@ -9,7 +9,7 @@ from math import prod
 from instrc.ir.reads import value_of
 from instrc.ir.tasks import Reference, Task
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object, without_type
-from instrc.limits import TASK_COPIES
+from instrc.limits.runs import TASK_COPIES
 from instrc.plans.check import check_tasks, tools_of
 from instrc.runtime.interpreter.commands import ActivityCommand
 from instrc.runtime.interpreter.documents import Entry, PlanState, TaskState

@@ -1,0 +1,107 @@
+"""Limits of the algebra of schemas: flattening, relations, witnesses, validation, comparison.
+
+A limit either ends in a problem (`too-large`, a note), or only in a less simple result: that is always right.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# results of flatten
+
+FLAT_SCHEMAS: Final = 1_000_000
+"""Schemas of a flat schema, and terms of all its conjunctions: beyond it `too-large`; callers may choose another."""
+FLATTEN_PASSES: Final = 3
+"""Further passes over a result: what would take more is left as it is."""
+ONE_PASS: Final = 20_000
+"""Schemas over which one pass has to do."""
+SHARED_FROM_TIMES: Final = 8
+"""How many times its input a result may grow before what stands in several places of it is shared under `$defs`."""
+SHARED_FROM: Final = 2000
+"""Schemas up to which nothing is shared."""
+SHARED_PART: Final = 4
+"""Schemas from which on a part that stands in several places gets a definition."""
+
+# comparing branches that stay apart
+
+COMPARED_BRANCHES: Final = 200
+"""Branches of `anyOf` and `oneOf` that are compared each with each: beyond it they stay as they are."""
+COMPARED_CONTAINS: Final = 50
+"""Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
+
+# relations of schemas: beyond these the answer is "not seen"
+
+DEPTH: Final = 20
+"""Schemas inside one another that a question follows."""
+PAIRS: Final = 5000
+"""Pairs of schemas that are compared for one question."""
+EVALUATIONS: Final = 2000
+"""Schemas that one value is held against."""
+KIND_DEPTH: Final = 4
+"""Combinators inside one another that are looked through for the kinds of values that they allow."""
+KIND_BRANCHES: Final = 50
+"""Branches of one combinator that are looked through for that."""
+POSITIONS: Final = 200
+"""Items of an array that are looked at one by one."""
+
+# witnesses for `subsumes`: beyond these the verdict is "unknown"
+
+INSTANCES: Final = 4000
+"""Instances that are tried."""
+INSTANCES_AT_A_PLACE: Final = 12
+"""Values tried at one place inside a larger one."""
+INSTANCE_DEPTH: Final = 6
+"""Levels of an instance."""
+BRANCHES_OF_A_PLACE: Final = 20
+"""Schemas about one place whose branches are looked into, and branches of each."""
+LARGEST_INSTANCE: Final = 100
+"""Properties or items of an instance that is made for its size."""
+
+# normalising what others wrote
+
+READ_LEVELS: Final = 500
+"""Levels of a schema: no model fills in a tenth of that; what is deeper is left out with a note."""
+READ_SCHEMAS: Final = 100_000
+"""Schemas of one tool: the rest is left out with a note."""
+TOLD_PROBLEMS: Final = 20
+"""Problems that are told of one schema; a file that is no schema at all would have thousands."""
+TYPE_WORD: Final = 1000
+"""Letters of a word for a type; a longer one is none."""
+TYPE_WORD_DEPTH: Final = 40
+"""Brackets inside one another in a word for a type."""
+
+# flattening and comparing results
+
+REFERENCES_AT_ONCE: Final = 100
+"""References to references that are followed at once; more are perhaps a circle, which the thorough way tells."""
+REMEMBERED_LISTS: Final = 8
+"""Lists that a further one is compared with."""
+MEMBERS_LOOKED_AT: Final = 2_000
+"""Schemas that are looked at; after that anything may be there."""
+COMPARED_LEVELS: Final = 60
+"""Levels of two vibes that are compared for `instrc diff`."""
+INSTANCES_COMPARED: Final = 400
+"""Instances that are tried for one comparison of two vibes."""
+NAMED_DEPTH: Final = 2
+"""Levels on which names are tried that a schema speaks of elsewhere."""
+
+# schemas of others
+
+REGEX_SECONDS: Final = 0.5
+"""For all texts of one `time_limit` together that the second engine looks at."""
+REPAIR_ROUNDS: Final = 50
+"""Each takes out at least one of the places that are refused, of which each round names twenty."""
+TOLD_WORDS: Final = 500
+"""Characters of what a validator says of one violation."""
+TOLD_HEAD: Final = 200
+"""Characters of a message; the library's own hold the whole value."""
+INSTANCE_LEVELS: Final = 2_000
+"""Levels of a value that is validated; it is refused beyond."""
+INSTANCE_CONTAINERS: Final = 2_000_000
+"""Objects and lists of a value that is validated; it is refused beyond."""
+NOTED_VALUE: Final = 60
+"""Characters of a value that a note shows."""
+SHOWN_ORIGIN: Final = 60
+"""Characters of what was written that a contradiction shows."""
+SPLIT_AT_ONCE: Final = 1000
+"""Objects and lists; what holds more, or itself, is divided with care."""
