@@ -18,15 +18,18 @@ for _letter, _looks in _LATIN.items():
 
 def strange_letter(word: str) -> str | None:
     """Say which letter of a word only looks like a letter of the script of the other letters, if there is one."""
-    scripts = [_script(letter) for letter in word]
-    known = [script for script in scripts if script]
+    known = [script for letter in word if (script := _script(letter))]
     if len(set(known)) < 2:
         return None
     most = max(set(known), key=known.count)
-    for letter, script in zip(word, scripts, strict=True):
-        like = _LATIN.get(letter) if most == "Latin" else _OTHER.get(letter)
-        if script and script != most and like:
-            return f"`{letter}` in it is {script} (U+{ord(letter):04X}) and only looks like `{like}`"
+    twins = _LATIN if most == "Latin" else _OTHER
+    for part in word.split("_"):
+        strange = [letter for letter in part if _script(letter) not in {"", most}]
+        if len({_script(letter) for letter in part} - {""}) == 1 and not all(letter in twins for letter in strange):
+            continue  # a whole word of another script, as in `Составить_User`
+        for letter in strange:
+            if letter in twins:
+                return f"`{letter}` in it is {_script(letter)} (U+{ord(letter):04X}) and only looks like `{twins[letter]}`"
     return None
 
 

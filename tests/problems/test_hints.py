@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import instrc
+from instrc.problems.lookalikes import strange_letter
 
 STEP = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 
@@ -35,3 +36,13 @@ def test_a_deadline_by_another_name_is_told_of_within(word: str, tmp_path: Path)
     assert problem.name == "unknown-keyword"
     assert problem.hint
     assert '`@ { within: "P2D" }`' in problem.hint
+
+
+@pytest.mark.parametrize("name", ["Составить_User", "найти_slot", "Составить_Activity", "draft_2"])
+def test_a_name_of_words_from_two_scripts_is_not_taken_for_a_slip(name: str) -> None:
+    assert strange_letter(name) is None
+
+
+@pytest.mark.parametrize(("name", "letter"), [("Drаft_User", "а"), ("Cоставить_User", "C"), ("draft_а", "а")])
+def test_a_letter_of_another_script_inside_a_word_is_named(name: str, letter: str) -> None:
+    assert (strange_letter(name) or "").startswith(f"`{letter}` in it is")
