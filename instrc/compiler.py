@@ -7,11 +7,12 @@ from functools import partial
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.emit.emit import emit
+from instrc.emit.emit import emit, intersects
 from instrc.emit.emit import process_of as process_of_plan
 from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
+from instrc.ir.plan import Plan
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json, JsonObject
 from instrc.lint.annotations import review_annotations
@@ -42,6 +43,25 @@ def compile_source(
 
     `launching` are the programs that are being compiled because they are launched, by path.
     """
+    plans = _plans(source, registry, options, report, stem=stem, launching=launching)
+    return tuple(_emitted(plan, options) for plan in plans)
+
+
+def check_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> None:
+    """Report what is wrong with a program; what it exports is emitted only where that could fail."""
+    for plan in _plans(source, registry, options, report, stem=stem):
+        if intersects(plan):
+            _emitted(plan, options)
+
+
+def _emitted(plan: Plan, options: Options) -> Artefact:
+    return emit(plan, batch=options.batch, hint=options.hint if options.hints else None)
+
+
+def _plans(
+    source: Source, registry: Registry, options: Options, report: Report, *, stem: str, launching: frozenset[str] = frozenset()
+) -> list[Plan]:
+    """Return the plan of each export of a program."""
     program = parse(source, report)
     name_habits(program, report)
     report.stop_if_failed()
@@ -54,13 +74,13 @@ def compile_source(
         review_used(table.uris(), table.registry, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
-    flat = [compose(graph, instructions, report) for graph in graphs]
+    flat = compose(graphs, instructions, report)
     report.stop_if_failed()
     check_reach([graph for graph in flat if graph], report)
     report.stop_if_failed()
     plans = [partition(graph, report, naming=options.naming) for graph in flat if graph]
     report.stop_if_failed()
-    return tuple(emit(plan, batch=options.batch, hint=options.hint if options.hints else None) for plan in plans if plan)
+    return [plan for plan in plans if plan]
 
 
 def _launched(

@@ -111,7 +111,16 @@ class Workspace:
             if _is_vibe(path):
                 self._review(path, found)
             else:
-                self._compile(path, OptionOverrides(), found)
+                self._check(path, found)
+
+    def _check(self, path: str, report: Report) -> None:
+        from instrc import compiler  # the whole of it is loaded only here
+
+        place = None if path in {STDIN, name_of(STDIN)} else Path(path)
+        source = self._read(path, place, report)
+        if source is not None:
+            registry = self._surroundings.registry(place)
+            compiler.check_source(source, registry, self._options(place, OptionOverrides()), report, stem=_stem(place))
 
     def _compile(self, program: str | Source, wishes: OptionOverrides, report: Report) -> tuple[Artefact, ...]:
         from instrc import compiler  # the whole of it is loaded only here

@@ -36,16 +36,21 @@ def strip(schema: Json, which: Collection[str]) -> Json:
     everything = "all" in wanted
     signs = ("_" if everything or "thoughts" in wanted else "") + ("$" if everything or "metrics" in wanted else "")
     keywords = frozenset(ENGINE) if everything or not wanted.isdisjoint({"engine", *ENGINE}) else frozenset()
-    return (
-        rebuild(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
-        if signs or keywords
-        else schema
-    )
+    if not signs:
+        return rebuild(schema, partial(_without, keywords)) if keywords else schema
+    return rebuild(schema, partial(_strip_node, goes=partial(is_meta, signs=signs), keywords=keywords))
 
 
 def is_meta(name: str, signs: str = "_$") -> bool:
     """Tell whether a property name begins with one of the signs."""
     return name[:1] in signs if name else False
+
+
+def _without(keywords: frozenset[str], node: Json) -> Json:
+    """Return one schema without some keywords; the same object if it has none of them."""
+    if node.__class__ is not dict or keywords.isdisjoint(node):
+        return node
+    return {keyword: value for keyword, value in node.items() if keyword not in keywords}
 
 
 def _strip_node(node: Json, *, goes: Callable[[str], bool], keywords: frozenset[str]) -> Json:

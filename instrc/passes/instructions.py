@@ -81,6 +81,8 @@ class InstructionTable:
         """References that lead to vibes."""
         self._named: dict[str, tuple[str, ...]] = {}
         self._flat: dict[str, Json] = {}
+        self._inline: dict[int, tuple[Json, Json]] = {}
+        """Inline schemas with their flat ones, by the identity of what is written: several exports share it."""
         self._parts: dict[str, Json] = {}
         self._documents = ChainMap(self._parts, registry.documents)  # type: ignore[arg-type]  # read only, it is never written to
 
@@ -155,7 +157,7 @@ class InstructionTable:
         `at` is where an instruction without a file is written.
         """
         if instruction.uri is None:
-            return self.flatten(instruction.schema, at=at, place=partial(_inline, at))
+            return self._flat_inline(instruction.schema, at)
         if instruction.home != self._home:
             return self.tables[instruction.home].schema(instruction, at)
         flat = self._flat.get(instruction.uri)
@@ -164,6 +166,17 @@ class InstructionTable:
             part: Json = {"$ref": instruction.uri}  # a document of its own, so that the fragment is looked for in the vibe
             flat = self.flatten(part) if fragment else self.flatten(self.registry.load(uri).schema, uri)
             self._flat[instruction.uri] = flat
+        return flat
+
+    def _flat_inline(self, schema: Json, at: Span | None) -> Json:
+        """Return the flat form of a schema written in a program; what is wrong with it is reported wherever it is used."""
+        known = self._inline.get(id(schema))
+        if known is not None:
+            return known[1]
+        before = len(self.report.problems)
+        flat = self.flatten(schema, at=at, place=partial(_inline, at))
+        if len(self.report.problems) == before:
+            self._inline[id(schema)] = schema, flat
         return flat
 
     def flatten(self, schema: Json, base: str = "", at: Span | None = None, place: Place = _as_it_is) -> Json:

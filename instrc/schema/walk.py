@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from instrc.jsonvalue import Json, JsonObject, put
+from instrc.jsonvalue import Json, JsonObject, as_object, put
 from instrc.schema.vocabulary import HOLDERS, MANY, NAMED, ONE
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -74,32 +74,39 @@ def rebuild(schema: Json, change: Callable[[Json], Json], into: frozenset[str] =
     Parts shared in the input are changed once and shared in the result.  `into` narrows down the keywords that are followed.
     """
     done: dict[int, Json] = {}
-    stack: list[Json] = [schema]
+    stack: list[tuple[Json, list[tuple[Path, Json]] | None]] = [(schema, None)]
+    """Schemas with those directly below them, once these are known."""
     while stack:
-        node = stack[-1]
+        node, below = stack[-1]
         if id(node) in done:
             stack.pop()
             continue
-        children = [child for _, child in subschemas(node, into) if child.__class__ is dict and id(child) not in done]
-        if children:
-            stack.extend(reversed(children))
-            continue
+        if below is None:
+            below = [] if node.__class__ is not dict or into.isdisjoint(node) else list(subschemas(node, into))
+            waiting = [child for _, child in below if child.__class__ is dict and id(child) not in done]
+            if waiting:
+                stack[-1] = node, below
+                stack.extend((child, None) for child in reversed(waiting))
+                continue
         stack.pop()
-        done[id(node)] = change(with_parts(node, done, into))
+        done[id(node)] = change(_with_parts(node, below, done))
     return done[id(schema)]
 
 
 def with_parts(node: Json, done: Mapping[int, Json], into: frozenset[str] = HOLDERS) -> Json:
     """Return a schema with the schemas directly below it replaced by what they became, by `id`; the same object if none did."""
-    if node.__class__ is not dict:
-        return node
+    return _with_parts(node, subschemas(node, into), done)
+
+
+def _with_parts(node: Json, below: Iterable[tuple[Path, Json]], done: Mapping[int, Json]) -> Json:
+    """Do the same for a schema of which is known what stands `below` it."""
     out: JsonObject | None = None
-    for path, child in subschemas(node, into):
+    for path, child in below:
         new = done.get(id(child), child) if child.__class__ is dict else child
         if new is not child:
             if out is None:
-                out = node.copy()
-            put_part(out, path, new, node)
+                out = as_object(node).copy()
+            put_part(out, path, new, as_object(node))
     return node if out is None else out
 
 

@@ -19,6 +19,7 @@ from instrc.ir.surface import (
     Program,
     Uri,
 )
+from instrc.limits.programs import EXPORTED_STEPS
 from instrc.naming import snake
 from instrc.passes.bind.bodies import DEEPEST_VALUE, depth_of, names_const, place_of_const, reading_of
 from instrc.passes.bind.context import EvaluationContext
@@ -57,33 +58,41 @@ def bind(program: Program, instructions: InstructionTable, report: Report, *, st
     idle = [each for each in bindings if not each.exported and each.name.text not in used]
     explicit = _exports(program)
     exports = explicit or [Export(None, binding.value) for binding in idle]
-    graphs: list[Graph | None] = []
+    graphs: list[Graph] = []
+    steps = 0
     earlier: set[str] = set()
     values = {each.name.text for each in bindings if not isinstance(each.value, Name | Uri)}
     for export in exports:
         graph, looked_up = _graph(export, root, instructions, mine)
-        graphs.append(graph)
         read |= looked_up
+        if graph is not None:
+            graphs.append(graph)
+            steps += len(graph.steps)
+        if steps > EXPORTED_STEPS:
+            at, unit = export.expression.span, "steps in all its exports"
+            mine.add(problems.size.TooLarge(at=at, what="the program", limit=EXPORTED_STEPS, unit=unit))
+            report.problems.extend(mine.once())
+            return ()
         if explicit and export.name is None:
-            if shared := sorted(earlier & looked_up & values):
-                mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=shared[0]))
+            if shared := earlier & looked_up & values:
+                mine.add(problems.bindings.SeparatePrograms(at=export.expression.span, shared=min(shared)))
             earlier |= looked_up
     inputs = [each for each in program.statements if isinstance(each, Input) and each.name.text not in used]
     for unused in (*(inputs if exports else ()), *(idle if explicit else ())):
         mine.add(problems.bindings.UnusedBinding(at=unused.name.span, word=unused.name.text))
     needed = {binding.name.text for binding in ([each for each in bindings if each.exported] if explicit else idle)}
+    evaluation = Evaluation(evaluate, instructions, mine, Identities())  # one for all, so that nothing in them is read twice
     for binding in bindings:  # what no export needs is read for its mistakes
-        if binding.name.text not in needed and binding.name.text not in read:
-            evaluation = Evaluation(evaluate, instructions, mine, Identities())
+        name = binding.name
+        if name.text not in needed and name.text not in read and name.text not in evaluation.read:
             if evaluation.ends.is_alias(Definition(binding, root)):
-                alias(evaluation, binding.name, root)
+                alias(evaluation, name, root)
             else:
-                run(evaluation.value(binding.name, EvaluationContext(root, placing=True, exported=True)))
-            read |= evaluation.read
+                run(evaluation.value(name, EvaluationContext(root, placing=True, exported=True)))
     if not exports and not mine.failed:
         mine.add(problems.bindings.NothingExported(at=program.source.whole()))
     report.problems.extend(mine.once())
-    return _name_graphs([graph for graph in graphs if graph is not None], stem)
+    return _name_graphs(graphs, stem)
 
 
 def _exports(program: Program) -> list[Export]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -37,9 +37,13 @@ from instrc.source import Span
 ABOUT = ("title", "description")
 
 
-def compose(graph: Graph, instructions: InstructionTable, report: Report) -> FlatGraph | None:
-    """Return the graph with the flat schema of every step and every mixin; `None` if one cannot be composed."""
-    return _Composer(instructions, report).graph(graph)
+def compose(graphs: Iterable[Graph], instructions: InstructionTable, report: Report) -> list[FlatGraph | None]:
+    """Return each graph with the flat schema of every step and every mixin; `None` for one that cannot be composed.
+
+    What several graphs compose alike is made once.
+    """
+    shared: dict[Recipe, _Made] = {}
+    return [_Composer(instructions, report, shared).graph(graph) for graph in graphs]
 
 
 class _Made(Struct, frozen=True):
@@ -53,7 +57,7 @@ class _Made(Struct, frozen=True):
 class _Composer:
     """The schemas of one graph; equal recipes are made once."""
 
-    def __init__(self, instructions: InstructionTable, report: Report) -> None:
+    def __init__(self, instructions: InstructionTable, report: Report, shared: dict[Recipe, _Made]) -> None:
         self.instructions = instructions
         self.report = report
         self.placed: list[Placed] = []
@@ -62,6 +66,8 @@ class _Composer:
         self.failed = False
         self.known: dict[Recipe, _Made] = {}
         """What was made without a word of complaint, by its recipe."""
+        self.shared = shared
+        """The part of that which holds no steps of a graph and no plans, so that it is the same in every graph."""
 
     def graph(self, graph: Graph) -> FlatGraph | None:
         self.plans = any(step.activity == RUN_PLAN for step in graph.steps.values())
@@ -129,7 +135,7 @@ class _Composer:
 
     def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Made:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
-        found = self.known.get(recipe)
+        found = self.known.get(recipe) or (None if self.plans else self.shared.get(recipe))
         if found is None:
             self.placed = []
             before = len(self.report.problems)
@@ -138,7 +144,8 @@ class _Composer:
             holds_references = isinstance(made, dict) and ("$defs" in made or refers(made))
             found = _Made(made, tuple(self.placed), holds_references)
             if len(self.report.problems) == before:
-                self.known[recipe] = found
+                own = self.plans or bool(found.placed)
+                (self.known if own else self.shared)[recipe] = found
         return found
 
     def attempt(self, span: Span, make: Callable[[], Task[Json]]) -> Json:
