@@ -82,17 +82,24 @@ class Watch:
 
     def __init__(self, editor: Editor) -> None:
         assert editor._server is not None
-        self.processes = (editor._server.pid, os.getpid())
+        self.server = editor._server.pid
         self.start = perf_counter()
-        self.waited = self._waited()
+        self.ran, self.waited = self._times()
 
     def seconds(self) -> float:
-        return perf_counter() - self.start - (self._waited() - self.waited)
+        """Return what has passed less what both waited for a processor, and at the least what the server has worked."""
+        ran, waited = self._times()
+        return max(ran - self.ran, perf_counter() - self.start - (waited - self.waited))
 
-    def _waited(self) -> float:
-        """Return how long both were ready and had to wait; zero where the system does not say it."""
-        tasks = [task for process in self.processes for task in Path(f"/proc/{process}/task").glob("*/schedstat")]
-        return sum(int(task.read_text().split()[1]) for task in tasks) / 1e9
+    def _times(self) -> tuple[float, float]:
+        """Return how long the server has run, and both were ready and had to wait; zero where the system does not say it."""
+        ran, waited = 0, 0
+        for process in (self.server, os.getpid()):
+            for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
+                running, waiting, _ = map(int, task.read_text().split())
+                ran += running if process == self.server else 0
+                waited += waiting
+        return ran / 1e9, waited / 1e9
 
 
 @asynccontextmanager
