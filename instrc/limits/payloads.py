@@ -21,6 +21,8 @@ CODECS_FOLLOWED: Final = 50
 """References to references that are followed."""
 JUDGED_REFERENCES: Final = 10
 """References to references that are followed."""
+MEASURED_ROUNDS: Final = 3
+"""How often a reference inside itself is counted to measure a schema."""
 MEASURED_STEPS: Final = 20_000
 """Schemas that are looked at to measure one."""
 TOLD_LOSSES: Final = 400

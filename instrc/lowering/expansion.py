@@ -8,13 +8,14 @@ An object whose properties are all optional repeats each of them for every one, 
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, JsonObject
-from instrc.limits.payloads import MEASURED_STEPS
+from instrc.limits.payloads import MEASURED_ROUNDS, MEASURED_STEPS
 from instrc.lowering.sample import referred
 from instrc.schema.members import listing, mapping
 
 _ANYTHING = 14_000
+"""Characters that a place without a type takes: all of JSON, a few levels deep."""
 _PLAIN = 60
-_LEVELS = 3
+"""Characters of a text, a number, a boolean or null."""
 ENDLESS = 10**12
 """What is said of a schema that is too large to be measured."""
 
@@ -42,7 +43,7 @@ class Expansion:
         if "$ref" in node:
             reference = str(node["$ref"])
             count = passed.get(reference, 0)
-            return self._size(referred(self._root, reference), {**passed, reference: count + 1}) if count < _LEVELS else 0
+            return self._size(referred(self._root, reference), {**passed, reference: count + 1}) if count < MEASURED_ROUNDS else 0
         if "anyOf" in node:
             return sum(self._size(branch, passed) for branch in listing(node["anyOf"]))
         if listed := listing(node["enum"]) if "enum" in node else [node["const"]] if "const" in node else []:
