@@ -184,7 +184,7 @@ class Decoder:
             return known[2]
         result = self._chosen(codec, value, level)
         if isinstance(value, dict | list):
-            self._read[id(codec), id(value)] = codec, value, result  # both are kept, so that no other comes to their place
+            self._read[id(codec), id(value)] = codec, value, result  # both are kept, so that no other object gets their id
         return result
 
     def _chosen(self, codec: UnionCodec, value: Json, level: int) -> Json:

@@ -97,7 +97,7 @@ class Expansion:
         self.units: list[Term] = []
         """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
         self.shares: bool = False
-        """Whether a reference has been followed, so that a schema may come to stand in several places."""
+        """Whether a reference has been followed, so that a schema may stand in several places."""
         self.applied: list[Term] = []
         """Schemas that apply mixins and have to be done first."""
 

@@ -1,6 +1,6 @@
 """Say what `unevaluatedProperties` and `unevaluatedItems` of one schema mean beside other schemas.
 
-Where what they see depends on the instance they stay as they are, and nothing may come to stand beside them that makes them
+Where what they see depends on the instance they stay as they are, and nothing may be put beside them that makes them
 see more.  So a schema that has them can be merged with others if these forbid all that it is uncertain about (`…_void`),
 if they look only at what it sees anyway, or at properties that it never sees, which then have to satisfy `unevaluated…`.
 """

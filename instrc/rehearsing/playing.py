@@ -57,7 +57,7 @@ class _Play:
         for point in points:
             self.points.setdefault((point.region, point.key), []).append(point)
         self.asked: dict[Point, int] = {}
-        """How often a point was come by."""
+        """How often a point was reached."""
 
     def through(self, inputs: Mapping[str, Json]) -> Played:
         taken = Taken(self.program)

@@ -103,7 +103,7 @@ def test_a_session_ends_with_its_exit_code(title: str) -> None:
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_is_carried_out_as_the_document_says(row: str) -> None:
     found = [(each, at, session) for session in map(played, SESSIONS) for at, each in enumerate(session.told) if each.row == row]
-    assert found, "no session comes to this row"
+    assert found, "no session reaches this row"
     said = ROWS[row]
     for told, at, session in found:
         assert matches(told.stdout, printed(said))

@@ -178,7 +178,7 @@ def compiled(text: str, known: Registry, **options: object) -> tuple[Artefact, .
 
 
 def same(one: tuple[Artefact, ...] | set[str], other: tuple[Artefact, ...] | set[str]) -> bool:
-    """Compare what two programs come to, byte for byte."""
+    """Compare what two programs are compiled to, byte for byte."""
     if isinstance(one, set) or isinstance(other, set):
         return one == other
     return [(each.name, each.title, dumps(each.documents)) for each in one] == [

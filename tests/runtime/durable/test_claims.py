@@ -1,4 +1,4 @@
-"""A run is carried once in a process, whoever asks for it, in whatever order that comes together with DBOS."""
+"""A run is carried once in a process, whoever asks for it, in whatever order that meets with DBOS."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ LOCAL = ".instrc"
 """Where traces are written if the store is a database."""
 APPLICATION = "instrc"
 QUEUE = "instrc"
-"""Runs that go on, or that another process has begun, come by it to the process that carries them."""
+"""The queue by which the process that carries runs gets those that go on, or that another process has begun."""
 WORKFLOW = "instrc-run"
 SERIALIZER = DBOSPortableJSONSerializer()
 _BUSY = 30_000
