@@ -26,6 +26,7 @@ def command(
         if engine_name is None:  # items that wait are kept beside the runs of the usual engine
             known = {report.run for report in reports}
             reports += [report for report in run_to_end(engine(store, "memory").runs()) if report.run not in known]
+            reports.sort(key=lambda report: -(report.began or 0))
     except CompileError as error:
         raise exit_with(error, shape) from None
     if not reports and not as_json:

@@ -45,10 +45,17 @@ class Own:
 
 
 def how_of(prepared: Prepared, *, model: str | None, rehearse: bool, batch: int = 1, own: Own | None = None) -> JsonObject:
-    """Return what another process needs to go on with a run: plain JSON, without secrets."""
+    """Return what another process needs to go on with a run: plain JSON, without secrets.
+
+    A model that nobody knows is a problem now: a run that has begun with it could never go on.
+    """
+    words = model or prepared.settings.run.get("model")
+    named = set(prepared.settings.models.values())
+    for each in sorted({words, *named} if isinstance(words, str) and (own is None or own.model is None) else named):
+        model_of(each, prepared.folder)
     how: JsonObject = {
         "folder": prepared.folder.absolute().as_posix(),
-        "model": model or prepared.settings.run.get("model"),
+        "model": words,
         "rehearse": rehearse,
         "batch": batch,
         "processes": prepared.processes,

@@ -51,7 +51,9 @@ class NoSuchQuestion(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return f"its questions are {', '.join(f'`{each}`' for each in self.open)}" if self.open else "it has no questions"
+        if self.open:
+            return f"its questions are {', '.join(f'`{each}`' for each in self.open)}"
+        return f"it has no open questions; `instrc show {self.run}` says how it stands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,11 @@ class NoSuchRun(Problem):
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"there is no run `{self.run}`" + (f" in `{self.store}`" if self.store else "")
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "`instrc runs` lists the runs of a store; another store or engine is named by `--store` and `--engine`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from typing import TypeAlias, Unpack
 from instrc.flattening.split import Split, holds_meta, split
 from instrc.jsonvalue import Json, JsonObject, without_type
 from instrc.plans.numbering import numbered_apart
+from instrc.problems.problem import CompileError
 from instrc.runtime.activities import Activities, Activity, ActivityError, Call, Given, Handler, Pending, calling
 from instrc.runtime.events import EventKind, Facts, Sink, event_of
 from instrc.runtime.interpreter.commands import ActivityCommand, Complaint, FireCommand, ModelCommand, Result
@@ -84,6 +85,8 @@ class Effects:
                 error, code, retry = "the model took too long", "timeout", True
             except ModelError as failed:
                 error, code, retry = str(failed), failed.code, failed.retry
+            except CompileError as failed:  # a setting is missing, as the key of a provider
+                error, code, retry = failed.problems[0].message, failed.problems[0].name, False
             except Exception as failed:  # noqa: BLE001  -- an adapter of somebody else
                 error, code, retry = f"{type(failed).__name__}: {failed}", None, False
             if not retry or not self.model_retry.again(attempt, None):

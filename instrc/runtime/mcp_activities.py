@@ -164,10 +164,12 @@ async def _answer(
 
 
 def _tool_name(activity: str, names: Mapping[str, str]) -> str:
-    name = names.get(bare_name(activity))
+    name = names.get(bare_name(activity)) or names.get(bare_name(activity.removesuffix("_Activity")))
     if name is None:
-        known = ", ".join(names.values()) or "none"
-        message = f"the MCP server has no tool for `{activity}`; it has {known}"
+        known = ", ".join(f"`{each}`" for each in names.values()) or "none"
+        message = (
+            f"the MCP server has no tool for `{activity}`; it has {known}: name one as `tool` in the settings of the activity"
+        )
         raise ActivityError(message, code="unknown-tool", retry=False)
     return name
 

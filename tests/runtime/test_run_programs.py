@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import instrc
+from instrc import problems
 from instrc.cli import main
 from instrc.jsontext import dumps, loads
 
@@ -130,6 +131,10 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
     assert "no-such-question" in capsys.readouterr().err
     assert main(["answer", "one", "approve", "--data", '{"decision": "Approve"}']) == 0
     assert loads(capsys.readouterr().out)["status"] == "done"
+    assert main(["answer", "one", "approve", "--data", '{"decision": "Approve"}']) == 1
+    assert "it has no open questions; `instrc show one`" in capsys.readouterr().err
+    assert main(["show", "two"]) == 1
+    assert "`instrc runs` lists" in capsys.readouterr().err
     assert main(["runs"]) == 0
     assert "done       one" in capsys.readouterr().out
     for shape in ("text", "html", "json"):
@@ -188,6 +193,35 @@ def test_what_cannot_be_run_is_one_problem(project: Path, capsys: pytest.Capture
     Path("broken.json").write_text("{")
     assert main(["run", *line, "--input", "x"]) == 1
     assert f"[{name}]" in capsys.readouterr().err
+    assert main(["runs", "--json"]) == 0
+    assert capsys.readouterr().out == ""  # nothing has begun that could never go on
+
+
+def test_a_model_of_the_settings_that_nobody_knows_is_named_before_anything_runs(project: Path) -> None:
+    Path("pyproject.toml").write_text(SETTINGS + '[tool.instrc.models]\n"sum-*" = "opnai:gpt-5"\n')
+    with pytest.raises(instrc.CompileError, match="opnai:gpt-5"):
+        instrc.run("SumUp(prompt)", "x", model="sample", engine="durable", store="kept")
+    assert not Path("kept").exists()
+
+
+def test_a_setting_that_a_model_lacks_is_told_in_its_own_words(project: Path) -> None:
+    class Keyless:
+        async def answer(self, _request: Any) -> Any:
+            raise instrc.CompileError([problems.launches.UnusableSetting(what="model", word="x", reason="its key is missing")])
+
+    error = instrc.run("Confirm(prompt)", "x", model=Keyless()).outcome["error"]
+    assert (error["code"], error["message"]) == ("unusable-setting", "the model `x` cannot be used: its key is missing")
+
+
+def test_runs_of_two_engines_are_listed_together_the_latest_first(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ask.aug").write_text("Approve_User(prompt)")
+    for name, engine in [("a", "durable"), ("b", "memory")]:
+        assert main(["run", "ask.aug", "--input", "x", "--id", name, "--engine", engine, "--quiet"]) == 0
+    file = Path(".instrc/runs/b.json")
+    file.write_text(dumps({**loads(file.read_text()), "began": 4e9}))  # a store notes whole seconds: the two may be equal
+    capsys.readouterr()
+    assert main(["runs", "--json"]) == 0
+    assert [loads(line)["run"] for line in capsys.readouterr().out.splitlines()] == ["b", "a"]
 
 
 NO_FUNCTION = ["no_colon", ":", "os:"]

@@ -222,7 +222,7 @@ def command(tmp_path: Path) -> str:
 def test_a_tool_of_a_server_is_an_activity(command: str) -> None:
     async def calls() -> list[Json]:
         search = served("Search_Activity", {"mcp": command, "tool": "search"}, Path())
-        shout = served("Shout", {"mcp": command}, Path())
+        shout = served("shout_Activity", {"mcp": command}, Path())
         asked = [
             attempt_call(search, {"query": "a", "limit": 2}, Call("r/a", "Search", 1)),
             attempt_call(shout, {"text": "да"}, Call("r/b", "Shout", 1)),

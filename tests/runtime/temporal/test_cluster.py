@@ -21,6 +21,7 @@ from working import MEETING, ROUNDS, equipped
 from instrc.problems.problem import CompileError
 from instrc.runtime.drivers.temporal import names
 from instrc.runtime.drivers.temporal.blobs import converter
+from instrc.runtime.drivers.temporal.connection import trouble
 from instrc.runtime.drivers.temporal.engine import TemporalEngine
 from instrc.runtime.drivers.temporal.flow import RunWorkflow
 from instrc.runtime.drivers.temporal.serving import runner
@@ -266,3 +267,9 @@ def test_no_server_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(CompileError) as raised:
         go(engine.runs())
     assert raised.value.problems[0].name == "unusable-store"
+
+
+def test_what_the_core_of_the_library_complains_of_is_said_in_a_few_words() -> None:
+    told = 'Failed client connect: tonic::transport::Error(Transport, ConnectError("tcp", Os { message: "Connection refused" }))'
+    with pytest.raises(CompileError, match="cannot be used: connection refused"), trouble():
+        raise RuntimeError(told)

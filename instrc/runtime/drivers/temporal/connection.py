@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,9 @@ def address() -> str:
     return ClientConfig.load_client_connect_config().get("target_host") or ADDRESS
 
 
+_TOLD = re.compile(r'message: "([^"]+)"')
+
+
 async def connected(folder: Path) -> Client:
     """Return a client; large values lie in a folder. An `UnreachableError` if no server answers."""
     with trouble():
@@ -46,8 +50,14 @@ def trouble() -> Iterator[None]:
     except (RPCError, RuntimeError, OSError, WorkflowQueryFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
             raise
-        reason = redacted(str(error)).splitlines()[0][:200]
-        raise CompileError([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=reason)]) from None
+        raise CompileError([problems.runs.UnusableStore(store=f"temporal at {address()}", reason=_reason(error))]) from None
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words what the connection complains of: of a chain of errors of the library's core the last one."""
+    text = redacted(str(error)).splitlines()[0]
+    told = _TOLD.findall(text)
+    return str(told[-1])[:200].lower() if told else text[:200]
 
 
 async def has_search_attributes(client: Client) -> bool:
