@@ -46,9 +46,9 @@ class Report:
         self.problems.extend(problem for problem in error.problems if id(problem) not in known)
 
     def stop_if_failed(self) -> None:
-        """Raise a `CompileError` with everything that was added so far if there is an error among it."""
+        """Raise a `CompileError` with everything that was added so far, each once, if there is an error among it."""
         if self.failed:
-            raise CompileError(self.ordered())
+            raise CompileError(self.once())
 
 
 def _without_echoes(problems: list[Problem]) -> list[Problem]:

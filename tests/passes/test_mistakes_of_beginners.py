@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 from marked_mistakes import CHECK, PEOPLE, TEXT, an_object, assert_one_problem, found
 
+import instrc
+
 VIBES = {
     "People": an_object(
         organizer=TEXT,
@@ -184,3 +186,13 @@ Write(p, )).name
         ("unknown-operator", 4),
         ("extra-closing-bracket", 8),
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["Broken(prompt)", "LaunchProcess(Broken)", "do { Broken }", "const b = Broken(prompt); Broken(b.text)"]
+)
+def test_a_vibe_that_refers_to_nothing_is_one_problem(text: str) -> None:
+    with pytest.raises(instrc.CompileError) as caught:
+        instrc.artefacts(text, vibes={"Broken": {"type": "object", "properties": {"text": {"$ref": "aug:nowhere"}}}})
+    [problem] = caught.value.problems
+    assert problem.name == "unresolved-reference"
