@@ -350,7 +350,7 @@ def test_values_that_are_no_json_are_told() -> None:
 
 
 def test_what_shares_itself_without_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("instrc.importers.given._PARTS", 10_000)
+    monkeypatch.setattr("instrc.importers.given.GIVEN_PARTS", 10_000)
     shared: Any = []
     for _ in range(60):
         shared = [shared, shared]
