@@ -23,7 +23,7 @@ from instrc.dialects import catalogue
 from instrc.dialects.envelopes import schema_in
 from instrc.ir.dialect import Dialect
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json, JsonObject, is_deeper
+from instrc.jsonvalue import Json, JsonObject, is_deeper, pointer
 from instrc.limits.payloads import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
 from instrc.lowering.expansion import Expansion
 from instrc.lowering.rules import Breach, breaches
@@ -31,6 +31,7 @@ from instrc.lowering.sample import sample, swaps
 from instrc.lowering.spelling import standard
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
+from instrc.schema.wellformed import problems_of
 
 Matcher: TypeAlias = Callable[[str], bool]
 """Says whether a text is a whole answer that a grammar accepts."""
@@ -102,17 +103,21 @@ def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     try:
-        schema = schema_in(payload, dialect)
-        broken = breaches(payload, dialect)
+        schema, whole = schema_in(payload, dialect), payload
     except (LookupError, TypeError, ValueError):
         if not dialect.empty_schema and not breaches(payload, dialect):
             return Verification(dialect.name, (), ())  # a tool without parameters, whose schema is left out
-        schema = payload
-        wrapped = _in_envelope(payload, dialect)
-        broken = breaches(wrapped, dialect)
+        schema, whole = payload, _in_envelope(payload, dialect)
     plain = standard(schema, dialect.spelling)
+    broken = _refused(plain, dialect) or breaches(whole, dialect)
     opinions = [_opinion(name, engine, plain, binding=name in dialect.engines) for name, engine in _ENGINES.items()]
     return Verification(dialect.name, tuple(broken), tuple(opinions))
+
+
+def _refused(schema: Json, dialect: Dialect) -> list[Breach]:
+    """Return what keeps a schema, in the words of JSON Schema, from being one; the rules of a target speak of schemas alone."""
+    problems = () if dialect.spelling.inputs else problems_of(schema)
+    return [Breach("schema", pointer(dialect.where) + problem.pointer, problem.reason) for problem in problems]
 
 
 def _in_envelope(schema: Json, dialect: Dialect) -> Json:
