@@ -76,12 +76,12 @@ def bare_dbos(steps: int) -> float:
             await DBOS.run_step_async({"name": "work"}, work, None)
         return count
 
-    place = store.place_of(Path(tempfile.mkdtemp()))
+    location = store.location_of(Path(tempfile.mkdtemp()))
     DBOS(
         config={
             "name": "bare",
-            "system_database_url": place.url.render_as_string(),
-            "system_database_engine": store.open_engine(place),
+            "system_database_url": location.url.render_as_string(),
+            "system_database_engine": store.open_engine(location),
             "serializer": store.SERIALIZER,
             "log_level": "CRITICAL",
         }
