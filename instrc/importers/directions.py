@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json
+from instrc.schema.members import conjuncts
 from instrc.schema.walk import rebuild
 
 READ, WRITE = "readOnly", "writeOnly"
@@ -26,13 +27,13 @@ class Marks:
 
     def are_on(self, schema: Json) -> bool:
         """Tell whether a schema has the mark, or something that it consists of."""
-        return isinstance(schema, dict) and any(part.get(self.mark) is True for part in self._parts(schema))
+        return isinstance(schema, dict) and any(part.get(self.mark) is True for part in conjuncts(schema, self.definitions))
 
     def _unrequire(self, node: Json) -> Json:
         """Return one schema that requires no marked property, neither itself nor in its `allOf`."""
         if not isinstance(node, dict) or not ("required" in node or "allOf" in node):
             return node
-        gone = {name for part in self._parts(node) for name in self._marked(part)}
+        gone = {name for part in conjuncts(node, self.definitions) for name in self._marked(part)}
         if not gone:
             return node
         made = _not_required(node, gone)
@@ -52,21 +53,6 @@ class Marks:
         for name, each in properties.items() if isinstance(properties, dict) else ():
             if self.are_on(each):
                 yield name
-
-    def _parts(self, node: dict[str, Json]) -> Iterator[dict[str, Json]]:
-        """Yield a schema and those that it consists of: what it refers to, and its `allOf`."""
-        stack: list[Json] = [node]
-        seen: set[int] = set()
-        while stack:
-            part = stack.pop()
-            if not isinstance(part, dict) or id(part) in seen:
-                continue
-            seen.add(id(part))
-            yield part
-            if isinstance(reference := part.get("$ref"), str):
-                stack.append(self.definitions.get(reference.removeprefix("#/$defs/")))
-            if isinstance(branches := part.get("allOf"), list):
-                stack.extend(branches)
 
 
 def _not_required(node: dict[str, Json], gone: set[str]) -> dict[str, Json]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from instrc.jsonvalue import Json, equal
+from instrc.schema.members import conjuncts, definition_named_by
 from instrc.schema.walk import Path, rebuild, walk
 
 KEYWORD = "discriminator"
@@ -59,9 +60,9 @@ class _Discriminators:
 
     def _branch(self, branch: Json, name: str, mapping: Mapping[str, Json]) -> Json:
         """Return an alternative that says its value; `None` if it has no name to be told by, or says other values."""
-        parts = list(self._parts(branch))
+        parts = list(conjuncts(branch, self.definitions))
         said = next((found for part in parts if (found := _values(part, name))), [])
-        target = _target(branch)
+        target = definition_named_by(branch)
         own = self.written.get(target, target)
         values: list[Json] = [
             value for value, leads_to in mapping.items() if own and str(leads_to).rpartition("/")[2].partition(".")[0] == own
@@ -76,19 +77,6 @@ class _Discriminators:
         wanted: Json = {"const": own} if not values else {"const": values[0]} if len(values) == 1 else {"enum": values}
         return {"allOf": [branch, {"type": "object", "properties": {name: wanted}, "required": [name]}]}
 
-    def _parts(self, schema: Json) -> Iterator[dict[str, Json]]:
-        """Yield a schema and those that it consists of: what it refers to, and its `allOf`."""
-        stack, seen = [schema], set[int]()
-        while stack:
-            part = stack.pop()
-            if not isinstance(part, dict) or id(part) in seen:
-                continue
-            seen.add(id(part))
-            yield part
-            stack.append(self.definitions.get(_target(part)))
-            if isinstance(branches := part.get("allOf"), list):
-                stack.extend(reversed(branches))
-
 
 def _values(part: dict[str, Json], name: str) -> list[Json]:
     """Return the values that a schema lets a property have, if it lists them."""
@@ -100,10 +88,3 @@ def _values(part: dict[str, Json], name: str) -> list[Json]:
                 case {"enum": [*values]}:
                     return values
     return []
-
-
-def _target(schema: Json) -> str:
-    """Return the name of the definition that a schema refers to; empty if it refers to none."""
-    reference = schema.get("$ref") if isinstance(schema, dict) else None
-    is_definition = isinstance(reference, str) and reference.startswith("#/$defs/")
-    return reference.removeprefix("#/$defs/") if is_definition and isinstance(reference, str) else ""

@@ -1,6 +1,8 @@
-"""What a schema says of one property or of one item, its own keywords together."""
+"""What a schema says of one property or of one item, its own keywords together; and the schemas that hold beside it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 
 from instrc.jsonvalue import Json
 from instrc.schema.objects import matches
@@ -41,3 +43,23 @@ def of_item(schema: dict[str, Json], position: int) -> Json:
 def all_items(schema: dict[str, Json]) -> list[Json]:
     """Return the schemas of which each item must satisfy one: those listed, and that of all further items."""
     return [*listing(schema.get("prefixItems")), schema.get("items", True)]
+
+
+def conjuncts(schema: Json, definitions: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
+    """Yield a schema and those that hold beside it: what it refers to among `definitions`, and its `allOf`; each once."""
+    stack, seen = [schema], set[int]()
+    while stack:
+        part = stack.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        stack.append(definitions.get(definition_named_by(part)))
+        if isinstance(branches := part.get("allOf"), list):
+            stack.extend(reversed(branches))
+
+
+def definition_named_by(schema: Json) -> str:
+    """Return the name of the definition under `$defs` that a schema refers to; empty if it refers to none."""
+    reference = schema.get("$ref") if isinstance(schema, dict) else None
+    return reference.removeprefix("#/$defs/") if isinstance(reference, str) and reference.startswith("#/$defs/") else ""
