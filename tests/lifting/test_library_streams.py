@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
+from itertools import repeat
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from instrc.lifting.lift import lift
 from instrc.lowering.lower import lower
 from instrc.lowering.toolset import lower_all
+from instrc.problems.problem import CompileError
 
 SCHEMA: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 MAP = lower_all([("one", SCHEMA), ("two", SCHEMA)], "openai").map
@@ -189,3 +191,11 @@ def test_a_completion_of_llama_index_is_its_text_and_its_end() -> None:
     assert lift({**said, "text": HALVES[0], "raw": {"choices": [{"finish_reason": "length"}]}}, record).status == "cut"
     refused = {"choices": [{"finish_reason": "stop", "message": {"refusal": "No."}}]}
     assert lift({**llama(), "raw": refused}, record).refusal == "No."
+
+
+def test_a_stream_without_end_is_refused_and_not_cut_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("instrc.lifting.replies.plain.STREAMED_PIECES", 100)
+    piece = {"choices": [{"delta": {"content": "a"}}]}
+    assert lift(iter([piece] * 100), MAP).status == "cut"
+    with pytest.raises(CompileError, match="the stream has over 100 pieces"):
+        lift(repeat(piece), MAP)

@@ -9,6 +9,8 @@ from itertools import islice
 
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits.payloads import PLAIN_LEVELS, STREAMED_PIECES
+from instrc.problems.problem import CompileError
+from instrc.problems.size import TooLarge
 
 
 def plain(value: object) -> Json:
@@ -53,8 +55,10 @@ def _unfolded(value: object, level: int, known: dict[int, tuple[object, Json]]) 
 
 
 def _of_stream(stream: Iterable[object], level: int, known: dict[int, tuple[object, Json]]) -> Json:
-    """Return the pieces of a stream, or the text that its lines or fragments make."""
-    pieces = list(islice(stream, STREAMED_PIECES))
+    """Return the pieces of a stream, or the text that its lines or fragments make; `CompileError` if it does not end."""
+    pieces = list(islice(stream, STREAMED_PIECES + 1))
+    if len(pieces) > STREAMED_PIECES:
+        raise CompileError([TooLarge(what="the stream", limit=STREAMED_PIECES, unit="pieces")])
     if pieces and all(isinstance(piece, str | bytes) for piece in pieces):
         texts = [piece.decode("utf-8", "replace") if isinstance(piece, bytes) else str(piece) for piece in pieces]
         return ("" if any("\n" in text for text in texts) else "\n").join(texts)
