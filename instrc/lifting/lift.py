@@ -12,8 +12,9 @@ from instrc.jsonvalue import Json, JsonObject, as_text, as_texts
 from instrc.lifting.lifted import Call, Lifted
 from instrc.lifting.repair import Repair, repair
 from instrc.lifting.replies.answers import Ownership, readings
-from instrc.lifting.replies.arguments import raw_call, strip_reasoning
+from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
+from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.schema.members import mapping
 from instrc.schema.validation import Violation

@@ -80,7 +80,23 @@ EVENTS = [
 ]
 PIECES = [
     *("<tool_call>", "</tool_call>", "<function=tool>", "</function>", "<parameter=a>", "</parameter>", "<think>", "</think>"),
-    *("[TOOL_CALLS]", "[ARGS]", "<|python_tag|>", '<invoke name="tool">', "</invoke>", "<arg_key>", "</arg_key>", "<arg_value>"),
+    *(
+        "[TOOL_CALLS]",
+        "[ARGS]",
+        "<|python_tag|>",
+        '<invoke name="tool">',
+        "</invoke>",
+        "<|channel|>",
+        "<|message|>",
+        " to=functions.tool",
+        "<|start|>assistant",
+        "<|START_ACTION|>",
+        "call:tool{",
+        ">>>tool\n",
+        "<arg_key>",
+        "</arg_key>",
+        "<arg_value>",
+    ),
     *("```json\n", "\n```\n", "{", "}", "[", "]", '"', '{"name": "tool", "arguments": {"a": "x"}}', "tool", "(a=1)", ",", ";"),
     *(
         "data: ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 import pytest
@@ -45,7 +46,8 @@ TEXTS: dict[str, str] = {
     ),
     "glm": (
         "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n<arg_key>days</arg_key>\n"
-        "<arg_value>2</arg_value>\n</tool_call>\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>CET</arg_value>\n</tool_call>"
+        "<arg_value>2</arg_value>\n</tool_call>\n<tool_call>time\n<arg_key>zone</arg_key>\n<arg_value>CET</arg_value>"
+        "\n</tool_call>"
     ),
     "minimax": (
         '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n<parameter name="days">2'
@@ -73,6 +75,57 @@ TEXTS: dict[str, str] = {
         '{"city": "Oslo", "days": 2}<|tool_call_end|><|tool_call_begin|>functions.time:1'
         '<|tool_call_argument_begin|>{"zone": "CET"}<|tool_call_end|><|tool_calls_section_end|>'
     ),
+    "gpt-oss": (
+        '<|channel|>analysis<|message|>First {"city": "Rome"}.<|end|><|start|>assistant'
+        "<|channel|>commentary to=functions.weather "
+        '<|constrain|>json<|message|>{"city": "Oslo", "days": 2}<|call|><|start|>assistant to=functions.time'
+        "<|channel|>commentary json"
+        '<|message|>{"zone": "CET"}<|call|>'
+    ),
+    "gpt-oss without a beginning": (
+        ' to=functions.weather<|channel|>commentary json<|message|>{"city": "Oslo", "days": 2}<|call|>'
+        '<|start|>assistant<|channel|>analysis to=functions.time <|constrain|>json<|message|>{"zone": "CET"}'
+    ),
+    "command": (
+        "<|START_THINKING|>Two calls.<|END_THINKING|><|START_ACTION|>["
+        '{"tool_call_id": "0", "tool_name": "weather", "parameters": {"city": "Oslo", "days": 2}}, '
+        '{"tool_call_id": "1", "tool_name": "time", "parameters": {"zone": "CET"}}]<|END_ACTION|>'
+    ),
+    "deepseek elements": (
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="weather">\n<｜DSML｜parameter name="city" string="true">Oslo'
+        "</｜DSML｜parameter>\n"
+        '<｜DSML｜parameter name="days" string="false">2</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="time">\n'
+        '<｜DSML｜parameter name="zone" string="true">CET</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>'
+    ),
+    "step": (
+        '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="weather">'
+        '<steptml:parameter name="city">'
+        'Oslo</steptml:parameter><steptml:parameter name="days">2</steptml:parameter></steptml:invoke><｜tool_call_end｜>'
+        '<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="time"><steptml:parameter name="zone">CET'
+        "</steptml:parameter>"
+        "</steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>"
+    ),
+    "gemma": (
+        '<|tool_call>call:weather{city:<|"|>Oslo<|"|>,days:2}<tool_call|><|tool_call>call:time{zone:<|"|>CET<|"|>}<tool_call|>'
+    ),
+    "function gemma": (
+        "<start_function_call>call:weather{city:<escape>Oslo<escape>,days:2}<end_function_call>"
+        "<start_function_call>call:time{zone:<escape>CET<escape>}<end_function_call>"
+    ),
+    "gemma in a fence": '```tool_code\nprint(default_api.weather(city="Oslo", days=2))\nprint(default_api.time(zone="CET"))\n```',
+    "olmo": '<function_calls>\nweather(city="Oslo", days=2)\ntime(zone="CET")\n</function_calls>',
+    "lfm": '<|tool_call_start|>[weather(city="Oslo", days=2), time(zone="CET")]<|tool_call_end|>Checking.',
+    "functionary": '>>>all\nI will look.\n>>>weather\n{"city": "Oslo", "days": 2}\n>>>time\n{"zone": "CET"}',
+    "reason and act": (
+        'Thought: two calls.\nAction: weather\nAction Input: {"city": "Oslo", "days": 2}\n'
+        'Action: time\nAction Input: {"zone": "CET"}\nObservation: it rains\nAction: weather'
+        '\nAction Input: {"city": "Rome", "days": 9}'
+    ),
+    "actions as objects": (
+        '```json\n{"action": "weather", "action_input": {"city": "Oslo", "days": 2}}\n```\n'
+        '```json\n{"action": "time", "action_input": {"zone": "CET"}}\n```'
+    ),
+    "one a line": 'weather(city="Oslo", days=2)\ntime(zone="CET")',
     "fences": f"First this:\n```json\n{ONE}\n```\nthen that:\n```tool_call\n{OTHER}\n```\n",
     "objects in the text": f"Action:\n{ONE}\nAction:\n{OTHER}<end_code>",
 }
@@ -125,6 +178,16 @@ def test_calls_of_the_envelope_leave_the_text_alone() -> None:
         "```python\nprint({'name': 'weather'})\n```",
         '<function>x</function> {" {" [TOOL_CALLS] none',
         "<think>\nIs it",
+        "<|channel|>analysis<|message|>Is it",
+        "<|channel|>final<|message|>It rains.<|return|>",
+        "weather(city=name)",
+        'weather("Oslo", 2)',
+        'weather(**{"city": "Oslo", "days": 2})',
+        'other(city="Oslo", days=2)',
+        'Action: other\nAction Input: {"city": "Oslo", "days": 2}',
+        "Action: weather\nAction Input: Oslo, for two days",
+        "<function_calls>weather(city=1e999)</function_calls>",
+        ">>> weather(city)\n{'city': 'Oslo'}",
     ],
 )
 def test_what_only_resembles_a_call_is_none(text: str) -> None:
@@ -147,6 +210,46 @@ def test_a_text_that_was_cut_off_is_said_to_be(text: str) -> None:
     tools = lower_all([("weather", WEATHER), ("time", TIME)], "vllm")
     assert lift(chat(text), tools.map).status == "cut"
     assert lift(text, tools.map).status == "cut"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>It rains.<|return|>", "It rains."),
+        (
+            "<|channel|>commentary<|message|>I will look.<|end|><|start|>assistant<|channel|>analysis<|message|>Hm.<|end|>",
+            "I will look.",
+        ),
+        ("[THINK]Hm.[/THINK]It rains.", "It rains."),
+        ("<seed:think>Hm.</seed:think>It rains.", "It rains."),
+        ("<|START_THINKING|>Hm.<|END_THINKING|>It rains.", "It rains."),
+        ("◁think▷Hm.◁/think▷It rains.", "It rains."),
+    ],
+)
+def test_thoughts_are_no_part_of_the_text(text: str, said: str) -> None:
+    lifted = lift(chat(text), lower(WEATHER, "vllm", "weather").map)
+    assert lifted.text == said
+    assert lifted.status == "empty"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<|channel|>" + "a" * 200_000,
+        "a" * 100_000 + "<|channel|>" + " " * 200_000,
+        "<|start|>assistant" * 20_000,
+        "<|tool_call>call:a{" + "b" * 200_000,
+        "<|tool_call>call:a{" + "b " * 100_000,
+        "[TOOL_CALLS]" + "a{}" * 5_000,
+        "<|python_tag|>" + '{"name": "a", "arguments": {}}' * 3_000,
+        "<function_calls>" + "[" * 50_000 + "</function_calls>",
+        "Action: weather\n" * 20_000 + "\n" * 100_000,
+    ],
+)
+def test_marks_without_end_cost_no_more_than_their_length(hostile: str) -> None:
+    began = process_time()
+    lift(chat(hostile), lower(WEATHER, "vllm", "weather").map)
+    assert process_time() - began < 5
 
 
 def test_a_tool_that_nobody_offered_is_told() -> None:

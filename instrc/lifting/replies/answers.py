@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from instrc.jsonvalue import Json
-from instrc.lifting.replies.arguments import raw_call, strip_reasoning
+from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.parts import is_part, part
 from instrc.lifting.replies.plain import plain
+from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.replies.responses import choice_of, is_choice, response
 from instrc.lifting.replies.streams import assemble, is_stream, pieces_in

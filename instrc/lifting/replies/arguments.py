@@ -7,23 +7,11 @@ import re
 from instrc.jsonreader import repeated_keys
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 
 _FENCE = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)(?:\n?[ \t]*```\s*)?\Z", re.DOTALL)
 """A fence of backticks around all of a text; one that an answer was cut off in has no end."""
-_REASONING = re.compile(r"\A\s*<(think|thinking|thought|reasoning)>")
-
-
-def strip_reasoning(text: str) -> tuple[str, bool]:
-    """Return a text without the thoughts that reasoning models begin with, and whether they have no end.
-
-    Some chat templates write the opening tag into the prompt, so the end of the thoughts may stand alone.
-    """
-    if opening := _REASONING.match(text):
-        _, end, rest = text.partition(f"</{opening[1]}>")
-        return (rest, False) if end else ("", True)
-    thoughts, end, rest = text.partition("</think>")
-    return (rest, False) if end and "<think>" not in thoughts else (text, False)
 
 
 def raw_call(name: Json, arguments: Json, call_id: Json = None) -> RawCall:

@@ -1,8 +1,8 @@
 """Find calls of tools in plain text, where a server hands through what a model wrote.
 
 A server that was started with the parser for a model takes calls out of the text; one that was not leaves them in.
-What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone object
-or as a call in Python, must bear the name of a tool of ours.
+What stands between marks is a call, whatever its name.  What is merely shaped like one, in a fence of backticks, as a lone
+object, as a call in Python or behind `Action:`, must bear the name of a tool of ours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from instrc.jsontext import loads
 from instrc.jsonvalue import Json
-from instrc.lifting.replies.arguments import strip_reasoning
+from instrc.lifting.replies.in_python import python_calls
+from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall
 from instrc.lifting.replies.tagged import named_call, tagged, value_at
 from instrc.limits.payloads import SEARCHED_STARTS, SEARCHED_TEXT
@@ -38,7 +39,7 @@ def extract_tool_calls(text: str, names: frozenset[str]) -> InText:
     if unended:
         return InText([], "", unended=True)
     calls, rest = tagged(said)
-    for search in (_fenced, _in_python, _lone):
+    for search in (_reason_and_act, _fenced, _in_python, _lone):
         if calls or len(said) > SEARCHED_TEXT:
             break
         calls, rest = search(said, names)
@@ -100,41 +101,37 @@ def _fenced(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
 
 
 def _in_python(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
-    """Read a list of calls as Python writes it, `[look_up(word="a"), …]`, if the text is nothing else."""
-    said = text.strip().removeprefix("<|python_start|>").removesuffix("<|python_end|>").strip()
-    if not said.startswith("[") or not said.endswith(")]"):
-        return [], text
-    import ast  # few models write so
-
-    try:
-        tree = ast.parse(said, mode="eval").body
-        listed = tree.elts if isinstance(tree, ast.List) else []
-        calls = [
-            RawCall(call.func.id, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords})
-            for call in listed
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args
-        ]
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return [], text
-    whole = bool(listed) and len(calls) == len(listed) and all(call.name in names for call in calls)
-    plain = whole and all(_is_plain(call.arguments) for call in calls)
-    return (calls, "") if plain else ([], text)
+    """Read calls as Python writes them, if a fence or the text is nothing else."""
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for fence in _fences(text):
+        if (found := python_calls(fence.body)) and all(call.name in names for call in found):
+            calls += found
+            rest.append(text[end : fence.start])
+            end = fence.end
+    if calls:
+        return calls, "".join([*rest, text[end:]])
+    calls = python_calls(text) if text.rstrip().endswith((")", ")]")) else []
+    return (calls, "") if calls and all(call.name in names for call in calls) else ([], text)
 
 
-def _is_plain(value: Json) -> bool:
-    """Say whether a literal of Python is one of JSON too."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            if not all(isinstance(key, str) for key in item):
-                return False
-            stack.extend(item.values())
-        elif isinstance(item, list):
-            stack.extend(item)
-        elif not (item is None or isinstance(item, str | bool | int) or (isinstance(item, float) and item - item == 0)):
-            return False
-    return True
+_ACTION = re.compile(r"^Action:[ \t]*(?P<name>\S+)[ \t]*\n+Action Input:\s*", re.MULTILINE)
+
+
+def _reason_and_act(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:
+    """Read `Action:` and `Action Input:`; what follows an `Observation:` is made up by the model."""
+    said, _, _ = text.partition("\nObservation:")
+    calls: list[RawCall] = []
+    rest: list[str] = []
+    end = 0
+    for action in _ACTION.finditer(said):
+        read = value_at(said, action.end())
+        if read is not None and action["name"] in names and action.start() >= end:
+            calls.append(RawCall(action["name"], read[0]))
+            rest.append(said[end : action.start()])
+            end = read[1]
+    return calls, "".join([*rest, said[end:]])
 
 
 def _lone(text: str, names: frozenset[str]) -> tuple[list[RawCall], str]:

@@ -1,7 +1,9 @@
 """Read calls of tools that stand between marks in a text, as the chat templates of open models have them write.
 
-Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek,
-GLM (`<arg_key>`), Kimi, MiniMax (`<invoke>`): the forms that the tool parsers of vLLM read (docs.vllm.ai, 2026-11-21).
+Hermes and Qwen (JSON or XML in `<tool_call>`), Llama (`<|python_tag|>`, `<function=…>`), Mistral (`[TOOL_CALLS]`), DeepSeek, GLM
+(`<arg_key>`), Kimi, MiniMax and Step (`<invoke>`), gpt-oss (`to=functions.…`), Command (`<|START_ACTION|>`), Gemma (`call:…{…}`),
+Olmo and LFM2 (calls as in Python), Functionary (`>>>…`): forms that the tool parsers of vLLM and of llama.cpp read
+(docs.vllm.ai, github.com/ggml-org/llama.cpp, 2026-11-22).
 """
 
 from __future__ import annotations
@@ -9,12 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from instrc.jsontext import loads
+from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.lifting.replies.arguments import ends_early, raw_call
+from instrc.lifting.replies.harmony import MESSAGE, recipient
+from instrc.lifting.replies.in_python import python_calls
 from instrc.lifting.replies.reply import RawCall
 
-_ARGUMENTS = ("arguments", "parameters", "args", "input")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")
+_NAMES = ("name", "tool_name", "action")
 
 
 def tagged(text: str) -> tuple[list[RawCall], str]:
@@ -35,15 +40,15 @@ def tagged(text: str) -> tuple[list[RawCall], str]:
 
 def named_call(value: Json) -> RawCall | None:
     """Return the call that an object with a name and arguments is; `None` if it is none."""
-    if isinstance(value, dict) and isinstance(inner := value.get("function"), dict):
+    if isinstance(value, dict) and isinstance(inner := value.get("function", value.get("function_call")), dict):
         value = inner
-    name = value.get("name") if isinstance(value, dict) else None
+    name = next((value[key] for key in _NAMES if key in value), None) if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(name, str):
         return None
     key = next((key for key in _ARGUMENTS if isinstance(value.get(key), dict | str)), None)
     if key is None:
         return RawCall(name, {}) if value.keys() <= {"name", "id", *_ARGUMENTS} else None
-    return raw_call(name, value[key], value.get("id"))
+    return raw_call(name, value[key], value.get("id", value.get("tool_call_id")))
 
 
 def value_at(text: str, place: int) -> tuple[Json, int] | None:
@@ -88,13 +93,26 @@ def _values(text: str) -> Iterator[tuple[Json, bool]]:
                 yield text[place:], False
             return
         yield read[0], True
-        place = len(text) - len(text[read[1] :].lstrip(" \t\r\n;,"))
+        place = _end_of(_BETWEEN, text, read[1])
 
 
+_SPACE = re.compile(r"\s*")
+_BETWEEN = re.compile(r"[\s;,]*")
+
+
+def _end_of(run: re.Pattern[str], text: str, place: int) -> int:
+    """Return where a run that begins at a place ends."""
+    found = run.match(text, place)
+    return place if found is None else found.end()
+
+
+_PREFIX = r"(?:[|｜]DSML[|｜]|\w+:)?"
+"""What the names of elements begin with: DeepSeek's mark, or a namespace."""
 _PARAMETER = re.compile(
-    r"<parameter(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?:</parameter>|\Z)", re.DOTALL
+    rf"<{_PREFIX}parameter(?:=|\s+name=)[\"']?(?P<key>[^>\"']+)[\"']?[^>]*>(?P<value>.*?)(?P<end></{_PREFIX}parameter>|\Z)",
+    re.DOTALL,
 )
-_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?:</arg_value>|\Z)", re.DOTALL)
+_GLM = re.compile(r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)(?P<end></arg_value>|\Z)", re.DOTALL)
 _FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?(?P<name>[^>\"']+)[\"']?>(?P<body>.*?)(?:</function>|\Z)", re.DOTALL)
 
 
@@ -104,7 +122,7 @@ def _elements(name: str, body: str, pattern: re.Pattern[str] = _PARAMETER) -> Ra
     cut = False
     for match in pattern.finditer(body):
         arguments[match["key"].strip()] = match["value"].removeprefix("\n").removesuffix("\n")
-        cut = not match[0].endswith(("</parameter>", "</arg_value>"))
+        cut = not match["end"]
     return RawCall(name.strip(), arguments, unreadable="its last argument has no end" if cut else None, partial=cut)
 
 
@@ -143,14 +161,35 @@ def _mistral(match: re.Match[str]) -> list[RawCall]:
             text = body[call.end() :]
             return [*found, RawCall(call["name"], text, unreadable="it is no JSON", partial=ends_early(text))]
         found.append(RawCall(call["name"], read[0]))
-        place = len(body) - len(body[read[1] :].lstrip())
+        place = _end_of(_SPACE, body, read[1])
     return found
 
 
-def _read_marked(match: re.Match[str]) -> list[RawCall]:
-    """Read a name and JSON arguments between marks, as DeepSeek and Kimi write them."""
-    name = re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", match["name"].strip())
-    return [raw_call(name, match["body"].strip())]
+def _marked_call(name: str, arguments: str) -> RawCall:
+    """Return the call that a name and JSON arguments are, as DeepSeek, Kimi and gpt-oss write them."""
+    return raw_call(re.sub(r"\A(?:functions\.)?(.*?)(?::\d+)?\Z", r"\1", name.strip()), arguments.strip())
+
+
+def _harmony(message: re.Match[str]) -> list[RawCall]:
+    name = recipient(message)
+    return [] if name is None else [_marked_call(name, message["body"])]
+
+
+_GEMMA = re.compile(
+    r'(?P<mark><escape>|<\|"\|>)(?P<text>.*?)(?P=mark)|(?P<json>"(?:[^"\\]|\\.)*+")|(?P<key>(?<![\w.$-])[^\W\d][\w.$-]*+)(?=\s*:)',
+    re.DOTALL,
+)
+
+
+def _as_json(text: str) -> str:
+    """Return Gemma's object as JSON: its keys are bare words, and marks stand where quotes would."""
+
+    def quoted(match: re.Match[str]) -> str:
+        if match["json"]:
+            return match["json"]
+        return dumps(match["text"] if match["mark"] else match["key"], indent=False)
+
+    return _GEMMA.sub(quoted, text)
 
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], ...] = (
@@ -163,17 +202,38 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[RawCall]]], 
             r"(?P<body>.*?)(?:<[|｜]tool▁call▁end[|｜]>|\Z)",
             re.DOTALL,
         ),
-        _read_marked,
+        lambda match: [_marked_call(match["name"], match["body"])],
     ),
     (
         re.compile(
             r"<\|tool_call_begin\|>(?P<name>.*?)<\|tool_call_argument_begin\|>(?P<body>.*?)(?:<\|tool_call_end\|>|\Z)", re.DOTALL
         ),
-        _read_marked,
+        lambda match: [_marked_call(match["name"], match["body"])],
     ),
     (
-        re.compile(r"<invoke\s+name=[\"'](?P<name>[^\"']+)[\"']>(?P<body>.*?)(?:</invoke>|\Z)", re.DOTALL),
+        re.compile(rf"<{_PREFIX}invoke\s+name=[\"'](?P<name>[^\"']+)[\"']\s*>(?P<body>.*?)(?:</{_PREFIX}invoke>|\Z)", re.DOTALL),
         lambda match: [_elements(match["name"], match["body"])],
+    ),
+    (MESSAGE, _harmony),
+    (
+        re.compile(r"<\|START_ACTION\|>(?P<body>.*?)(?:<\|END_ACTION\|>|\Z)", re.DOTALL),
+        lambda match: json_calls(match["body"]),
+    ),
+    (
+        re.compile(
+            r"(?:<\|tool_call>|<start_function_call>)\s*call:(?P<name>[\w.:-]+)(?P<body>\{.*?)"
+            r"(?:<tool_call\|>|<end_function_call>|(?=<\|tool_call>|<start_function_call>)|\Z)",
+            re.DOTALL,
+        ),
+        lambda match: [_marked_call(match["name"], _as_json(match["body"]))],
+    ),
+    (
+        re.compile(r"<(?:function_calls|\|tool_call_start\|)>(?P<body>.*?)<(?:/function_calls|\|tool_call_end\|)>", re.DOTALL),
+        lambda match: python_calls(match["body"]),
+    ),
+    (
+        re.compile(r"^>>>(?P<name>[\w.:-]+)\n(?P<body>\{.*?)(?=^>>>|\Z)", re.DOTALL | re.MULTILINE),
+        lambda match: [_marked_call(match["name"], match["body"])],
     ),
     (_FUNCTION, lambda match: _functions(match[0])),
 )
