@@ -14,6 +14,7 @@ from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
 from instrc.flattening.run import too_large
 from instrc.jsonvalue import AnyJson as Json
+from instrc.limits.schemas import TERMS_AT_ONCE
 from instrc.schema import arrays, objects
 from instrc.schema.walk import TRIVIAL
 
@@ -122,21 +123,36 @@ def _join_groups(said: _Said, limit: int) -> tuple[objects.Group, list[objects.G
     """Join groups to one as far as that goes; return it, and those that stay beside it.
 
     Every name gets what all others say about further ones: where that alone goes beyond the limit, it is not written out.
+    Very many groups are joined in runs: what a run says about further names becomes one schema, and a further pass joins runs.
     """
+    at_once = max(TERMS_AT_ONCE, 2 * sum(len(group.properties) for group in said.groups))
     main = said.groups[0]
     apart: list[objects.Group] = []
-    terms = 0
+    joined: list[objects.Group] = []
+    terms = here = 0
     for further in said.groups[1:]:
-        terms += _terms_for_others(main, further) + _terms_for_others(further, main)
+        more = _terms_for_others(main, further) + _terms_for_others(further, main)
+        if here + more > at_once:
+            joined += _joined_again(main, apart, said.lost)
+            main, apart, here = further, [], 0
+            continue
+        here += more
+        terms += more
         if terms > limit:
             raise too_large(limit)
         if objects.join(main, further, said.lost):
             continue
         if not any(objects.join(other, further, said.lost) for other in apart):
             apart.append(further)
-    while made_room := next((other for other in apart if objects.join(main, other, said.lost)), None):
-        apart.remove(made_room)  # what has been joined since may have made room for it
-    return main, apart
+    joined += _joined_again(main, apart, said.lost)
+    return joined[0], joined[1:]
+
+
+def _joined_again(main: objects.Group, apart: list[objects.Group], lost: list[objects.Lost]) -> list[objects.Group]:
+    """Return a group and those beside it, joined where what has been joined since has made room for it."""
+    while made_room := next((other for other in apart if objects.join(main, other, lost)), None):
+        apart.remove(made_room)
+    return [main, *apart]
 
 
 def _terms_for_others(one: objects.Group, other: objects.Group) -> int:

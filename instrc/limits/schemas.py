@@ -29,6 +29,9 @@ COMPARED_BRANCHES: Final = 200
 COMPARED_CONTAINS: Final = 50
 """Groups of `contains` that are compared each with each: the effort grows with the square of their number."""
 
+TERMS_AT_ONCE: Final = 4000
+"""Terms that branches give to the names of each other by `additionalProperties` in one pass; twice the names if that is more."""
+
 # relations of schemas: beyond these the answer is "not seen"
 
 DEPTH: Final = 20

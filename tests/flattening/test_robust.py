@@ -126,6 +126,12 @@ def test_the_limit_is_adjustable_and_counts_schemas() -> None:
         flatten(recursive, limit=500)
 
 
+def test_many_branches_that_speak_of_all_other_names_become_one() -> None:
+    branches = [{"properties": {f"p{i}": {}}, "additionalProperties": {"minLength": i}} for i in range(300)]
+    longest = {f"p{i}": {"minLength": 299} for i in range(299)} | {"p299": {"minLength": 298}}
+    assert flatten({"allOf": branches}) == {"properties": longest, "additionalProperties": {"minLength": 299}}
+
+
 def test_the_same_branch_a_thousand_times_over_is_one() -> None:
     assert flatten(chain(64, lambda n: {"allOf": [to(n), to(n)]})) == {"type": "string"}
 

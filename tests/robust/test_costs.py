@@ -92,8 +92,8 @@ def items(size: int) -> object:
 COSTS: list[tuple[Callable[[int], object], int, float]] = [
     (chain, 500, 2.5),
     (far_down, 300, 2.5),
-    (branches, 60, 5),
-    (too_many_branches, 1_600, 2.5),
+    (branches, 200, 3),
+    (too_many_branches, 8_000, 2.5),
     (fan_in, 30, 5),
     (nested, 20, 3.5),
     (slots, 20, 3.5),
