@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from instrc import arguments, problems
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -41,7 +41,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     sketch: bool = False,
     locked: bool = False,
     report: Report | None = None,
-) -> list[Json]:
+) -> list[JsonObject]:
     """Return one JSON document for each export of a program, in order.
 
     `program` is a path if it is an `os.PathLike` or a text of one line that ends in `.aug` or `.json`, else the text itself.

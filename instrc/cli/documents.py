@@ -15,7 +15,7 @@ from instrc.files import name_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.artefact import Emit as Kind
 from instrc.jsontext import dumps
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import file_name
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -74,10 +74,8 @@ def _strip_all(artefact: Artefact, unwanted: frozenset[str]) -> Artefact:
     """Strip each document; a direct call is no schema, only its tool is."""
     from instrc.flattening.strip import strip
 
-    stripped: dict[Kind, Json] = {
-        kind: {**document, "tool": strip(document["tool"], unwanted)}
-        if kind == "call" and isinstance(document, dict)
-        else strip(document, unwanted)
+    stripped: dict[Kind, JsonObject] = {
+        kind: {**document, "tool": strip(document["tool"], unwanted)} if kind == "call" else as_object(strip(document, unwanted))
         for kind, document in artefact.documents.items()
     }
     return replace(artefact, documents=stripped)

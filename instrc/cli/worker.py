@@ -36,7 +36,8 @@ def command(
         with Watcher(as_json=as_json, quiet=quiet) as sink:
             carrier = engine(store, engine_name, watch=sink)
             if not isinstance(carrier, engines.Serving):
-                message = "the engine `memory` has no workers: a run on it is carried by the command that starts it"
+                carried = "the engine `memory` has no workers: a run on it is carried out by the command that starts it"
+                message = f'{carried}; `durable` (`pip install "instrc[durable]"`) and `temporal` have workers'
                 raise typer.BadParameter(message, param_hint="--engine")
             run_to_end(_served(carrier, quiet=quiet))
     except CompileError as error:

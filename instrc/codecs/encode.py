@@ -206,10 +206,10 @@ def _to_text(codec: TextCodec, value: Json) -> str:
     return text
 
 
-def encode(value: object, map: Json, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
+def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
     """Return a value as a model would write it for the target: what `lift` turns back into it.
 
-    `value` is JSON, or an instance of a model of pydantic or a dataclass.
+    `value` is JSON, or an instance of a model of pydantic or a dataclass.  `map` is a lowering or its map, as for `lift`.
     `name` says which tool, where the map is that of several.
     With `check`, a value that does not satisfy the schema it was lowered from is a `CompileError` with `invalid-answer` problems.
 

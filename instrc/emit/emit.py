@@ -20,7 +20,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     title = _title(plan)
     shape = "process" if plan.shape == "call" and batch > 1 else plan.shape
     bare = plan.bare and batch <= 1
-    documents: dict[Emit, Json] = {}
+    documents: dict[Emit, JsonObject] = {}
 
     def renderer(part: Part) -> Renderer:
         items = (None,) if batch <= 1 else tuple(range(1, batch + 1))
@@ -38,7 +38,7 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     elif plan.flat.graph.has_flow:  # a path may lead to a thought, and the result has none to speak of
         documents["result"] = _entry(plan, renderer("result"), title, bare=bare, stripped="all")
     else:
-        documents["result"] = strip(tool, {"all"})
+        documents["result"] = as_object(strip(tool, {"all"}))
     if shape == "call":
         documents["call"] = _call(plan, render, tool)
     return Artefact(plan.flat.graph.name, title, documents, plan)
@@ -49,7 +49,7 @@ def intersects(plan: Plan) -> bool:
     return bool(plan.flat.mixins or plan.flat.placed) or any(chunk.annotations for chunk in plan.walk())
 
 
-def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> Json:
+def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
     """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
     first = plan.chunks[0]
     if bare:
@@ -60,7 +60,7 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
     else:
         entry = NOTHING
     whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)
-    return strip(whole, {stripped})
+    return as_object(strip(whole, {stripped}))
 
 
 def process_of(plan: Plan, *, hint: str | None) -> Process:
@@ -99,7 +99,7 @@ def document(schema: Json, title: str | None, definitions: Definitions, *, keep_
     return document
 
 
-def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> Json:
+def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[str]) -> JsonObject:
     """Return all steps as one object, without chunks."""
     seen: set[int] = set()
     units: list[Unit] = []
@@ -113,10 +113,10 @@ def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[st
                 units.append(unit)
             if isinstance(unit, int):
                 seen.add(unit)
-    return strip(document(render.container(units).schema(), title, render.definitions), stripped)
+    return as_object(strip(document(render.container(units).schema(), title, render.definitions), stripped))
 
 
-def _call(plan: Plan, render: Renderer, tool: Json) -> Json:
+def _call(plan: Plan, render: Renderer, tool: JsonObject) -> JsonObject:
     """Return a direct call: what to call with what, once the tool is filled in."""
     unit = plan.chunks[1].units[0]
     step = plan.flat.graph.steps[unit] if isinstance(unit, int) else None

@@ -20,7 +20,7 @@ from instrc.ir.flow import Else
 from instrc.ir.process import Process
 from instrc.ir.steps import Chunk, Executor
 from instrc.jsontext import dumps, loads
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.naming import snake
 from instrc.problems.problem import CompileError
 
@@ -32,11 +32,11 @@ def emit_vibe(schema: Json, name: str, *, batch: int) -> Artefact:
     definitions = Definitions()
     own = schema if Process.find(schema) is None and batch <= 1 else definitions.hoist(schema, "Root")
     process = Process.find({**own, "$defs": definitions.schemas} if isinstance(own, dict) and definitions.schemas else own)
-    documents: dict[Emit, Json] = {}
+    documents: dict[Emit, JsonObject] = {}
 
-    def finished(made: Json, *stripped: str) -> Json:
+    def finished(made: Json, *stripped: str) -> JsonObject:
         whole = document(made, title, definitions, keep_title=made is own or not isinstance(made, dict) or "title" not in made)
-        return strip(whole, set(stripped)) if stripped else whole
+        return as_object(strip(whole, set(stripped)) if stripped else whole)
 
     if process is None:
         tool = _multiplied_tool(own, name, batch) if batch > 1 else own

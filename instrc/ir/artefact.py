@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
 
 from instrc.ir.plan import Plan
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import JsonObject
 
 Emit: TypeAlias = Literal["tool", "result", "flat", "process", "call"]
 KINDS = cast("tuple[Emit, ...]", get_args(Emit))
@@ -22,7 +22,7 @@ class Artefact:
     name: str
     """The stem of its file names."""
     title: str | None
-    documents: dict[Emit, Json]
+    documents: dict[Emit, JsonObject]
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """What they were emitted from; a vibe file has none."""
 

@@ -90,7 +90,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mappin
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
     losses = as_written((*unread, *sent.losses), flat.schema, readable.schema, documents)
-    return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema)
+    return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema, dialect)
 
 
 __all__ = ["Lowering", "Options", "Tool", "encode", "lower", "lower_tool", "report_losses"]

@@ -22,10 +22,12 @@ class Lowering:
     """The way back for answers, as plain JSON: give it to `lift`."""
     losses: tuple[Loss, ...]
     """Whatever the payload does not say as the schema said it."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...]
     """Warnings: grave losses, budgets that were exceeded and what was done about it."""
-    schema: Json = field(default=True, repr=False)
+    schema: Json = field(repr=False)
     """The payload's schema in standard JSON Schema, whatever the target's spelling."""
+    dialect: Dialect = field(repr=False, compare=False)
+    """The rules that the payload follows, with its envelope."""
 
 
 def report_losses(result: Lowering, dialect: Dialect, *, strict: bool, report: Report | None) -> Lowering:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
+from instrc.arguments import excerpt
 from instrc.codecs.judge import accepts
 from instrc.dialects import catalogue
 from instrc.dialects.envelopes import schema_in
@@ -26,11 +27,13 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, is_deeper, pointer
 from instrc.limits.payloads import LOWERED_LEVELS, VERIFIED_ORDERS, VERIFIED_PATTERN
 from instrc.lowering.expansion import Expansion
+from instrc.lowering.lowered import Lowering
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps
 from instrc.lowering.spelling import standard
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
+from instrc.schema.validation import json_fault
 from instrc.schema.wellformed import problems_of
 
 Matcher: TypeAlias = Callable[[str], bool]
@@ -97,11 +100,23 @@ class Verification:
         }
 
 
-def verify(payload: Json, target: str | Dialect = "openai") -> Verification:
-    """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines."""
-    dialect = catalogue.dialect(target)
+def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Verification:
+    """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines.
+
+        verify(lower(Letter, "anthropic-strict")).breaches
+
+    Without a `target`, a lowering is checked by the target it was made for, and a payload as one of `openai`.
+    """
+    if isinstance(payload, Lowering):
+        dialect = payload.dialect if target is None else catalogue.dialect(target)
+        payload = payload.payload
+    else:
+        dialect = catalogue.dialect("openai" if target is None else target)
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
+    if json_fault(payload) is not None:
+        message = f"{excerpt(payload)} is no payload: `verify` takes what `lower` returns, or its `payload`"
+        raise TypeError(message)
     try:
         schema, whole = schema_in(payload, dialect), payload
     except (LookupError, TypeError, ValueError):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_what_the_page_says_is_what_comes_out(
     commands = COMMAND.findall(page.read_text(encoding="utf-8"))
     assert commands, "a page without a command shows nothing"
     for command in commands:
-        code = main(command.split())
+        code = main(shlex.split(command))  # as a shell divides it, so that a reader can paste it
         printed = capsys.readouterr()
         if command.startswith("check"):
             (place / "expected").mkdir(exist_ok=True)

@@ -21,7 +21,11 @@ class Reply(BaseModel):
 
 
 documents = instrc.compile("Reply", vibes={"Reply": Reply}, emit="tool")
+fitted = [instrc.lower(document, "openai", document_name) for document, document_name in zip(documents, ("reply",), strict=True)]
+fitted += [instrc.lower(Reply, dialect) for dialect in instrc.targets().values()]
 lowered = instrc.lower(Reply, target="anthropic-strict", envelope="openai")
+sent = instrc.encode(Reply(text="Yes."), lowered)
+assert_type(instrc.verify(lowered).accepted, bool | None)
 assert_type(lowered, instrc.Lowering)
 several = instrc.lower_all([("one", Reply)], target="gemini")
 assert_type(several, instrc.LoweredTools)

@@ -1,0 +1,38 @@
+"""What `lower` returns can be verified as it is, by the rules and the envelope it was made for."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel
+
+import instrc
+from instrc.jsonvalue import Json
+
+
+class Reply(BaseModel):
+    text: str
+    days: int | None = None
+    notes: dict[str, int] = {}
+
+
+@pytest.mark.parametrize("target", instrc.targets())
+def test_no_payload_breaks_the_rules_it_was_made_for_in_any_envelope(target: str) -> None:
+    rules = instrc.targets()[target]
+    for envelope in [None, *instrc.targets().values()]:
+        assert instrc.verify(instrc.lower(Reply, rules, envelope=envelope)).breaches == ()
+
+
+@pytest.mark.parametrize("target", instrc.targets())
+def test_a_lowering_is_verified_as_its_payload(target: str) -> None:
+    lowered = instrc.lower(Reply, instrc.targets()[target])
+    assert instrc.verify(lowered) == instrc.verify(lowered.payload, target)
+
+
+def test_another_target_can_be_asked_about_a_lowering() -> None:
+    assert instrc.verify(instrc.lower(Reply, "anthropic"), "openai").breaches
+
+
+@pytest.mark.parametrize("given", [Reply, instrc.lower_all([Reply]), object(), {"type": {1, 2}}])
+def test_what_is_no_payload_is_said(given: Json) -> None:
+    with pytest.raises(TypeError, match="is no payload: `verify` takes what `lower` returns"):
+        instrc.verify(given)
