@@ -117,6 +117,29 @@ MISTAKES = [
     ("Draft | Confirm_User «within» 2 days", "misplaced-deadline", 'within: "P2D"'),
     ('Draft | Confirm_User «@ { within: "2 days" }»', "bad-duration", "P2D"),
     (CHECK + 'when c.ok @ «{ within: "P2D" }» { Draft(prompt) }', "misplaced-deadline", "brackets"),
+    # the tools of a plan are known wherever it comes from
+    (
+        PEOPLE
+        + "const all = each x in p.attendees { Act(x, { plan: Plan(Search_Activity) }) }; "
+        + 'each t in all { const s = RunPlan_Activity(t.plan); each e in s { when «e.tool is "Nothing"» { Draft(e) } } }',
+        "never-true",
+        "Search_Act",
+    ),
+    (
+        "repeat { const s = RunPlan_Activity(previous.a.plan); "
+        + PLAN
+        + 'const d = each e in s { when «e.tool is "Nothing"» { Draft(e) } }; a } until round is 2',
+        "never-true",
+        "Search_Act",
+    ),
+    (
+        CHECK
+        + "const v = when c.ok { const a = Act(c, { plan: Plan(Search_Activity) }); { p: a.plan } } else { { p: [] } }; "
+        + 'const s = RunPlan_Activity(v.p); each e in s { when «e.tool is "Nothing"» { Draft(e) } }',
+        "never-true",
+        "Search_Act",
+    ),
+    ("input plans; each t in plans { «RunPlan_Activity(t)» }", "not-a-plan", "Plan(…)"),
     # and more of them
     (CHECK + "when c.level is «high» { Draft(prompt) }", "bad-condition", ""),
     (CHECK + 'when c.note is "" or «{» Draft(prompt) }', "unexpected-text", ""),
