@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from instrc.flattening.flatten import flatten
+from instrc.emit.definitions import Definitions
 from instrc.jsonvalue import Json
 
 
@@ -17,6 +17,8 @@ class Container(msgspec.Struct):
     required: list[str]
     extra: list[Json]
     """What mixins around several steps say beside their properties."""
+    definitions: Definitions
+    """Those of the document, which steps that contain themselves refer to."""
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often a key was wanted that was taken already."""
 
@@ -41,4 +43,4 @@ class Container(msgspec.Struct):
         if self.required:
             made["required"] = [*self.required]
         more = [*self.extra, *annotations]
-        return flatten({"allOf": [made, *more]}) if more else made
+        return self.definitions.intersect([made, *more]) if more else made

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from instrc.jsonvalue import Json, as_object, equal
+from instrc.flattening.flatten import flatten
+from instrc.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.schema.walk import rebuild, refers
 
 _LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
@@ -49,6 +50,15 @@ class Definitions:
         if used_root:
             self.schemas[name] = body
         return body
+
+    def intersect(self, schemas: list[Json]) -> dict[str, Json]:
+        """Return the conjunction of parts of this document, which may refer to its definitions."""
+        defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
+        made = flatten({"allOf": schemas, **defined})
+        found = as_object(made.get("$defs", {}))
+        if all(name in self.schemas and equal(self.schemas[name], definition) for name, definition in found.items()):
+            return {keyword: value for keyword, value in made.items() if keyword != "$defs"}
+        return as_object(self.hoist(made, ""))
 
     def _name(self, old: str, definition: Json, found: dict[str, Json]) -> str:
         name, count = old, 1

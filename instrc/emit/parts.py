@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.flatten import flatten
+from instrc.emit.definitions import Definitions
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside
 from instrc.ir.steps import Engine
@@ -11,7 +11,7 @@ from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 _ABOUT_OBJECTS = {"type", "title", "description"}
 
 
-def put(schema: Json, slots: tuple[str, ...], block: JsonObject) -> Json:
+def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: Definitions) -> Json:
     """Put an object of steps into the property that a way of names leads to."""
     above: list[JsonObject] = []
     inside: Json = schema
@@ -21,8 +21,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject) -> Json:
             part: Json = block
             for outer in reversed(slots):
                 part = {"properties": {outer: part}}
-            whole: Json = flatten({"allOf": [schema, part]})
-            return whole
+            return definitions.intersect([schema, part])
         above.append(inside)
         inside = found[0]
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
@@ -30,7 +29,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject) -> Json:
     if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
         made = {**inside, **block}
     else:
-        made = flatten({"allOf": [inside, block]})
+        made = definitions.intersect([inside, block])
     return _rebuilt(above, slots, made)
 
 

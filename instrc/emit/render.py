@@ -50,6 +50,7 @@ class Renderer:
         self.paths: Paths = Paths(plan)
         self._inputs = {suffixed(name, item): each for name, each in self.graph.inputs.items() for item in self.items}
         self.engines: Engines = Engines(self.graph, self.paths)
+        self._inner = frozenset(number for inner in self.graph.inner.values() for number in inner)
         self._made: dict[tuple[int, int | None], Json] = {}
         """Steps that lie in slots, by number and item."""
 
@@ -58,7 +59,7 @@ class Renderer:
     ) -> Container:
         """Return the object of some units, every step once an item."""
         items = self.items if items is None else items
-        made = Container({}, [], [])
+        made = Container({}, [], [], self.definitions)
         units = tuple(units)
         self._make_inner(units, items)
         self._fill(made, units, items, answers)
@@ -142,7 +143,7 @@ class Renderer:
             schema = self.container(chunk.units, chunk.answers, item).schema(chunk.annotations)
             return read_chunk(name, executor, schema, definition, self._resolved)
         self._make_inner(chunk.units, item)
-        made = Container({}, [], [])
+        made = Container({}, [], [], self.definitions)
         steps: list[ProcessStep] = []
         for unit in chunk.units:
             for each in item:
@@ -176,13 +177,15 @@ class Renderer:
             read = Read.parse(key)
             return own, Engine((read,), read, step.activity, within=step.timing.within, delay=step.timing.delay)
         if step.executor == "block":
-            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number]), NO_ENGINE
+            return self._as_local_part(self.plan.flat.schemas[number], self.plan.keys[number], refers=not self.whole), NO_ENGINE
         placed = self.plan.flat.placed.get(number, ())
-        schema = self._as_local_part(
-            self._fill_blocks(self.plan.flat.schemas[number], placed, item),
+        alone = self.whole and not placed and number not in self._inner
+        own = self._as_local_part(
+            self.plan.flat.schemas[number],
             self.plan.keys[number],
-            refers=bool(placed) or number in self.plan.flat.referring,
+            refers=not alone and number in self.plan.flat.referring,
         )
+        schema = self._fill_blocks(own, placed, item)
         if step.output:
             schema = self._with_output(step, schema)
         elif self.part == "flat" and step.executor != "model":
@@ -248,7 +251,7 @@ class Renderer:
 
     def _as_local_part(self, schema: Json, name: str, *, refers: bool = True) -> Json:
         """Return a schema as part of this document: its definitions at the root, no dialect of its own."""
-        if refers and not self.whole:
+        if refers:
             schema = self.definitions.hoist(schema, name)
         if isinstance(schema, dict) and ("$schema" in schema or "$id" in schema):
             return {keyword: value for keyword, value in schema.items() if keyword not in {"$schema", "$id"}}
@@ -257,13 +260,14 @@ class Renderer:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            schema = put(schema, place.slots, as_object(self._block(place.block, item)))
+            schema = put(schema, place.slots, self._block(place.block, item), self.definitions)
         return schema
 
-    def _block(self, block: StepObject, item: int | None) -> Json:
-        made = Container({}, [], [])
+    def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
+        """Return the steps of an object; what is written behind it stands in the slot already."""
+        made = Container({}, [], [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
-        return made.schema(block.annotations)
+        return made.schema()
 
     def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""
