@@ -21,8 +21,11 @@ MEMBERS = {
     "Log_Activity": "id",
     "FindUser": "output",
     "Confirm_User": "decision",
+    "Act": "plan",
 }
 """A member of what each call gives."""
+TOOLS = ("Fetch_Activity", "Log_Activity", "Get_Activity")
+"""What plans may use, beside `Use_Activity`, which takes anything that the program gives."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Call:
     name: str
     arguments: tuple[str, ...]
     """Names, `prompt` among them, and paths."""
+    tools: tuple[Call, ...] = ()
+    """What the plan that it makes may use, each with the arguments that the program gives."""
 
 
 @dataclass(frozen=True)
@@ -51,21 +56,25 @@ Expression: TypeAlias = Call | Block | str
 
 
 @st.composite
-def bodies(draw: st.DrawFn, visible: tuple[str, ...] = (), depth: int = 2, at: str = "n", *, rounds: bool = False) -> Body:
-    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, too."""
+def bodies(
+    draw: st.DrawFn, visible: tuple[str, ...] = (), depth: int = 2, at: str = "n", *, rounds: bool = False, plans: bool = False
+) -> Body:
+    """Draw a body whose calls are given what is `visible` there; with `rounds` what blocks give, with `plans` plans, too."""
     statements: list[tuple[str, Expression]] = []
     for number in range(draw(st.integers(0, 3))):
         name = f"{at}{number}"
-        value = draw(expressions(visible, depth, name, rounds=rounds))
+        value = draw(expressions(visible, depth, name, rounds=rounds, plans=plans))
         statements.append((name, value))
         member = MEMBERS.get(value.name) if isinstance(value, Call) else None
         visible = (*visible, name, *([f"{name}.{member}"] if member else []))
-    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds))
+    value = draw(expressions(visible, depth, f"{at}v", rounds=rounds, plans=plans))
     return Body(tuple(statements), value)
 
 
 @st.composite
-def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, *, rounds: bool) -> Expression:
+def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, *, rounds: bool, plans: bool) -> Expression:
+    if plans and (planned := draw(st.sampled_from((None, None, "Act", *(each for each in visible if each.endswith(".plan")))))):
+        return draw(_planners(visible)) if planned == "Act" else Call("RunPlan_Activity", (planned,))
     if depth == 0 or draw(st.integers(0, 2)):
         arguments = draw(st.lists(st.sampled_from((*visible, "prompt")), min_size=1, max_size=3))
         return Call(draw(st.sampled_from(CALLS)), tuple(arguments))
@@ -73,10 +82,10 @@ def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, 
     inside = (*visible, f"{at}e") if kind in {"each", "over"} else visible
     if rounds and kind in {"repeat", "over"}:
         inside = (*inside, "round", "previous", "rounds")
-    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds))]
+    made = [draw(bodies(inside, depth - 1, f"{at}_0", rounds=rounds, plans=plans))]
     if kind in {"when else", "try"}:
         beside = (*visible, "error") if rounds and kind == "try" else visible
-        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds)))
+        made.append(draw(bodies(beside, depth - 1, f"{at}_1", rounds=rounds, plans=plans)))
     match kind:
         case "when" | "when else":
             return Block('when prompt is "a"', tuple(made))
@@ -92,6 +101,16 @@ def expressions(draw: st.DrawFn, visible: tuple[str, ...], depth: int, at: str, 
             return Block(kind, tuple(made))
 
 
+@st.composite
+def _planners(draw: st.DrawFn, visible: tuple[str, ...]) -> Call:
+    """Draw a call whose model plans with some tools; one of them may be given something by the program."""
+    seen = st.sampled_from((*visible, "prompt"))
+    tools = [Call(name, ()) for name in draw(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2, unique=True))]
+    if draw(st.booleans()):
+        tools.append(Call("Use_Activity", (draw(seen),)))
+    return Call("Act", tuple(draw(st.lists(seen, min_size=1, max_size=2))), tuple(tools))
+
+
 def write(body: Body, *, top: bool = False) -> str:
     lines = [f"const {name} = {written(value)};" for name, value in body.statements]
     whole = f"{' '.join(lines)} {written(body.value)}".strip()
@@ -102,11 +121,17 @@ def written(expression: Expression | tuple[str, ...]) -> str:
     match expression:
         case str():
             return expression
-        case Call(name, arguments):
-            return f"{name}({', '.join(written(each) for each in arguments)})"
+        case Call(name, arguments, tools):
+            planned = f"{{ plan: Plan({', '.join(map(_bound, tools))}) }}"
+            return f"{name}({', '.join((*arguments, planned) if tools else arguments)})"
         case Block(opening, inside, closing):
             return f"{opening} {' else '.join(map(write, inside))}{closing}"
     raise TypeError(expression)
+
+
+def _bound(tool: Call) -> str:
+    """Write a tool, with what the program gives to it under a name."""
+    return f"{tool.name}(given: {tool.arguments[0]})" if tool.arguments else tool.name
 
 
 def walk(body: Body) -> Iterator[Body]:
@@ -127,8 +152,9 @@ def change_in(expression: Expression, name: Json, change: Json) -> Expression:
     match expression:
         case str():
             return name(expression)
-        case Call(callee, arguments):
-            return Call(callee, tuple(name(head) + dot + rest for head, dot, rest in (each.partition(".") for each in arguments)))
+        case Call(callee, arguments, tools):
+            given = tuple(name(head) + dot + rest for head, dot, rest in (each.partition(".") for each in arguments))
+            return Call(callee, given, tuple(change_in(each, name, change) for each in tools))
         case Block(_, inside, _):
             return replace(expression, bodies=tuple(changed(each, name, change) for each in inside))
     raise TypeError(expression)
@@ -139,7 +165,8 @@ def read_in(body: Body) -> set[str]:
     for each in walk(body):
         for expression in (*(value for _, value in each.statements), each.value):
             if isinstance(expression, Call):
-                found |= {each.partition(".")[0] for each in expression.arguments}
+                calls = (expression, *expression.tools)
+                found |= {given.partition(".")[0] for call in calls for given in call.arguments}
     return found
 
 

@@ -39,6 +39,9 @@ VIBES: dict[str, Json] = {
     "get_Activity": _object("key", output={"type": "object", "properties": {"$cost": {"type": "number"}}}),
     "find_user": _object("query", output={"type": "string"}),
     "confirm_User": _object("decision"),
+    "act": _object("answer", plan={}),
+    "use": _object("more", given={}),
+    "use_Activity": _object("done"),
 }
 MODELS = ("Ma", "Mb", "Mc", "Md", "Fetch")
 OTHERS = ("Fetch_Activity", "Log_Activity", "Get_Activity", "FindUser", "Confirm_User")

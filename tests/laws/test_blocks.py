@@ -35,7 +35,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
 
 
 @QUICK
-@given(body=bodies(rounds=True))
+@given(body=bodies(rounds=True, plans=True))
 def test_a_program_with_blocks_compiles_to_a_process_that_reads_back(body: Body, known: Registry) -> None:
     made = compiled(write(settled(body), top=True), known)
     assert not isinstance(made, set), made
@@ -103,7 +103,7 @@ def _paths(document: Json) -> Iterator[str]:
 
 
 @QUICK
-@given(body=bodies(rounds=True), salt=st.sampled_from(["z", "имя", "_q"]))
+@given(body=bodies(rounds=True, plans=True), salt=st.sampled_from(["z", "имя", "_q"]))
 def test_renaming_local_names_changes_no_byte(body: Body, salt: str, known: Registry) -> None:
     body = settled(body)
     own = {name for each in walk(body) for name, _ in each.statements}
@@ -112,7 +112,7 @@ def test_renaming_local_names_changes_no_byte(body: Body, salt: str, known: Regi
 
 
 @QUICK
-@given(body=bodies(rounds=True), data=st.data())
+@given(body=bodies(rounds=True, plans=True), data=st.data())
 def test_moving_names_that_are_read_changes_no_byte(body: Body, data: st.DataObject, known: Registry) -> None:
     body = settled(body)
     read = read_in(body)
@@ -127,7 +127,7 @@ def test_moving_names_that_are_read_changes_no_byte(body: Body, data: st.DataObj
 
 
 @QUICK
-@given(body=bodies(), data=st.data())
+@given(body=bodies(plans=True), data=st.data())
 def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Body, data: st.DataObject, known: Registry) -> None:
     body = settled(body)
     places = [(each, number) for each in walk(body) for number in range(len(each.statements))]

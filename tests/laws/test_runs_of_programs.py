@@ -29,17 +29,28 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     return registry(Path(tmp_path_factory.mktemp("vibes")))
 
 
-def filled(schema: Any) -> Any:
-    """Return a value with every property, and no null where there is anything else."""
+def filled(schema: Any, choose: Callable[[int], int]) -> Any:
+    """Return a value with every property, and no null where there is anything else; a plan has up to two tasks."""
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
+    if "anyOf" in schema:
+        return filled(schema["anyOf"][0], choose)
     kind = schema.get("type", "object")
     kind = next(each for each in kind if each != "null") if isinstance(kind, list) else kind
+    if kind == "array" and "tool" in (tasks := schema.get("items", {}).get("anyOf", [{}]))[0].get("properties", {}):
+        return [_task(tasks[choose(len(tasks))]["properties"], f"t{number}", choose) for number in range(choose(3))]
     if kind == "object":
-        return {name: filled(each) for name, each in schema.get("properties", {}).items()}
+        return {name: filled(each, choose) for name, each in schema.get("properties", {}).items()}
     return {"string": "x", "integer": 1, "number": 1, "boolean": True, "array": []}[kind]
+
+
+def _task(parts: Any, name: str, choose: Callable[[int], int]) -> Any:
+    """Return a task; the second one may wait for the first."""
+    after = ["t0"] if name == "t1" and choose(2) else []
+    arguments = filled(parts["arguments"], choose)
+    return {"tool": parts["tool"]["const"], "id": name, "arguments": arguments, "after": after}
 
 
 def play(document: Any, inputs: Any, choose: Callable[[int], int], broken: frozenset[str]) -> tuple[Any, Any]:
@@ -56,7 +67,7 @@ def play(document: Any, inputs: Any, choose: Callable[[int], int], broken: froze
         if command["kind"] == "activity" and command["activity"] in broken:
             answer = {"error": {"kind": "failed", "code": None, "message": "it is broken"}}
         else:
-            answer = {"ok": filled(command.get("schema") or {})}
+            answer = {"ok": filled(command.get("schema") or {}, choose)}
         gone = set(versions.apply(plan, state, command["id"], answer))
         waiting = [each for each in waiting if each["id"] not in gone]
 
@@ -104,7 +115,7 @@ def _head(path: Any) -> str | None:
 
 @QUICK
 @given(
-    body=bodies(rounds=True),
+    body=bodies(rounds=True, plans=True),
     request=st.sampled_from([["x", "y"], "a", "other", [], None]),
     broken=st.frozensets(st.sampled_from(["log_Activity", "fetch_Activity"])),
     data=st.data(),
