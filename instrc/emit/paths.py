@@ -32,6 +32,8 @@ class Paths:
         self._inputs = {name: place for place, name in enumerate(graph.inputs)}
         self._made: dict[tuple[Path, int | None], tuple[str, ...]] = {}
         """The names of paths: most are written more than once."""
+        self._written: dict[tuple[str, ...], Read] = {}
+        """Paths by their names, for the same reason."""
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
         }
@@ -41,11 +43,14 @@ class Paths:
         return self._read(self.segments(path, item), optional=optional)
 
     def _read(self, names: tuple[str, ...], *, optional: bool = False) -> Read:
-        if all(map(is_plain, names)):
-            return Read(tuple([Segment(name) for name in names]), optional)
-        if not self.quoted:
-            return Read.parse(".".join(names), optional=optional)
-        return Read(tuple(Segment(name, quoted=not is_plain(name)) for name in names), optional)
+        read = self._written.get(names)
+        if read is None:
+            if self.quoted or all(map(is_plain, names)):
+                read = Read(tuple([Segment(name, quoted=not is_plain(name)) for name in names]))
+            else:
+                read = Read.parse(".".join(names))
+            self._written[names] = read
+        return Read(read.segments, optional) if optional else read
 
     def segments(self, path: Path, item: int | None = None) -> tuple[str, ...]:
         """Return the names that a path is made of."""
@@ -88,8 +93,9 @@ class Paths:
         A path below another one is left out, unless it leads to a thought or a metric.
         """
         listed = list(reads)
-        if len(listed) > 1:
-            listed.sort(key=self._place)
+        if len(listed) == 1:
+            return (self.read(listed[0], item),)
+        listed.sort(key=self._place)
         ordered = {self.segments(path, item): None for path in listed}
         return tuple([self._read(each) for each in ordered if not self.quoted or not _is_below(each, ordered)])
 

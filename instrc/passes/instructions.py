@@ -76,6 +76,8 @@ class InstructionTable:
         self.report = report
         self.sketch = sketch
         self._instructions: dict[str, Instruction] = {}
+        self.found: dict[str, Instruction] = {}
+        """What names have been found to stand for without any doubt."""
         self._launch = launch
         self._loaded: set[str] = set()
         """References that lead to vibes."""

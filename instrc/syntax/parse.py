@@ -113,10 +113,11 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
                 values.append(None)
                 starts.append(start)
             hop = (states[-1], origin, kind)
-            if hop not in hops:
-                hops[hop] = _hop(table, rules, *hop)
-            state, action = hops[hop]
-            states.append(state)
+            learned = hops.get(hop)
+            if learned is None:
+                learned = hops[hop] = _hop(table, rules, *hop)
+            states.append(learned[0])
+            action = learned[1]
         if action is None:
             if kind == "COMMENT":
                 builder.comments.append(source.span(start, position))
@@ -129,8 +130,9 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
             kind = "NAME"
             action = table[states[-1]]["NAME"]
             position = name.end()
-        if kind in _SIGNS:
-            depth += _SIGNS[kind]
+        nested = _SIGNS.get(kind)
+        if nested is not None:
+            depth += nested
             if depth > MAX_DEPTH:
                 return False
             values.append(None)

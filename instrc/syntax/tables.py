@@ -93,8 +93,15 @@ def build(grammar: str) -> dict[str, Any]:
                 row[symbol] = numbers[argument]
         states.append(row)
     ignored = set(data["parser"]["lexer_conf"]["ignore"])
-    terminals = sorted(  # in the order in which lark's own lexer tries them
-        parser.terminals, key=lambda term: (-term.priority, -term.pattern.max_width, -len(term.pattern.value), term.name)
+    terminals = sorted(  # signs first, as no other token begins with one; then in the order in which lark's own lexer tries them
+        parser.terminals,
+        key=lambda term: (
+            term.pattern.max_width > 1,
+            -term.priority,
+            -term.pattern.max_width,
+            -len(term.pattern.value),
+            term.name,
+        ),
     )
     return {
         "grammar": grammar,

@@ -51,9 +51,9 @@ def read_body(
     value = yield ev.value(written.value, inside)
     tests = None if until is None else (yield condition(ev, until, inside))
     for statement in written.statements:  # what is read only by what comes later, as by the condition or by the round before
-        if isinstance(statement, Binding) and _is_work(ev, statement, scope):
+        if isinstance(statement, Binding):
             definition = Definition(statement, scope)
-            if definition.key not in ev.carried:
+            if definition.key not in ev.carried and _is_work(ev, statement, scope):
                 complete = (yield _carried(ev, statement, scope, inside)) and complete
     kept: list[tuple[str, Reading]] = []
     if keeps:

@@ -36,12 +36,17 @@ def knows(name: str, scope: Scope) -> bool:
 def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | Program | None:
     """Return the instruction of the registry that a name finds, else the program."""
     instructions = scope.program.instructions
+    if known := instructions.found.get(name.text):
+        return known
     found = instructions.named(name.text) or instructions.programs_named(name.text)
     if len(found) == 1:
         suffix = suffix_of(name.text)
         if suffix and not found[0].endswith(suffix):  # names are compared without case, `_` and `-`, suffixes are not
             ev.report.add(problems.found_files.SuffixInAnotherCase(at=name.span, word=name.text, suffix=suffix, uri=found[0]))
-        return find_vibe(ev, Uri(found[0], name.span), scope)
+        vibe = find_vibe(ev, Uri(found[0], name.span), scope)
+        if isinstance(vibe, Instruction) and (not suffix or found[0].endswith(suffix)):
+            instructions.found[name.text] = vibe
+        return vibe
     if found:
         ev.report.add(problems.names.AmbiguousName(at=name.span, word=name.text, uris=found))
     elif instructions.sketch and not misspelt_value(name, scope.visible(), scope.inputs):

@@ -70,12 +70,13 @@ class Steps:
         """Return the number of a step, a new one unless an equal expression has one already, here or in a block around."""
         reads = tuple(dict.fromkeys(reads))
         same = self.identities
+        given = [each.value for each in arguments]
         ident = same.of(
             stem,
             executor,
             same.content(content),
             tuple([same.argument(each) for each in arguments]),
-            tuple([same.path(each) for each in reads]),
+            () if list(reads) == given else tuple([same.path(each) for each in reads]),  # most read their arguments only
             activity,
             context.timing,
             tuple([same.path(each) for each in needs]) if needs else (),
@@ -102,7 +103,7 @@ class Steps:
         if number is None:
             region = context.region if held else self._expecting(known, step, context.region)
             number = self._take(step, region, known)
-            for each in {ident, known}:
+            for each in (ident,) if ident == known else (ident, known):
                 places = self._known.setdefault(each, {})
                 if self._last.get(each, region) > region:  # a region after this one, while it is read, lies in it
                     self.late.add((region, each))
@@ -151,11 +152,11 @@ class Steps:
         """Return the number that regions of the same steps with the same value share."""
         same = self.identities
         inside = self.among(region.number)
-        contents = (self.table[number].content for number in inside)
+        contents = [self.table[number].content for number in inside]
         return same.of(
             "region",
-            tuple(same.steps[number] for number in inside),
-            tuple(same.content(each) if isinstance(each, Filling) else None for each in contents),
+            tuple([same.steps[number] for number in inside]),
+            tuple([same.content(each) if isinstance(each, Fusion) and each.mixins else None for each in contents]),
             tuple(map(same.unit, region.units)),
             same.reading(region.value),
         )
