@@ -113,8 +113,7 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
                 values.append(None)
                 starts.append(start)
             hop = (states[-1], origin, kind)
-            learned = hops.get(hop)
-            if learned is None:
+            if (learned := hops.get(hop)) is None:
                 learned = hops[hop] = _hop(table, rules, *hop)
             states.append(learned[0])
             action = learned[1]
@@ -130,8 +129,7 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
             kind = "NAME"
             action = table[states[-1]]["NAME"]
             position = name.end()
-        nested = _SIGNS.get(kind)
-        if nested is not None:
+        if (nested := _SIGNS.get(kind)) is not None:
             depth += nested
             if depth > MAX_DEPTH:
                 return False

@@ -93,7 +93,7 @@ def build(grammar: str) -> dict[str, Any]:
                 row[symbol] = numbers[argument]
         states.append(row)
     ignored = set(data["parser"]["lexer_conf"]["ignore"])
-    terminals = sorted(  # signs first, as no other token begins with one; then in the order in which lark's own lexer tries them
+    terminals = sorted(  # signs first, as no other token begins with one; then as lark's own lexer tries them
         parser.terminals,
         key=lambda term: (
             term.pattern.max_width > 1,
