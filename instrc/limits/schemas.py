@@ -102,6 +102,8 @@ INSTANCE_LEVELS: Final = 2_000
 """Levels of a value that is validated; it is refused beyond."""
 INSTANCE_CONTAINERS: Final = 2_000_000
 """Objects and lists of a value that is validated; it is refused beyond."""
+JUDGED_VALUES: Final = 200
+"""Defaults and examples of one schema that are validated by it, of those that are not valid at first sight."""
 NOTED_VALUE: Final = 60
 """Characters of a value that a note shows."""
 SHOWN_ORIGIN: Final = 60

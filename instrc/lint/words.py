@@ -1,38 +1,42 @@
-"""Find words in a sound schema that say nothing to anybody, and bounds that leave nothing."""
+"""Find what is suspicious in a sound schema: words that nobody knows or that do nothing, bounds and values that leave nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 
-from instrc.ir.process import Process
 from instrc.jsonvalue import Json, pointer
+from instrc.lint.idle import idle_keywords
+from instrc.lint.reading import Locate, ReadNode, read_nodes
+from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
 from instrc.schema.laws import RANGES, is_number
-from instrc.schema.walk import Path, walk
+from instrc.schema.walk import Path
 from instrc.source import Span
 
 MOST = 20
-"""Problems of this kind that are told of one schema."""
+"""Problems of each of these kinds that are told of one schema."""
 
 
-def suspicious_words(
-    schema: Json, locate: Callable[[str, bool], Span | None], allowed: frozenset[str] = frozenset()
-) -> Iterator[Problem]:
-    """Yield keywords and formats that nobody has defined and ranges that are empty, in written order.
+def suspicious_words(schema: Json, locate: Locate, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    """Yield keywords and formats that nobody has defined, empty ranges, idle keywords and refused values, each in written order.
 
     `locate` gives the place of a JSON Pointer: of its key if the flag is true, else of its value.
     `allowed` are the keywords that a project has for itself.
     """
-    yield from islice(_all(schema, locate, allowed), MOST)
+    nodes = list(read_nodes(schema))
+    found = (
+        _unknown(nodes, locate, allowed),
+        idle_keywords(nodes, locate, allowed),
+        refused_values(schema, nodes, locate, allowed),
+    )
+    for kind in found:
+        yield from islice(kind, MOST)
 
 
-def _all(schema: Json, locate: Callable[[str, bool], Span | None], allowed: frozenset[str]) -> Iterator[Problem]:
-    of_process = Process.describes(schema)
-    for path, node in walk(schema):
-        if node.__class__ is not dict or (of_process and "of" in node and path[-1:] == ("else",)):  # of a `repeat`: no schema
-            continue
+def _unknown(nodes: list[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:
+    for path, node, _, _, of_process in nodes:
         if not node.keys() <= KNOWN:
             for keyword in node:
                 if of_process and not path and keyword in {"inputs", "value"}:
@@ -59,7 +63,7 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
     return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
 
 
-def _ranges(path: Path, node: dict[str, Json], locate: Callable[[str, bool], Span | None]) -> Iterator[Problem]:
+def _ranges(path: Path, node: dict[str, Json], locate: Locate) -> Iterator[Problem]:
     """Yield pairs of bounds between which there is nothing."""
     for lower, upper, _ in (*RANGES, ("minContains", "maxContains", ())):
         if lower in node and upper in node:

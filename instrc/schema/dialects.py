@@ -23,6 +23,7 @@ from instrc.schema.vocabulary import (
     KEYWORDS,
     NO_ASSERTIONS,
     SPEAKS_OF,
+    gone_after,
     of_group,
     unknown_before,
 )
@@ -121,6 +122,22 @@ _BESIDE_REF = frozenset(
 """What stays beside a `$ref` of the old kind, which silences its neighbours: words change no verdict."""
 
 
+def ignored_words(node: dict[str, Json], dialect: Dialect) -> frozenset[str]:
+    """Return the keywords of a schema that its dialect ignores though another one applies them; names and notes aside."""
+    other = dialect.unknown | _GONE_AFTER[dialect.year]
+    alone = silences_neighbours(node, dialect)
+    if not alone and other.isdisjoint(node):
+        return frozenset()
+    words = node.keys() & KEYWORDS.keys() - NO_ASSERTIONS
+    return frozenset(word for word in words if word in other or (alone and word != "$ref"))
+
+
+def silences_neighbours(node: dict[str, Json], dialect: Dialect) -> bool:
+    """Tell whether a schema holds a `$ref` of the old kind, beside which no other keyword is applied."""
+    return dialect.year < 2019 and node.get("$ref").__class__ is str
+
+
+_GONE_AFTER = {year: gone_after(year) for year in (4, 6, 7, 2019, 2020)}
 _HELD_BY: dict[str, type] = {"values": list, "text": str, "flag": bool}
 _WORDS = {
     name: (KEYWORDS[name].since, _HELD_BY[KEYWORDS[name].shape])
@@ -139,7 +156,7 @@ def _own_word(key: str, value: Json, year: int) -> bool:
 def modern(node: dict[str, Json], dialect: Dialect) -> dict[str, Json]:
     """Return one schema in the keywords of 2020-12, the same object if nothing has to change; schemas below stay as they are."""
     year = dialect.year
-    if year < 2019 and node.get("$ref").__class__ is str:
+    if silences_neighbours(node, dialect):
         out = {
             f"x-{key}" if _own_word(key, value, year) else key: value
             for key, value in node.items()

@@ -111,6 +111,27 @@ def _is_valid(value: Json, schema: Json, made: Callable[[], Validator], *, unsur
         return unsure
 
 
+class PartJudge:
+    """Validates values by single schemas of one document, which nobody changes meanwhile; formats are asserted."""
+
+    def __init__(self, document: Json) -> None:
+        """Make the validator of the document only when the first value comes."""
+        self.document = document
+        self._made: Validator = None
+
+    def validate(self, value: Json, place: str, *, most: int = 1) -> tuple[Violation, ...]:
+        """Return what is wrong with a value by the schema at a JSON Pointer, as `validate` does."""
+        from urllib.parse import quote
+
+        part: Json = {"$ref": "#" + quote(place, safe="/~")}  # the library follows it, and knows the addresses on the way
+        return _validated(value, part, lambda: self._validator().evolve(schema=part), most)
+
+    def _validator(self) -> Validator:
+        if self._made is None:
+            self._made = validator(self.document, formats=True)
+        return self._made
+
+
 def validator(schema: Json, *, formats: bool) -> Validator:
     """Return a validator of a schema by JSON Schema 2020-12, for those who need the library's own errors.
 

@@ -57,6 +57,8 @@ class Keyword(Struct, frozen=True):
     """The types it speaks about: every instance of another type satisfies it.  Empty: all types."""
     since: int = 4
     """The draft that brought it: 4, 6, 7, 2019, 2020."""
+    until: int = 2020
+    """The last draft that has it."""
     in_place: bool = False
     """Whether its schemas are about the same instance as the schema that holds it."""
     law: Law | None = None
@@ -85,8 +87,8 @@ def _annotation(name: str, shape: Shape, since: int = 4, group: Group = "meta-da
     return Keyword(name, shape, "annotation", group, since=since)
 
 
-def _identifier(name: str, shape: Shape, since: int = 4, group: Group = "core") -> Keyword:
-    return Keyword(name, shape, "identifier", group, since=since)
+def _identifier(name: str, shape: Shape, since: int = 4, group: Group = "core", until: int = 2020) -> Keyword:
+    return Keyword(name, shape, "identifier", group, since=since, until=until)
 
 
 _ROWS: Final = (
@@ -94,13 +96,13 @@ _ROWS: Final = (
     _identifier("$id", "text", 6),
     _identifier("$anchor", "text", 2019),
     _identifier("$dynamicAnchor", "text", 2020),
-    _identifier("$recursiveAnchor", "flag", 2019, "older"),
+    _identifier("$recursiveAnchor", "flag", 2019, "older", 2019),
     _identifier("$vocabulary", "flags", 2019),
     _identifier("$defs", "named"),
     _identifier("definitions", "named", 4, "older"),
     Keyword("$ref", "text", "reference", "core", law=laws.same),
     Keyword("$dynamicRef", "text", "reference", "core", since=2020),
-    Keyword("$recursiveRef", "text", "reference", "older", since=2019),
+    Keyword("$recursiveRef", "text", "reference", "older", since=2019, until=2019),
     _annotation("$comment", "text", 7, "core"),
     _annotation("title", "text"),
     _annotation("description", "text"),
@@ -142,7 +144,7 @@ _ROWS: Final = (
     _below("unevaluatedProperties", "schema", OBJECT, 2019, "unevaluated"),
     _below("prefixItems", "schemas", ARRAY, 2020),
     _below("items", "schema or schemas", ARRAY),
-    _below("additionalItems", "schema", frozenset(), 4, "older"),
+    Keyword("additionalItems", "schema", "applicator", "older", until=2019),
     _below("contains", "schema", ARRAY, 6),
     _below("unevaluatedItems", "schema", ARRAY, 2019, "unevaluated"),
     _in_place("allOf", "schemas"),
@@ -153,7 +155,7 @@ _ROWS: Final = (
     _in_place("then", "schema", 7),
     _in_place("else", "schema", 7),
     _in_place("dependentSchemas", "named", 2019, OBJECT),
-    Keyword("dependencies", "named or names", "applicator", "older", in_place=True),
+    Keyword("dependencies", "named or names", "applicator", "older", until=7, in_place=True),
 )
 KEYWORDS: Final[dict[str, Keyword]] = {row.name: row for row in _ROWS}
 
@@ -203,6 +205,11 @@ BY_TYPE: Final[dict[str, frozenset[str]]] = {
 def unknown_before(draft: int) -> frozenset[str]:
     """Return the keywords of today that a draft does not know, so that they must not begin to mean something."""
     return _names(lambda row: row.since > draft and (row.role != "annotation" or row.name in HOLDERS))
+
+
+def gone_after(draft: int) -> frozenset[str]:
+    """Return the keywords of earlier drafts that a draft has no more."""
+    return _names(lambda row: row.until < draft)
 
 
 def of_group(group: Group) -> frozenset[str]:

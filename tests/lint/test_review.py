@@ -466,11 +466,21 @@ def test_a_misspelt_keyword_is_told_with_the_nearest(check: Check, word: str, ne
 
 
 def test_words_of_known_vocabularies_are_no_slips(check: Check) -> None:
-    assert check({"type": "object", "x-mine": 1, "discriminator": {}, "example": 1, "enumNames": []}) == []
+    assert check({"type": "object", "x-mine": 1, "discriminator": {}, "example": {}, "enumNames": []}) == []
 
 
 def test_names_of_properties_and_values_are_no_keywords(check: Check) -> None:
-    assert check({"type": "object", "properties": {"propertys": TEXT}, "default": {"requierd": 1}, "const": {"format": 5}}) == []
+    assert (
+        check(
+            {
+                "type": "object",
+                "properties": {"propertys": TEXT},
+                "default": {"requierd": 1},
+                "enum": [{"format": 5}, {"requierd": 1}],
+            }
+        )
+        == []
+    )
 
 
 def test_a_format_that_nobody_knows_is_told(check: Check) -> None:

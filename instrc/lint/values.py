@@ -1,0 +1,122 @@
+"""Find values in a schema that the schema itself refuses: defaults, examples, members of an `enum`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from instrc.jsontext import dumps
+from instrc.jsonvalue import Json, at, pointer
+from instrc.limits.schemas import JUDGED_VALUES
+from instrc.lint.reading import Locate, ReadNode
+from instrc.problems.problem import CompileError, Problem
+from instrc.schema.dialects import ignored_words
+from instrc.schema.kinds import kind_of_value, kinds_of_types
+from instrc.schema.laws import types_of
+from instrc.schema.plainly import satisfies_plainly
+from instrc.schema.walk import Path
+
+if TYPE_CHECKING:
+    from instrc.schema.validation import Violation
+
+_SAMPLES = ("default", "examples", "example")
+_TELLING = frozenset({*_SAMPLES, "enum", "const"})
+_NO_VERDICT = frozenset({"schema", "json"})
+"""Keywords of violations that say that a value could not be judged: a reference leads to another file."""
+_IN_JSON = (("None ", "null "), ("True ", "true "), ("False ", "false "))
+"""Words of Python with which the library begins a message, and what JSON writes."""
+_MOST_LETTERS = 120
+
+
+def refused_values(schema: Json, nodes: Sequence[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:
+    """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
+    doubtful: list[tuple[Path, Json]] = []
+    for path, node, dialect, *_ in nodes:
+        if _TELLING.isdisjoint(node):
+            continue
+        excluded = list(_excluded(path, node, locate, ignored_words(node, dialect)))
+        yield from excluded
+        if excluded:
+            continue  # a default among those values would only say it again
+        for word in _SAMPLES:
+            if word in node and word not in allowed:
+                samples = list(_samples(word, node[word]))
+                doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
+    if doubtful:
+        yield from _judged(schema, doubtful[:JUDGED_VALUES], locate)
+
+
+def _samples(word: str, held: Json) -> Iterator[tuple[Path, Json]]:
+    if word != "examples":
+        yield (), held
+    elif isinstance(held, list):
+        yield from (((index,), value) for index, value in enumerate(held))
+
+
+def _excluded(path: Path, node: dict[str, Json], locate: Locate, ignored: frozenset[str]) -> Iterator[Problem]:
+    """Yield an `enum` without members, and a `const` and members of an `enum` that have a type which `type` excludes."""
+    for word in ("const", "enum"):
+        if word in ignored:
+            continue
+        listed = [node[word]] if word == "const" and word in node else node.get(word)
+        place = pointer((*path, word))
+        if word == "enum" and listed == []:
+            from instrc.problems.idle import EmptyEnum  # only where there is one, as the problems below
+
+            yield EmptyEnum(at=locate(place, False))  # noqa: FBT003  -- what the callback takes
+        types = None if "type" in ignored else types_of(node.get("type"))
+        if types is None or not isinstance(listed, list):
+            continue
+        kinds = kinds_of_types(node["type"]) | (frozenset({"null"}) if node.get("nullable") is True else frozenset())
+        wrong = [value for value in listed if kind_of_value(value) not in kinds]
+        if wrong:
+            from instrc.problems.idle import ExcludedValue
+
+            yield ExcludedValue(
+                at=locate(place, False),  # noqa: FBT003  -- what the callback takes
+                word=word,
+                values=tuple(_shortened(value) for value in wrong[:5]),
+                types=tuple(sorted(types)),
+                every=len(wrong) == len(listed),
+            )
+
+
+def _shortened(value: Json) -> str:
+    text = dumps(value, indent=False)
+    return text if len(text) <= 30 else text[:29] + "…"
+
+
+def _judged(schema: Json, doubtful: list[tuple[Path, Json]], locate: Locate) -> Iterator[Problem]:
+    """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
+    from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
+    from instrc.schema.validation import PartJudge
+
+    try:
+        today = upgrade(schema, nullable=True)
+    except CompileError:  # the dialect is not known, or a reference leads nowhere: that is told by others
+        return
+    judge = PartJudge(today)
+    for path, value in doubtful:
+        word = next(part for part in reversed(path) if part in _SAMPLES)
+        holder = path[: len(path) - 1 - path[::-1].index(word)]
+        try:
+            if at(today, pointer(path)) != value:
+                continue
+        except (LookupError, ValueError):  # it stands elsewhere in the words of today
+            continue
+        violations = judge.validate(value, pointer(holder))
+        if violations and violations[0].keyword not in _NO_VERDICT:
+            from instrc.problems.idle import RefusedDefault
+
+            place = locate(pointer(path), False)  # noqa: FBT003  -- what the callback takes
+            yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)
+
+
+def _reason(violation: Violation) -> str:
+    where = f"at `{violation.instance}` " if violation.instance else ""
+    message = next(
+        (json + violation.message[len(name) :] for name, json in _IN_JSON if violation.message.startswith(name)),
+        violation.message,
+    )
+    text = f"{where}{message}"
+    return text if len(text) <= _MOST_LETTERS else f"{text[:50]} … {text[-65:]}"

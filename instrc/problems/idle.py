@@ -1,0 +1,202 @@
+"""Problems with keywords of valid schemas that do nothing, and with values that their own schema refuses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from instrc.problems.problem import Problem, Severity
+
+Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value"]
+_INSTEAD = {
+    "additionalItems": "write the first items under `prefixItems` and the schema of all further ones under `items`",
+    "dependencies": "write `dependentRequired` for lists of names and `dependentSchemas` for schemas",
+    "nullable": 'write the type as a list: `"type": ["string", "null"]`',
+    "extends": "write `allOf`",
+    "disallow": "write `not`",
+    "divisibleBy": "write `multipleOf`",
+    "$recursiveRef": "write `$dynamicRef`",
+    "$recursiveAnchor": "write `$dynamicAnchor`",
+}
+"""What says today what words of other dialects say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleKeyword(Problem):
+    """A keyword of JSON Schema has no effect where it stands.
+
+    Most keywords apply to values of one type: `maxItems` limits arrays and lets every text pass.
+    Others need a second keyword: `then` needs `if`, and `minContains` needs `contains`.
+    Others again belong to a different draft than the one that `$schema` names.
+    No validator reports any of these.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "body": { "type": "string", "maxItems": 3 } } }
+    ```
+
+    Write the keyword that was intended, here `maxLength`, or remove it.
+    A keyword that is listed in the settings is not reported: `[tool.instrc] keywords = ["maxItems"]`.
+    """
+
+    name: ClassVar[str] = "idle-keyword"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    cause: Cause
+    applies_to: tuple[str, ...] = ()
+    """The types of the values that the keyword looks at, or the keywords one of which it needs."""
+    allowed: tuple[str, ...] = ()
+    """The types of the values that are allowed where it stands."""
+    dialect: str = ""
+    instead: str | None = None
+    """The keyword that says the same of the allowed type, if there is one."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        head = f"`{self.word}` has no effect"
+        match self.cause:
+            case "type":
+                return f"{head}: it applies to {_types(self.applies_to)}, and only {_types(self.allowed)} is allowed here"
+            case "alone":
+                return f"{head} without {_words(self.applies_to)}"
+            case "items":
+                return f"{head} unless `items` is a list"
+            case "dialect":
+                return f"{head}: {self.dialect} does not have it"
+            case "reference":
+                return f"{head}: in {self.dialect} a `$ref` stands alone"
+            case "value":
+                return f"{head}: its value is `true` or `false`"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        match self.cause:
+            case "type":
+                return f"write `{self.instead}`, or correct the `type`" if self.instead else "correct the `type`, or remove it"
+            case "alone":
+                return f"write {_words(self.applies_to)} beside it, or remove it"
+            case "dialect":
+                return _INSTEAD.get(self.word, "name a newer dialect in `$schema`, or remove it")
+            case "reference":
+                return 'write both under `"allOf": [{ "$ref": … }, { … }]`, or name a newer dialect in `$schema`'
+            case "items":
+                return "to refuse further items write `maxItems`, or remove it"
+            case "value":
+                return "write `true` or `false`, without quotes"
+
+
+def _types(names: tuple[str, ...]) -> str:
+    """Return types as the object of a sentence: `an array`, `a number or a string`."""
+    shown = ["null" if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}" for name in names]
+    return " or ".join(shown)
+
+
+def _words(names: tuple[str, ...]) -> str:
+    return " or ".join(f"`{name}`" for name in names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedDefault(Problem):
+    """A `default` or an example is not valid by the schema that it belongs to.
+
+    Whoever follows the example writes an answer that is refused.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "pages": { "type": "integer", "default": "one" } } }
+    ```
+
+    Correct the value or the schema.
+    A property that may be left empty allows `null`: `"type": ["integer", "null"]`.
+    """
+
+    name: ClassVar[str] = "refused-default"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    """The keyword that holds the value: `default`, `examples`, `example`."""
+    reason: str
+    """A short clause, such as `'one' is not of type 'integer'`."""
+    null: bool = False
+    """Whether the value is `null`."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        what = "this `default`" if self.word == "default" else "this example"
+        return f"{what} is refused by its own schema: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.null and self.word == "default":
+            return "allow `null` in the schema, or remove the `default`: it need not say that there is none"
+        return "correct the value or the schema"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExcludedValue(Problem):
+    """A `const` or a member of an `enum` has a type that the `type` beside it excludes.
+
+    No value satisfies the two, so a `const` leaves nothing, and such a member of an `enum` can never be chosen.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "pages": { "type": "integer", "enum": ["1", "2"] } } }
+    ```
+
+    Write the value as the type requires, `1`, or change the `type`.
+    """
+
+    name: ClassVar[str] = "excluded-value"
+    severity: ClassVar[Severity] = "warning"
+
+    word: str
+    """`const` or `enum`."""
+    values: tuple[str, ...]
+    """The values that are excluded, as shortened JSON."""
+    types: tuple[str, ...]
+    every: bool = False
+    """Whether nothing is left."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        shown = ", ".join(f"`{value}`" for value in self.values[:_SHOWN]) + (", …" if len(self.values) > _SHOWN else "")
+        so = ": no value is valid" if self.every else ""
+        return f"`type` excludes {shown} of this `{self.word}`{so}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        if self.types == ("array",) and self.every and self.word == "enum":
+            return "to list the values of the items, write the `enum` under `items`"
+        return f"write {_types(self.types)} here, or change the `type`"
+
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyEnum(Problem):
+    """An `enum` lists no values, so no value is valid.
+
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "tone": { "type": "string", "enum": [] } } }
+    ```
+
+    List the values that are allowed, or remove the keyword.
+    """
+
+    name: ClassVar[str] = "empty-enum"
+    severity: ClassVar[Severity] = "warning"
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return "this `enum` is empty: no value is valid"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "list the values that are allowed, or remove it"

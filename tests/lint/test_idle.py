@@ -1,0 +1,151 @@
+"""Keywords that do nothing, and values that their own schema refuses, are told; what has an effect is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from instrc import compile  # noqa: A004  -- the name of our own command
+from instrc.lint.words import suspicious_words
+from instrc.problems.idle import ExcludedValue, IdleKeyword, RefusedDefault
+from instrc.problems.problem import CompileWarning, Problem
+
+TEXT = {"type": "string"}
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+LATEST = "https://json-schema.org/draft/2020-12/schema"
+
+
+def found(schema: Any, *allowed: str) -> list[Problem]:
+    return list(suspicious_words(schema, lambda _place, _key: None, frozenset(allowed)))
+
+
+def facts(schema: Any) -> list[tuple[str, str]]:
+    return [(each.word, each.cause) for each in found(schema) if isinstance(each, IdleKeyword)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "word", "cause"),
+    [
+        ({"type": "string", "maxItems": 3}, "maxItems", "type"),
+        ({"type": "integer", "minLength": 3}, "minLength", "type"),
+        ({"type": ["string", "null"], "properties": {}}, "properties", "type"),
+        ({"enum": ["a", "b"], "maximum": 3}, "maximum", "type"),
+        ({"type": "integer", "format": "date"}, "format", "type"),
+        ({"type": "string", "anyOf": [{"maxItems": 3}, {}]}, "maxItems", "type"),
+        ({"allOf": [{"type": "string"}, {"maxItems": 3}]}, "maxItems", "type"),
+        ({"then": TEXT}, "then", "alone"),
+        ({"else": TEXT}, "else", "alone"),
+        ({"if": TEXT}, "if", "alone"),
+        ({"minContains": 2}, "minContains", "alone"),
+        ({"maxContains": 2}, "maxContains", "alone"),
+        ({"additionalItems": False}, "additionalItems", "dialect"),
+        ({"dependencies": {"a": ["b"]}}, "dependencies", "dialect"),
+        ({"divisibleBy": 2}, "divisibleBy", "dialect"),
+        ({"nullable": "yes", **TEXT}, "nullable", "value"),
+        ({"$schema": LATEST, "nullable": True, **TEXT}, "nullable", "dialect"),
+        ({"$schema": DRAFT_7, "prefixItems": [TEXT]}, "prefixItems", "dialect"),
+        ({"$schema": DRAFT_4, "const": 1}, "const", "dialect"),
+        ({"$schema": DRAFT_7, "items": TEXT, "additionalItems": False}, "additionalItems", "items"),
+        ({"$schema": DRAFT_7, "$ref": "#/definitions/n", "maximum": 1, "definitions": {"n": {}}}, "maximum", "reference"),
+    ],
+)
+def test_a_keyword_that_does_nothing_is_told(schema: Any, word: str, cause: str) -> None:
+    assert facts({"properties": {"p": TEXT, **({} if "$schema" in schema else {"q": schema})}} | schema)[-1:] == [(word, cause)]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"maxItems": 3},
+        {"type": ["string", "array"], "maxItems": 3},
+        {"type": "number", "minimum": 1},
+        {"type": "integer", "minimum": 1, "format": "int64"},
+        {"anyOf": [{"type": "string"}, {"type": "array"}], "maxItems": 3},
+        {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"if": TEXT, "then": TEXT},
+        {"if": TEXT, "else": TEXT},
+        {"if": {"properties": {"a": {}}}, "unevaluatedProperties": False},
+        {"contains": TEXT, "minContains": 2},
+        {"nullable": True, **TEXT},
+        {"$schema": LATEST, "nullable": False, **TEXT},
+        {"$schema": DRAFT_7, "dependencies": {"a": ["b"]}, "definitions": {"n": {}}},
+        {"$schema": DRAFT_7, "items": [TEXT], "additionalItems": False},
+        {"$schema": DRAFT_7, "$ref": "#/definitions/n", "description": "It.", "definitions": {"n": {}}},
+        {"properties": {"then": TEXT, "maxItems": TEXT}, "type": "object"},
+    ],
+)
+def test_a_keyword_that_has_an_effect_is_not_told(schema: Any) -> None:
+    assert facts(schema) == []
+
+
+def test_the_hint_names_the_word_that_was_intended() -> None:
+    (problem,) = found({"type": "string", "maxItems": 3})
+    assert problem.message == "`maxItems` has no effect: it applies to an array, and only a string is allowed here"
+    assert problem.hint == "write `maxLength`, or correct the `type`"
+
+
+def test_a_word_listed_in_the_settings_is_not_told() -> None:
+    assert found({"type": "string", "maxItems": 3}, "maxItems") == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"type": "integer", "default": "one"}, "default"),
+        ({"type": "integer", "examples": [1, "two"]}, "examples"),
+        ({"type": "integer", "example": "one"}, "example"),
+        ({"type": "string", "default": None}, "default"),
+        ({"$ref": "#/$defs/n", "default": 3, "$defs": {"n": TEXT}}, "default"),
+        ({"type": "string", "format": "date", "default": "tomorrow"}, "default"),
+        ({"$schema": DRAFT_4, "minimum": 1, "exclusiveMinimum": True, "default": 1}, "default"),
+        ({"type": "object", "required": ["a"], "default": {}}, "default"),
+    ],
+)
+def test_a_default_and_an_example_that_the_schema_refuses_are_told(schema: Any, word: str) -> None:
+    assert [each.word for each in found(schema) if isinstance(each, RefusedDefault)] == [word]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer", "default": 1},
+        {"type": "string", "nullable": True, "default": None},
+        {"type": ["string", "null"], "default": None},
+        {"$ref": "aug:somewhere/else", "default": 3},
+        {"$ref": "#/$defs/n", "default": "x", "$defs": {"n": TEXT}},
+        {"$schema": DRAFT_4, "const": 2, "default": 1},
+        {"$schema": DRAFT_7, "items": [TEXT], "default": ["x"]},
+        {"default": {"type": "integer", "default": "no schema but data"}},
+    ],
+)
+def test_a_default_that_may_be_is_not_told(schema: Any) -> None:
+    assert found(schema) in ([], [each for each in found(schema) if isinstance(each, IdleKeyword)])
+
+
+def test_values_that_the_type_excludes_are_told() -> None:
+    (member,) = found({"type": "integer", "enum": [1, "2", "3"]})
+    assert member.message == '`type` excludes `"2"`, `"3"` of this `enum`'
+    (constant,) = found({"type": "integer", "const": "2", "default": "2"})
+    assert isinstance(constant, ExcludedValue)
+    assert constant.every
+    (items,) = found({"type": "array", "items": TEXT, "enum": ["a", "b"]})
+    assert items.hint == "to list the values of the items, write the `enum` under `items`"
+    assert found({"type": ["integer", "null"], "enum": [1, 2.0, None]}) == []
+    assert found({"type": "integer", "nullable": True, "enum": [1, None]}) == []
+
+
+def test_an_empty_enum_is_told() -> None:
+    assert [each.name for each in found({"type": "string", "enum": []})] == ["empty-enum"]
+
+
+def test_annotations_of_programs_are_looked_at_too(tmp_path: Path) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas/greet.vibe.json").write_text(json.dumps({"type": "object", "properties": {"text": TEXT}}))
+    file = tmp_path / "hello.aug"
+    file.write_text('"Hello" | Greet @ { properties: { text: { type: "string", maxItems: 3 } } }\n', encoding="utf-8")
+    with pytest.warns(CompileWarning, match="idle-keyword: `maxItems` has no effect"):
+        compile(str(file))
