@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
+from instrc import arguments
 from instrc.ir.artefact import Artefact
 from instrc.ir.process import Process
 from instrc.ir.tool import Example, Tool
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object
 from instrc.lowering.plain import plain
 from instrc.problems.suggest import nearest
 from instrc.python_types import as_json, described
+from instrc.schema.members import mapping
 
-ToolLike: TypeAlias = Mapping[str, Any] | bool | Tool | Artefact | Process | type | Callable[..., Any]
+ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
 """A schema, a tool as a provider takes it, a compiled artefact, a model, a typed dict, a dataclass, an annotated function."""
 
 _LISTS = ("tools", "functionDeclarations", "function_declarations", "functions", "specifications")
@@ -50,7 +52,7 @@ _OBJECTS = (
 )
 
 
-def tool_of(value: Any, name: str | None = None) -> Tool:
+def tool_of(value: object, name: str | None = None) -> Tool:
     """Return the one tool that a value stands for, under the name it is given or has by itself.
 
     `TypeError` for what is no schema, tool, type, function or process, and for several tools.
@@ -62,9 +64,9 @@ def tool_of(value: Any, name: str | None = None) -> Tool:
     return found[0]
 
 
-def tools_of(value: Any, name: str | None = None) -> list[Tool]:
+def tools_of(value: object, name: str | None = None) -> list[Tool]:
     """Return the tools that a value stands for: one, or those of a list or a request."""
-    if value.__class__ is dict:
+    if type(value) is dict:
         return _of_mapping(value, name)
     match value:
         case Tool():
@@ -86,11 +88,11 @@ def tools_of(value: Any, name: str | None = None) -> list[Tool]:
             return _of_object(value, name)
 
 
-def each_of(values: Any) -> list[Tool]:
+def each_of(values: object) -> list[Tool]:
     """Return the tools of a list or a request; a tuple in it is a name, a schema and perhaps a description."""
     if isinstance(values, Mapping):
         return tools_of(values)
-    if isinstance(values, str | bytes | Tool) or not hasattr(values, "__iter__"):
+    if isinstance(values, str | bytes | Tool) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
     found: list[Tool] = []
     for value in values:
@@ -100,19 +102,20 @@ def each_of(values: Any) -> list[Tool]:
                 message = "a tool in a tuple is a name, a schema and perhaps a description"
                 raise TypeError(message)
             tool = tool_of(schema, name)
-            found.append(tool._replace(description=rest[0]) if rest and rest[0] is not None else tool)
+            text = arguments.text_or_none("description", rest[0] if rest else None)
+            found.append(tool if text is None else tool._replace(description=text))
         else:
             found += tools_of(value)
     return found
 
 
-def _refusal(value: Any) -> str:
+def _refusal(value: object) -> str:
     shown = "a text" if isinstance(value, str | bytes) else f"{value!r:.60}"
     more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
     return f"{shown} is no schema, tool, type or function{more}"
 
 
-def _of_object(value: Any, name: str | None) -> list[Tool]:
+def _of_object(value: object, name: str | None) -> list[Tool]:
     """Read a type, a function, or the object in which a library keeps a tool."""
     if (kind := described(value)) is not None:
         return [Tool(name or kind.name or "tool", plain(kind.schema), kind.description)]
@@ -133,8 +136,8 @@ def _of_object(value: Any, name: str | None) -> list[Tool]:
     raise TypeError(_refusal(value))
 
 
-def _of_mapping(value: dict[str, Any], name: str | None) -> list[Tool]:
-    value = plain(value)
+def _of_mapping(given: Mapping[str, object], name: str | None) -> list[Tool]:
+    value = as_object(plain(given))
     if not _OF_SCHEMAS.isdisjoint(value):
         return [_of_json(value, name)]
     for member in _LISTS:
@@ -151,11 +154,11 @@ def _of_mapping(value: dict[str, Any], name: str | None) -> list[Tool]:
     return [_of_json(value, name)]
 
 
-def _strictness(value: dict[str, Any]) -> dict[str, Any]:
+def _strictness(value: JsonObject) -> JsonObject:
     return {"strict": value["strict"]} if isinstance(value.get("strict"), bool) else {}
 
 
-def _of_function(value: dict[str, Any], name: str | None) -> Tool:
+def _of_function(value: JsonObject, name: str | None) -> Tool:
     """Read a tool by the members that providers write: a name, a description, a schema, examples."""
     member = next((word for word in _SCHEMAS if isinstance(value.get(word), dict | bool)), None)
     schema: Json = {"type": "object", "properties": {}} if member is None else value[member]
@@ -189,18 +192,25 @@ def _refuse_hidden_schema(value: Mapping[str, object]) -> None:
             raise TypeError(message)
 
 
-def _of_inputs(inputs: dict[str, Any]) -> Json:
+def _of_inputs(inputs: JsonObject) -> Json:
     """Read the inputs of a smolagents tool."""
-    required = [name for name, schema in inputs.items() if not (isinstance(schema, dict) and schema.get("nullable") is True)]
+    required: JsonArray = [
+        name for name, schema in inputs.items() if not (isinstance(schema, dict) and schema.get("nullable") is True)
+    ]
     return {"type": "object", "properties": inputs, "required": required}
 
 
-def _examples(value: dict[str, Any]) -> list[Example]:
+def _examples(value: JsonObject) -> list[Example]:
+    """Read the examples of a tool; `TypeError` for what is no list of them, or has a request that is no text."""
     found: list[Example] = []
     for word in _EXAMPLES:
-        for each in value.get(word) or ():
+        listed = value.get(word) or []
+        if not isinstance(listed, list):
+            message = f"`{word}` of the tool {value.get('name')!r} is no list of examples"
+            raise TypeError(message)
+        for each in listed:
             if isinstance(each, dict) and each.keys() == {"request", "params"}:
-                found.append(Example(each["params"], each["request"]))
+                found.append(Example(each["params"], arguments.text_or_none("request", each["request"])))
             else:
                 found.append(Example(each))
     return found
@@ -209,12 +219,13 @@ def _examples(value: dict[str, Any]) -> list[Example]:
 def _of_json(schema: Json, name: str | None) -> Tool:
     """Take a schema; of a process the model is shown the entry."""
     process = Process.find(schema)
-    if process is not None:
-        return Tool(name or "tool", _with_definitions(process.entry, schema), schema.get("title"))
-    return Tool(name or "tool", schema)
+    return Tool(name or "tool", schema) if process is None else _of_process(process, mapping(schema), name)
 
 
-def _with_definitions(entry: Json, process: dict[str, Any]) -> Json:
-    """Bring the definitions that the entry of a process refers to along with it."""
-    kept = {word: process[word] for word in ("$defs", "definitions") if word in process}
-    return {**kept, **entry} if kept and isinstance(entry, dict) else entry
+def _of_process(process: Process, written: JsonObject, name: str | None) -> Tool:
+    """Return the entry of a process, together with the definitions that it refers to."""
+    entry: Json = process.entry
+    kept: JsonObject = {word: written[word] for word in ("$defs", "definitions") if word in written}
+    if kept and isinstance(entry, dict):
+        entry = {**kept, **entry}
+    return Tool(name or "tool", entry, process.title)

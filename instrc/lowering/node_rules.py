@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from itertools import islice
 
 from instrc.dialects.words import DEFINITION_NAME
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import freeze, kind_of, pointer
+from instrc.jsonvalue import Json, JsonObject, freeze, kind_of, pointer
 from instrc.lowering.breach import Breach
 from instrc.lowering.rewrites.patterns import accepts_pattern
+from instrc.schema.members import definition_named_by, listing, mapping
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array", "null")
 _HEAD = frozenset({"description", "title", "default", "$defs", "propertyOrdering", "nullable"})
@@ -29,15 +30,16 @@ _ONE = (
 _OF_NUMBERS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
 _COUNTS = {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"}
 _MANY = ("anyOf", "allOf", "oneOf", "prefixItems")
+_LISTS = (*_MANY, "required", "enum")
 _NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas", "definitions")
 
 
+@dataclass(frozen=True, slots=True)
 class NodeRules:
     """The rules of a target for the schemas of one payload."""
 
-    def __init__(self, dialect: Dialect, root: Json) -> None:
-        self.dialect = dialect
-        self.root = root
+    dialect: Dialect
+    root: Json
 
     def node(self, place: str, node: Json, role: str) -> Iterator[Breach]:
         """Yield the rules that one schema of the payload breaks; `role` is the keyword that it stands under."""
@@ -52,6 +54,7 @@ class NodeRules:
             yield Breach("schema", place, "a schema is expected")
             return
         yield from self._names(place, node)
+        yield from _shapes(place, node)
         if dialect.structure == "kept":
             return
         yield from self._sizes(place, node)
@@ -70,11 +73,11 @@ class NodeRules:
             yield Breach("description", place, "a property needs a description")
         yield from self._limits(place, node)
 
-    def _names(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _names(self, place: str, node: JsonObject) -> Iterator[Breach]:
         """Judge the keys of an object, and keywords that are comments."""
         dialect = self.dialect
         if dialect.key is not None and not dialect.keys_at_root_only:
-            for name in node.get("properties", {}):
+            for name in mapping(node.get("properties")):
                 if not dialect.key.allows(name):
                     yield Breach("key", place, f"{name!r} is no key")
         if not dialect.comments:
@@ -82,15 +85,19 @@ class NodeRules:
                 if keyword == "$comment" or keyword.startswith("x-"):
                     yield Breach("comment", place, f"{keyword!r} is not for models")
 
-    def _limits(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _limits(self, place: str, node: JsonObject) -> Iterator[Breach]:
         """Judge the keywords of which a provider takes only some values."""
         dialect = self.dialect
-        if dialect.most_min_items is not None and node.get("minItems", 0) > dialect.most_min_items:
+        least = node.get("minItems", 0)
+        if dialect.most_min_items is not None and not (isinstance(least, int | float) and least <= dialect.most_min_items):
             yield Breach("minItems", place, f"minItems is at most {dialect.most_min_items}")
-        if "format" in node and node["format"] not in dialect.formats:
-            yield Breach("format", place, f"{node['format']!r} is no known format")
-        if "pattern" in node and not accepts_pattern(node["pattern"], dialect.patterns, dialect.most_repeated):
-            yield Breach("pattern", place, f"{node['pattern']!r} is not taken")
+        form, pattern = node.get("format"), node.get("pattern")
+        if "format" in node and not (isinstance(form, str) and form in dialect.formats):
+            yield Breach("format", place, f"{form!r} is no known format")
+        if "pattern" in node and not (
+            isinstance(pattern, str) and accepts_pattern(pattern, dialect.patterns, dialect.most_repeated)
+        ):
+            yield Breach("pattern", place, f"{pattern!r} is not taken")
         if (
             not dialect.lengths_beside_patterns
             and node.keys() & {"minLength", "maxLength"}
@@ -98,13 +105,14 @@ class NodeRules:
         ):
             yield Breach("pattern", place, "lengths stand beside a pattern or format")
 
-    def _sizes(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _sizes(self, place: str, node: JsonObject) -> Iterator[Breach]:
         for keywords, most in ((_OF_NUMBERS, self.dialect.most_bound), (_COUNTS, self.dialect.most_count)):
-            for keyword in keywords & node.keys() if most is not None else ():
-                if isinstance(node[keyword], int | float) and abs(node[keyword]) > most:
+            for keyword in keywords & node.keys():
+                number = node[keyword]
+                if most is not None and isinstance(number, int | float) and abs(number) > most:
                     yield Breach("number", place, f"{keyword!r} is at most {most}")
 
-    def _types(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _types(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect, types = self.dialect, node.get("type")
         spelling = dialect.spelling
         known = [name.upper() if spelling.capitals else name for name in TYPES if name != "null" or not spelling.nullable]
@@ -116,21 +124,21 @@ class NodeRules:
             several = len([name for name in types if name != "null"]) > 1
             if not dialect.type_lists and (spelling.nullable or not dialect.null or several):
                 yield Breach("type", place, "types in a list are not known")
-            if len(set(types)) < len(types) or not types:
+            if len(set(map(freeze, types))) < len(types) or not types:
                 yield Breach("type", place, "types in a list differ")
         for name in types if isinstance(types, list) else [types]:
             if name not in known or (name == "null" and not dialect.null):
                 yield Breach("type", place, f"{name!r} is no type")
 
-    def _values(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
-        listed = [*node.get("enum", ()), *([node["const"]] if "const" in node else [])]
-        if "enum" in node and not node["enum"]:
+    def _values(self, place: str, node: JsonObject) -> Iterator[Breach]:
+        enum = listing(node.get("enum"))
+        if "enum" in node and not enum:
             yield Breach("enum", place, "an enum lists at least one value")
-        if len({freeze(value) for value in node.get("enum", ())}) < len(node.get("enum", ())):
+        if len(set(map(freeze, enum))) < len(enum):
             yield Breach("enum", place, "values of an enum differ")
-        types = node.get("type")
-        types = [name.lower() for name in ([types] if isinstance(types, str) else types or [])]
-        for value in listed:
+        named = node.get("type")
+        types = [name.lower() for name in ([named] if isinstance(named, str) else listing(named)) if isinstance(name, str)]
+        for value in _listed(node):
             kind = kind_of(value)
             if value == "" and not self.dialect.empty_words:
                 yield Breach("enum", place, "the empty string is no value of an enum")
@@ -139,29 +147,31 @@ class NodeRules:
             if self.dialect.typed_enums and kind not in types and not (kind == "integer" and "number" in types):
                 yield Breach("enum", place, f"{value!r} is not of the type beside it")
 
-    def _reference(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _reference(self, place: str, node: JsonObject) -> Iterator[Breach]:
         ref = node.get("$ref")
-        if ref is None:
+        if "$ref" not in node:
             return
         if node.keys() - {"$ref"}:
             yield Breach("ref", place, "nothing may stand beside $ref")
-        name = ref.removeprefix("#/$defs/")
-        if not ref.startswith("#/$defs/") or not DEFINITION_NAME.allows(name) or name not in self.root.get("$defs", {}):
+        name = definition_named_by(node)
+        if not DEFINITION_NAME.allows(name) or name not in self._definitions():
             yield Breach("ref", place, f"{ref!r} leads nowhere")
         if self.dialect.recursion != "keep":
             yield Breach("recursion", place, "only recursive references are left, and the target takes none")
 
-    def _object(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
+    def _object(self, place: str, node: JsonObject) -> Iterator[Breach]:
         dialect = self.dialect
-        properties, required = node.get("properties"), node.get("required", [])
+        declared, properties = node.get("properties"), mapping(node.get("properties"))
+        required = listing(node.get("required"))
+        names = {name for name in required if isinstance(name, str)}
         free = (dialect.maps == "keep" and node.get("additionalProperties", False) is not False) or "patternProperties" in node
-        if not isinstance(properties, dict):
-            if not (free or (dialect.maps == "keep" and node.get("additionalProperties") is False)):
-                yield Breach("object", place, "an object needs properties")
-            properties = {}
-        if set(required) - set(properties) or len(set(required)) < len(required):
+        if not isinstance(declared, dict) and not (
+            free or (dialect.maps == "keep" and node.get("additionalProperties") is False)
+        ):
+            yield Breach("object", place, "an object needs properties")
+        if names - properties.keys() or len(names) < len(required):
             yield Breach("required", place, "required names what is no property, or twice")
-        elif required != [name for name in properties if name in set(required)]:
+        elif required != [name for name in properties if name in names]:
             yield Breach("order", place, "required does not follow properties")
         if dialect.every_required and ("required" not in node or len(required) < len(properties)):
             yield Breach("required", place, "each property must be required")
@@ -172,36 +182,50 @@ class NodeRules:
         if "propertyOrdering" in dialect.keywords and node.get("propertyOrdering") != list(properties):
             yield Breach("order", place, "propertyOrdering must list the properties in order")
 
-    def _union(self, place: str, node: dict[str, Any]) -> Iterator[Breach]:
-        branches = node["anyOf"]
+    def _union(self, place: str, node: JsonObject) -> Iterator[Breach]:
+        branches = listing(node["anyOf"])
         if not branches:
             yield Breach("anyOf", place, "a union has at least one branch")
         if node.keys() - _HEAD - {"anyOf"}:
             yield Breach("anyOf", place, "constraints stand beside a union")
-        if not self.dialect.first_keys:
-            return
-        seen: dict[str, list[set[Any] | None]] = {}
+        if self.dialect.first_keys:
+            yield from self._first_keys(place, branches)
+
+    def _first_keys(self, place: str, branches: list[Json]) -> Iterator[Breach]:
+        """Judge the first keys of the objects of a union: two that begin with the same key differ in its value."""
+        seen: dict[str, list[set[Hashable]]] = {}
         for branch in branches:
-            shape = branch
-            if "$ref" in branch:
-                shape = self.root.get("$defs", {}).get(branch["$ref"].rsplit("/", 1)[-1], {})
-            if not isinstance(shape, dict) or not shape.get("properties"):
-                continue
-            first, schema = next(iter(shape["properties"].items()))
-            values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
-            seen.setdefault(first, []).append({freeze(value) for value in values} or None)
+            shape = self._definitions().get(definition_named_by(branch)) if "$ref" in mapping(branch) else branch
+            for first, schema in islice(mapping(mapping(shape).get("properties")).items(), 1):
+                seen.setdefault(first, []).append(set(map(freeze, _listed(mapping(schema)))))
         for first, groups in seen.items():
-            union: set[Any] = set()
-            for values_of in groups if len(groups) > 1 else []:
-                if values_of is None or values_of & union:
+            union: set[Hashable] = set()
+            for values in groups if len(groups) > 1 else []:
+                if not values or values & union:
                     yield Breach(
                         "first-key", place, f"objects of a union share the first key {first!r}, which does not tell them apart"
                     )
                     break
-                union |= values_of
+                union |= values
+
+    def _definitions(self) -> JsonObject:
+        return mapping(mapping(self.root).get("$defs"))
 
 
-def type_of(node: dict[str, Any]) -> Json:
+def _shapes(place: str, node: JsonObject) -> Iterator[Breach]:
+    """Judge whether what should be a list is one, and what should be schemas by name."""
+    for keywords, shape in ((_LISTS, list), (_NAMED, dict)):
+        for keyword in keywords:
+            if keyword in node and not isinstance(node[keyword], shape):
+                yield Breach("shape", place, f"{keyword!r} is no {'list' if shape is list else 'object'}")
+
+
+def _listed(node: JsonObject) -> list[Json]:
+    """Return the values that a schema lists."""
+    return [*listing(node.get("enum")), *([node["const"]] if "const" in node else [])]
+
+
+def type_of(node: JsonObject) -> Json:
     """Return the type of a schema in small letters, whatever the spelling."""
     types = node.get("type")
     return types.lower() if isinstance(types, str) else types
@@ -217,7 +241,6 @@ def nodes(schema: Json, path: tuple[str | int, ...]) -> Iterator[tuple[str, Json
             continue
         stack.extend(((*here, keyword), node[keyword], keyword) for keyword in _ONE if keyword in node)
         for keyword in _MANY:
-            stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(node.get(keyword) or ())]
+            stack += [((*here, keyword, index), child, keyword) for index, child in enumerate(listing(node.get(keyword)))]
         for keyword in _NAMED:
-            if isinstance(node.get(keyword), dict):
-                stack += [((*here, keyword, name), child, keyword) for name, child in node[keyword].items()]
+            stack += [((*here, keyword, name), child, keyword) for name, child in mapping(node.get(keyword)).items()]

@@ -3,73 +3,93 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias
 
 import orjson
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 
 _STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
+_Copied: TypeAlias = tuple[object, Callable[[Json], None]]
+"""A part of a value, and what puts its copy in its place."""
 
-def plain(value: Any) -> Json:
+
+def plain(value: object) -> Json:
     """Return a value of JSON; mappings and tuples in it become objects and lists.  `TypeError` for what JSON cannot say."""
     try:
-        same = orjson.loads(orjson.dumps(value, option=_STRICTLY)) == value
+        read: Json = orjson.loads(orjson.dumps(value, option=_STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
-        same = False
-    return value if same else _plain_copy(value)  # what is no JSON, such as a tuple or no number, comes back as something else
+        return _plain_copy(value)
+    if read == value:  # what is no JSON, such as a tuple or no number, comes back as something else
+        return value
+    return _plain_copy(value)
 
 
-def _plain_copy(value: Any) -> Json:
-    """Return the value, with each part of it looked at; what is JSON already stays the same object."""
-    root: list[Any] = [value]
-    stack: list[tuple[Any, Any]] = [(root, 0)]
+def _plain_copy(value: object) -> Json:
+    """Return a copy of a value, with each part of it looked at."""
+    root: JsonArray = [None]
+    pending: list[_Copied | int] = [(value, partial(root.__setitem__, 0))]
     around: set[int] = set()
-    while stack:
-        holder, key = stack.pop()
-        if holder is None:
-            around.discard(key)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, int):  # all that is in this container is copied
+            around.discard(part)
             continue
-        here = holder[key]
-        if isinstance(here, Mapping | list | tuple):
-            if id(here) in around:
-                message = "this holds itself"
-                raise TypeError(message)
-            around.add(id(here))
-            stack.append((None, id(here)))
-        if here is None or here.__class__ in (bool, int, str):
-            _check_text(here)
-        elif here.__class__ is float:
-            if not math.isfinite(here):
-                message = f"{here} is no number of JSON"
-                raise TypeError(message)
-        elif isinstance(here, Mapping):
-            for name in here:
-                if not isinstance(name, str):
-                    message = f"{name!r:.60} is no key of JSON"
-                    raise TypeError(message)
-                _check_text(name)
-            copy: Any = dict(here)
-            holder[key] = copy
-            stack.extend((copy, name) for name in copy)
-        elif isinstance(here, list | tuple):
-            copy = list(here)
-            holder[key] = copy
-            stack.extend((copy, index) for index in range(len(copy)))
-        elif isinstance(here, str | int | float) and not isinstance(here, bool):  # an enumeration's member and its like
-            holder[key] = next(base(here) for base in (str, int, float) if isinstance(here, base))
-        else:
-            message = f"{here!r:.60} is no value of JSON"
+        here, put = part
+        if not isinstance(here, Mapping | list | tuple):
+            put(_scalar(here))
+            continue
+        if id(here) in around:
+            message = "this holds itself"
             raise TypeError(message)
+        around.add(id(here))
+        pending.append(id(here))
+        if isinstance(here, Mapping):
+            members: JsonObject = dict.fromkeys(map(_key, here))
+            put(members)
+            pending.extend((here[name], partial(members.__setitem__, name)) for name in members)
+        else:
+            items: JsonArray = [None] * len(here)
+            put(items)
+            pending.extend((item, partial(items.__setitem__, index)) for index, item in enumerate(here))
     return root[0]
 
 
-def _check_text(value: Any) -> None:
-    if isinstance(value, str) and not value.isascii():
+def _key(name: object) -> str:
+    """Return a key of an object."""
+    if not isinstance(name, str):
+        message = f"{name!r:.60} is no key of JSON"
+        raise TypeError(message)
+    return _text(name)
+
+
+def _scalar(value: object) -> Json:
+    """Return a value that is no container; an enumeration's member and its like as what they stand for."""
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return _text(value if value.__class__ is str else str.__str__(value))
+        case int():
+            return value if value.__class__ is int else int(value)
+        case float():
+            if not math.isfinite(value):
+                message = f"{value} is no number of JSON"
+                raise TypeError(message)
+            return value if value.__class__ is float else float(value)
+    message = f"{value!r:.60} is no value of JSON"
+    raise TypeError(message)
+
+
+def _text(text: str) -> str:
+    """Return a text that can be written."""
+    if not text.isascii():
         try:
-            value.encode()
+            text.encode()
         except UnicodeEncodeError:
             message = "a text holds half of a character (a lone surrogate)"
             raise TypeError(message) from None
+    return text

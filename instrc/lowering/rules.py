@@ -15,111 +15,108 @@ from instrc.lowering import budgets
 from instrc.lowering.breach import Breach
 from instrc.lowering.node_rules import TYPES, NodeRules, nodes, type_of
 from instrc.lowering.spelling import standard
-from instrc.schema.members import mapping
+from instrc.schema.members import listing, mapping
+from instrc.schema.walk import Path
 
 _SMOLAGENTS_TYPES = frozenset({*TYPES, "image", "audio", "any"})
 
 
 def breaches(payload: Json, target: str | Dialect) -> list[Breach]:
     """Return the rules of a target that a payload breaks; an empty list says that none is known to be."""
-    return list(_Judge(dialect(target), payload).breaches())
+    rules = dialect(target)
+    strict = _is_strict(rules, payload)
+    template = rules.envelope if strict else rules.plain
+    return [*_of_envelope(rules, template, payload, ()), *_of_schema(rules, payload, strict=strict)]
 
 
-class _Judge:
-    """One payload under judgement."""
+def _is_strict(dialect: Dialect, payload: Json) -> bool:
+    """Say whether a payload is to be judged as a strict one: unless only the envelope without strictness fits it."""
+    if dialect.plain is None or not any(_of_envelope(dialect, dialect.envelope, payload, ())):
+        return True
+    return any(_of_envelope(dialect, dialect.plain, payload, ()))
 
-    def __init__(self, dialect: Dialect, payload: Json) -> None:
-        self.dialect = dialect
-        self.payload = payload
-        self.strict = True
 
-    def breaches(self) -> Iterator[Breach]:
-        """Yield what is wrong with the envelope, with the names, with the schema."""
-        template = self.dialect.envelope
-        if (
-            self.dialect.plain is not None
-            and not self._fits(template, self.payload)
-            and self._fits(self.dialect.plain, self.payload)
-        ):
-            self.strict = False
-            template = self.dialect.plain
-        yield from self._envelope(template, self.payload, ())
-        try:
-            schema = schema_in(self.payload, self.dialect)
-        except LookupError:
+def _of_schema(dialect: Dialect, payload: Json, *, strict: bool) -> Iterator[Breach]:
+    """Yield what is wrong with the schema in a payload."""
+    here = pointer(dialect.where)
+    try:
+        schema = schema_in(payload, dialect)
+    except LookupError:
+        return
+    except ValueError:
+        yield Breach("schema", here, "the text is no JSON")
+        return
+    if dialect.spelling.inputs:
+        yield from _of_inputs(dialect, schema)
+        return
+    rules = NodeRules(dialect, schema)
+    yield from _of_root(dialect, schema)
+    for place, node, role in nodes(schema, dialect.where):
+        yield from rules.node(place, node, role)
+    if strict and isinstance(schema, dict):
+        for over in budgets.exceeded(standard(schema, dialect.spelling), dialect, "schema"):
+            yield Breach("budget", here, over.message)
+
+
+def _of_envelope(dialect: Dialect, template: Json, value: Json, path: Path) -> Iterator[Breach]:
+    """Yield what is wrong with a part of a payload by the part of the envelope that it should fill."""
+    here = pointer(path)
+    if template == "@name":
+        if not isinstance(value, str) or not dialect.tool_name.allows(value):
+            yield Breach("tool-name", here, f"{value!r} is no name for a tool")
+    elif template == "@description":
+        most = dialect.limits.description
+        if not isinstance(value, str) or (most is not None and len(value) > most):
+            yield Breach("description", here, "the description is no text or too long")
+    elif template in ("@schema", "@schema-text", "@map", "@examples"):
+        return
+    elif isinstance(template, dict):
+        if not isinstance(value, dict):
+            yield Breach("envelope", here, "an object is expected")
             return
-        except ValueError:
-            yield Breach("schema", pointer(self.dialect.where), "the text is no JSON")
-            return
-        if self.dialect.spelling.inputs:
-            yield from self._inputs(schema)
-            return
-        rules = NodeRules(self.dialect, schema)
-        yield from self._root(schema)
-        for place, node, role in nodes(schema, self.dialect.where):
-            yield from rules.node(place, node, role)
-        if self.strict and isinstance(schema, dict):
-            for over in budgets.exceeded(standard(schema, self.dialect.spelling), self.dialect, "schema"):
-                yield Breach("budget", pointer(self.dialect.where), over.message)
+        left_out = ("@description", "@map", "@examples", {"dev.instrc/map": "@map"})
+        optional = {key for key, item in template.items() if item in left_out}
+        if not dialect.empty_schema:
+            optional |= {key for key, item in template.items() if item == "@schema"}
+        for key in template.keys() - value.keys() - optional:
+            yield Breach("envelope", here, f"{key!r} is missing")
+        for key in value.keys() - template.keys():
+            yield Breach("envelope", here, f"{key!r} is not known")
+        for key in template.keys() & value.keys():
+            yield from _of_envelope(dialect, template[key], value[key], (*path, key))
+    elif template != value:
+        yield Breach("envelope", here, f"{template!r} is expected")
 
-    def _fits(self, template: Json, value: Json) -> bool:
-        return not any(True for _ in self._envelope(template, value, ()))
 
-    def _envelope(self, template: Json, value: Json, path: tuple[str | int, ...]) -> Iterator[Breach]:
-        here = pointer(path)
-        if template == "@name":
-            if not isinstance(value, str) or not self.dialect.tool_name.allows(value):
-                yield Breach("tool-name", here, f"{value!r} is no name for a tool")
-        elif template == "@description":
-            most = self.dialect.limits.description
-            if not isinstance(value, str) or (most is not None and len(value) > most):
-                yield Breach("description", here, "the description is no text or too long")
-        elif template in ("@schema", "@schema-text", "@map", "@examples"):
-            return
-        elif isinstance(template, dict):
-            if not isinstance(value, dict):
-                yield Breach("envelope", here, "an object is expected")
-                return
-            left_out = ("@description", "@map", "@examples", {"dev.instrc/map": "@map"})
-            optional = {key for key, item in template.items() if item in left_out}
-            if not self.dialect.empty_schema:
-                optional |= {key for key, item in template.items() if item == "@schema"}
-            for key in template.keys() - value.keys() - optional:
-                yield Breach("envelope", here, f"{key!r} is missing")
-            for key in value.keys() - template.keys():
-                yield Breach("envelope", here, f"{key!r} is not known")
-            for key in template.keys() & value.keys():
-                yield from self._envelope(template[key], value[key], (*path, key))
-        elif template != value:
-            yield Breach("envelope", here, f"{template!r} is expected")
+def _of_root(dialect: Dialect, schema: Json) -> Iterator[Breach]:
+    here = pointer(dialect.where)
+    if dialect.root == "any":
+        return
+    if not isinstance(schema, dict) or type_of(schema) != "object":
+        yield Breach("root", here, "the root must be an object")
+    elif dialect.root == "plain" and schema.keys() & {"anyOf", "oneOf", "allOf"}:
+        yield Breach("root", here, "no combinator may stand at the root")
 
-    def _root(self, schema: Json) -> Iterator[Breach]:
-        here = pointer(self.dialect.where)
-        if self.dialect.root == "any":
-            return
-        if not isinstance(schema, dict) or type_of(schema) != "object":
-            yield Breach("root", here, "the root must be an object")
-        elif self.dialect.root == "plain" and schema.keys() & {"anyOf", "oneOf", "allOf"}:
-            yield Breach("root", here, "no combinator may stand at the root")
 
-    def _inputs(self, inputs: Json) -> Iterator[Breach]:
-        """Judge the inputs of a smolagents tool."""
-        for name, child in mapping(inputs).items():
-            here = pointer((*self.dialect.where, name))
-            if self.dialect.key is not None and not self.dialect.key.allows(name):
-                yield Breach("key", here, f"{name!r} is no identifier")
-            if not isinstance(child, dict) or not isinstance(child.get("description"), str) or not child["description"]:
-                yield Breach("description", here, "an input needs a description")
-                continue
-            types = child.get("type")
-            types = [types] if isinstance(types, str) else types
-            if not isinstance(types, list) or not types or not set(types) <= _SMOLAGENTS_TYPES:
-                yield Breach("type", here, f"{child.get('type')!r} is no type of an input")
-            if child.get("nullable", True) is not True:
-                yield Breach("nullable", here, "nullable is true or absent")
-            for place, node, role in nodes(child, (*self.dialect.where, name)):
-                if role or place != here:
-                    yield from NodeRules(self.dialect, inputs).node(place, node, role)
+def _of_inputs(dialect: Dialect, inputs: Json) -> Iterator[Breach]:
+    """Judge the inputs of a smolagents tool."""
+    rules = NodeRules(dialect, inputs)
+    for name, child in mapping(inputs).items():
+        here = pointer((*dialect.where, name))
+        if dialect.key is not None and not dialect.key.allows(name):
+            yield Breach("key", here, f"{name!r} is no identifier")
+        if not isinstance(child, dict) or not isinstance(child.get("description"), str) or not child["description"]:
+            yield Breach("description", here, "an input needs a description")
+            continue
+        types = child.get("type")
+        named: list[Json] = [types] if isinstance(types, str) else listing(types)
+        if not named or not all(isinstance(each, str) and each in _SMOLAGENTS_TYPES for each in named):
+            yield Breach("type", here, f"{types!r} is no type of an input")
+        if child.get("nullable", True) is not True:
+            yield Breach("nullable", here, "nullable is true or absent")
+        for place, node, role in nodes(child, (*dialect.where, name)):
+            if role or place != here:
+                yield from rules.node(place, node, role)
 
 
 __all__ = ["Breach", "breaches"]

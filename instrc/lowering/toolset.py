@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from instrc import arguments
 from instrc.codecs.maps import VERSION
@@ -45,7 +45,7 @@ class LoweredTools:
         return tuple(loss for lowering in self.lowerings for loss in lowering.losses)
 
 
-Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, Any]
+Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
 """What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is."""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from instrc.arguments import excerpt
 from instrc.codecs.judge import accepts
@@ -196,7 +196,7 @@ def _xgrammar(schema: Json) -> Matcher:
     """Compile as vLLM's and SGLang's default backend does."""
     import xgrammar
 
-    vocabulary: Any = [bytes([byte]) for byte in range(256)] + [b"<end>"]
+    vocabulary = [*(bytes([byte]) for byte in range(256)), b"<end>"]
     info = xgrammar.TokenizerInfo(vocabulary, vocab_type=xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
     compiled = xgrammar.GrammarCompiler(info).compile_json_schema(dumps(schema, indent=False))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -147,3 +148,22 @@ def test_a_refusal_in_a_stream_is_one() -> None:
 )
 def test_what_is_no_stream_is_no_traceback(text: str) -> None:
     assert not lift(text, lower_all([("a", SCHEMA), ("b", SCHEMA)]).map).ok
+
+
+@pytest.mark.parametrize("odd", [[], ["a"], {"a": 1}, None, 1.5, True])
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        lambda odd: [{"choices": [{"index": odd, "delta": {"tool_calls": [{"index": odd, "function": {"arguments": "{}"}}]}}]}],
+        lambda odd: [
+            {"type": "message_start"},
+            {"type": odd},
+            {"type": "content_block_start", "index": odd, "content_block": {"type": "tool_use", "name": "t"}},
+        ],
+        lambda odd: [{"type": "response.output_item.done", "output_index": odd, "item": {"type": "function_call", "name": "t"}}],
+        lambda odd: [{"contentBlockStart": {"contentBlockIndex": odd, "start": {"toolUse": {"name": "t"}}}}],
+    ],
+)
+def test_a_number_of_a_piece_that_is_none_does_not_end_the_reading(pieces: Callable[[Any], Any], odd: Any) -> None:
+    record = lower({"type": "object", "properties": {}}, "openai", "t").map
+    assert lift(pieces(odd), record).status in {"ok", "cut", "invalid", "empty"}

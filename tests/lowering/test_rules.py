@@ -10,6 +10,7 @@ import pytest
 from test_facts import RICH
 
 from instrc.dialects.catalogue import targets
+from instrc.jsonvalue import at
 from instrc.lowering.lower import lower
 from instrc.lowering.rules import breaches
 
@@ -149,3 +150,17 @@ def test_a_breach_is_written_with_its_place_and_its_rule() -> None:
     payload["function"]["parameters"]["properties"]["_thought"]["format"] = "uri"
     [breach] = breaches(payload, "openai")
     assert str(breach) == "/function/parameters/properties/_thought: 'uri' is no known format [format]"
+
+
+@pytest.mark.parametrize("value", ["x", 5, None, [[]], [{"a": []}], {"a": 1}])
+@pytest.mark.parametrize("keyword", ["anyOf", "required", "enum", "properties", "$ref", "type", "pattern", "format", "minItems"])
+@pytest.mark.parametrize("target", ["openai", "gemini-schema", "smolagents", "anthropic", "vllm"])
+def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgement(
+    target: str, keyword: str, value: Any
+) -> None:
+    payload = lower({"type": "object", "properties": {"a": {"type": "object", "properties": {}}}}, target, "draft").payload
+    place = "".join(f"/{step}" for step in targets()[target].where) + ("/a" if target == "smolagents" else "/properties/a")
+    at(payload, place)[keyword] = copy.deepcopy(value)
+    found = breaches(payload, target)
+    lists = keyword in {"anyOf", "required", "enum"} and not isinstance(value, list)
+    assert found or not (lists or (keyword == "$ref" and target == "openai")), keyword

@@ -18,7 +18,7 @@ from instrc.lifting.replies.plain import plain
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
 from instrc.lifting.replies.responses import choice_of, is_choice, response
-from instrc.lifting.replies.streams import assemble, is_stream, pieces_in
+from instrc.lifting.replies.streams import assemble, pieces_in
 from instrc.limits.payloads import TEXTS_IN_TEXTS
 
 Keys = Callable[[Json], "Ownership"]
@@ -83,8 +83,8 @@ def _of_value(answer: Json, owns: Keys, names: frozenset[str], repeated: tuple[s
     found = response(answer)
     if found is None and (is_part(answer) or _is_named_call(answer, names)):
         found = part(answer)
-    if found is None and is_stream([answer]):
-        found = response(assemble([answer]))
+    if found is None and (joined := assemble([answer])) is not None:
+        found = response(joined)
     if found is None:
         return Readings(bare)
     ours = owns(answer)
@@ -101,8 +101,8 @@ def _of_list(answer: list[Json], names: frozenset[str]) -> Reply | None:
         return None
     if all(map(is_part, items)):
         return join_replies(map(part, items))
-    if is_stream(answer):
-        return response(assemble(items))
+    if (joined := assemble(items)) is not None:
+        return response(joined)
     if all(map(is_choice, items)):
         return choice_of(items[0])
     if all(_is_named_call(item, names) for item in items):

@@ -23,7 +23,7 @@ def unwrapped(pieces: list[JsonObject]) -> list[JsonObject]:
     if "chunk" in kinds and any(isinstance(piece.get("chunk"), dict) for piece in pieces):
         return [_object(piece["chunk"]) for piece in pieces if isinstance(piece.get("chunk"), dict)]  # `chat.completions.stream`
     if "message_start" in kinds:
-        return [piece for piece in pieces if piece.get("type") not in _BESIDE_MESSAGES]
+        return [piece for piece in pieces if not (isinstance(kind := piece.get("type"), str) and kind in _BESIDE_MESSAGES)]
     return pieces
 
 
@@ -31,7 +31,7 @@ def _of_langchain(piece: JsonObject) -> bool:
     return piece.get("type") == "AIMessageChunk"
 
 
-def _langchain(pieces: list[JsonObject]) -> Json:
+def _langchain(pieces: list[JsonObject]) -> JsonObject:
     """Join the chunks of LangChain: calls by their index, words by their order; the last chunk says that it is the last."""
     calls: dict[Json, JsonObject] = {}
     texts: list[str] = []
@@ -72,7 +72,7 @@ def _of_pydantic_ai(piece: JsonObject) -> bool:
     return isinstance(piece.get("event_kind"), str)
 
 
-def _pydantic_ai(pieces: list[JsonObject]) -> Json:
+def _pydantic_ai(pieces: list[JsonObject]) -> JsonObject:
     """Join the events of pydantic-ai: a part begins, grows, and is told once more where it ends."""
     parts: list[Json] = []
     places: dict[Json, int] = {}
@@ -119,7 +119,7 @@ def _of_llama_index(piece: JsonObject) -> bool:
     return "delta" in piece and "raw" in piece and (chat or isinstance(piece.get("text"), str))
 
 
-def _llama_index(pieces: list[JsonObject]) -> Json:
+def _llama_index(pieces: list[JsonObject]) -> JsonObject:
     """Return the last response of LlamaIndex: each holds all that came before it."""
     return pieces[-1]
 
@@ -132,7 +132,7 @@ def _list(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], Json]], ...] = (
+KINDS: tuple[tuple[Callable[[JsonObject], bool], Callable[[list[JsonObject]], JsonObject]], ...] = (
     (_of_langchain, _langchain),
     (_of_pydantic_ai, _pydantic_ai),
     (_of_llama_index, _llama_index),
