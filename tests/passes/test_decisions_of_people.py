@@ -27,6 +27,8 @@ VIBES = {
     "Check_Activity": an_object(fine={"type": "boolean"}),
     "Approve_User": an_object(verdict={"enum": ["yes", "no"]}, comment=TEXT),
     "Sign_User": an_object(signed={"type": "boolean"}),
+    "Rate_User": an_object(verdict={"enum": ["yes", "no"]}, stars={"type": "integer"}),
+    "Mark_User": an_object(verdict={"enum": ["yes", "no"]}, anything=True),
     "Ask_User": an_object(address=TEXT, express={"type": "boolean"}, floor={"type": "integer"}, door=TEXT),
 }
 DRAFT = "const d = Draft(prompt); "
@@ -94,6 +96,8 @@ SHOWN = {
 NO_DECISION = {
     "a person gives an address": DRAFT + "const a = Ask_User(prompt); Send_Activity({ a, d })",
     "a wish among other answers": DRAFT + "const a = Ask_User(prompt); when a.express { Send_Activity({ a, d }) }",
+    "a number beside the decision": DRAFT + APPROVED.replace("Approve", "Rate") + SENT,
+    "something unsaid beside the decision": DRAFT + APPROVED.replace("Approve", "Mark") + SENT,
     "a remark is asked for": DRAFT + "const a = Approve_User(prompt); when a.comment @ { minLength: 1 } { Send_Activity(d) }",
     "one of two ways": DRAFT + APPROVED + SENT + " else { Queue_Activity(d) }",
     "made after the decision": APPROVED + YES + "{ Send_Activity(Draft(prompt)) }",

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 import instrc
+from instrc.compiler import compile_source
 from instrc.ir.artefact import Artefact
+from instrc.ir.options import Options
 from instrc.jsontext import dumps
 from instrc.passes.compose.objects import admits_objects
 from instrc.problems.report import Report
+from instrc.source import Source
+from instrc.vibes.registry import Registry
 
 TEXT = {"type": "string"}
 
@@ -26,6 +30,7 @@ VIBES: dict[str, Any] = {
     "Judge": an_object(good={"type": "boolean"}, advice=TEXT),
     "Get_Activity": an_object(id=TEXT),
     "Ask_User": an_object(answer=TEXT),
+    "Slot": an_object(part={}),
     "Closed": an_object(part={"type": "object", "additionalProperties": False}),
     "Own": an_object(part=an_object(b={"type": "integer"})),
     "Base": an_object(x=TEXT),
@@ -192,3 +197,63 @@ def test_an_argument_given_with_and_without_braces_is_shown_where_it_stands_agai
     [problem] = problems(marked.replace("«", "").replace("»", ""), folder)
     assert problem.name == "repeated-name"
     assert (problem.at is not None and problem.at.start) == marked.index("«")
+
+
+def test_constants_in_slots_tell_steps_apart(folder: Path) -> None:
+    text = 'const p = Own({ part: "x" }); const q = Own({ part: "y" }); const r = Own({ part: "x" }); Judge(p, q, r)'
+    made = compiled(text.replace("Own", "Slot"), folder).documents["tool"]["properties"]
+    assert [made[key]["properties"]["part"] for key in list(made)[:-1]] == [{"const": "x"}, {"const": "y"}]
+
+
+def test_a_problem_of_a_called_program_shows_the_call(folder: Path) -> None:
+    (folder / "wrong.aug").write_text("input of;\nB(nope)", encoding="utf-8")
+    [problem] = problems("const a = A(prompt); Wrong(of: a)", folder)
+    assert (problem.name, [call.text for call in problem.calls]) == ("unknown-name", ["Wrong(of: a)"])
+
+
+def test_of_several_mixins_those_are_named_that_need_each_other(folder: Path) -> None:
+    one, two = "Introspect_Mixin(A(B, own))", "Introspect_Mixin(B(SelfEvaluate_Mixin(own), B))"
+    text = f"const own = Own(prompt); Judge(Introspect_Mixin(Slot(prompt)), {one}, {two}, Introspect_Mixin(Slot(own)))"
+    [problem] = problems(text, folder)
+    assert isinstance(problem, instrc.problems.steps.EntangledMixins)
+    assert {problem.at and problem.at.text, problem.other and problem.other.text} == {one, two}
+
+
+def test_what_is_required_below_a_slot_may_be_added_by_what_fills_it(folder: Path) -> None:
+    text = 'Slot({ part: A }) @ { properties: { part: { required: ["z"], properties: { q: {} } } } }'
+    assert problems(text, folder) == []
+    assert [problem.name for problem in problems(text.replace("({ part: A })", ""), folder)] == ["missing-from-properties"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('A @ { properties: { x: { const: "a" } } } @ { properties: { x: { const: "b" } } }', ['"a"', '"b"']),
+        ("A @ { properties: { x: { maxLength: 9 } } } @ { properties: { x: { maxLength: 2, minLength: 5 } } }", ["5", "2"]),
+    ],
+)
+def test_of_several_annotations_those_are_shown_that_contradict(text: str, shown: list[str], folder: Path) -> None:
+    [problem] = problems(text, folder)
+    assert sorted(label.span.text for label in problem.labels) == sorted(shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "taken_for"), [("particpants", "value"), ("Particpants", ""), ("particpants(prompt)", ""), ("elsewhere", "")]
+)
+def test_in_a_sketch_a_name_that_looks_like_a_value_is_no_instruction(name: str, taken_for: str, folder: Path) -> None:
+    report = Report()
+    registry = Registry([folder])
+    text = f"const participants = A(prompt); B(participants, {name})"
+    if not taken_for:
+        assert compile_source(Source("t.aug", text), registry, Options(sketch=True), report, stem="t")
+    else:
+        with pytest.raises(instrc.CompileError, match="particpants"):
+            compile_source(Source("t.aug", text), registry, Options(sketch=True), report, stem="t")
+
+
+@pytest.mark.parametrize("piped", ["A(prompt)", "{ a: A(prompt), b: B(prompt) }"])
+def test_a_block_that_reads_nothing_of_its_pipe_is_told_of_at_its_word(piped: str, folder: Path) -> None:
+    text = f"const c = Judge(prompt); {piped} | when c.good {{ %s }} else {{ B(c) }}"
+    assert problems(text % "Slot", folder) == []
+    [problem] = problems(text % "Slot(c)", folder)
+    assert (problem.name, problem.at and problem.at.text) == ("unread-pipe", "when")

@@ -66,13 +66,19 @@ def _place_origin(
     if (part or origin.pointer.startswith(_VIBE)) and any(instruction.uri is not None for instruction, _ in written):
         pointer = origin.pointer.removeprefix(_VIBE)
         found = [_in_vibe(origin, instruction.uri, pointer, registry) for instruction, registry in written if instruction.uri]
-        return next((each for each in found if each is not None), replace(origin, uri=written[0][0].name, pointer=pointer))
+        earlier = next((each for each in _places_in(spans, pointer) if _says(each, origin.value)), None)
+        otherwise = replace(origin, uri=at.source.name if earlier else written[0][0].name, pointer=pointer, at=earlier)
+        return next((each for each in found if each is not None), otherwise)
     if origin.pointer.startswith(_ANNOTATION):
         pointer = origin.pointer.removeprefix(_ANNOTATION)
-        places = [place_in(each, pointer) for each in spans if "{" in each.text]
+        places = _places_in(spans, pointer)
         said = next((each for each in places if _says(each, origin.value)), places[0] if places else None)
         return replace(origin, uri=at.source.name, pointer=pointer, at=said)
     return replace(origin, uri=written[0][0].name)
+
+
+def _places_in(annotations: tuple[Span, ...], pointer: str) -> list[Span]:
+    return [place_in(each, pointer) for each in annotations if "{" in each.text]
 
 
 def _in_filling(origin: problems.schemas.Origin, pointer: str, filled: Filled) -> problems.schemas.Origin:
