@@ -163,4 +163,4 @@ def test_a_keyword_that_holds_what_it_cannot_is_judged_and_never_ends_the_judgem
     at(payload, place)[keyword] = copy.deepcopy(value)
     found = breaches(payload, target)
     lists = keyword in {"anyOf", "required", "enum"} and not isinstance(value, list)
-    assert found or not (lists or (keyword == "$ref" and target == "openai")), keyword
+    assert found or target == "smolagents" or not lists, keyword  # inputs are judged by their types alone
