@@ -13,6 +13,7 @@ from itertools import combinations
 from math import inf
 from typing import TypeAlias
 
+from instrc.flattening.chaining import chained
 from instrc.flattening.evaluated import marks_nothing
 from instrc.jsonvalue import AnyJson as Json
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
@@ -176,6 +177,8 @@ class ResidualAllOf:
                 key = self.key_of(condition)
                 kept[key] = self._intersect_conditions(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
+        if len(self.groups) > 1 and (chain := chained(self.around, self.groups)) is not None:
+            self.groups = [chain]
 
     def _intersect_conditions(self, one: Group, other: Group) -> Group:
         """Return a condition with what two of the same `if` decide."""

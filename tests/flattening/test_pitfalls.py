@@ -33,6 +33,7 @@ WRITTEN_DIFFERENTLY = {
             }
         ],
     },
+    "if-group": {"if": {"const": 1}, "then": False, "else": {"if": {"const": 2}, "then": False}},  # at most one of them holds
     "recursive": {  # the root itself recurs: no definition is needed
         "type": "object",
         "properties": {"n": {"type": "integer"}, "kids": {"items": {"$ref": "#"}}},

@@ -63,6 +63,28 @@ GONE: dict[str, tuple[list[Any], Any]] = {
         [{"if": True, "then": B}, {"if": A, "else": C}],
         {"if": A, "else": C, "maxLength": 2},
     ),
+    "conditions of which one holds at most": (
+        [{"if": NULL, "then": False}, {"if": {"type": "integer"}, "then": A}, {"if": TEXT, "then": C}],
+        {"if": NULL, "then": False, "else": {"if": {"type": "integer"}, "then": A, "else": {"if": TEXT, "then": C}}},
+    ),
+    "a chain of conditions and one more": (
+        [{"if": NULL, "then": False, "else": {"if": TEXT, "then": C}}, {"if": {"type": "integer"}, "then": A}],
+        {"if": NULL, "then": False, "else": {"if": TEXT, "then": C, "else": {"if": {"type": "integer"}, "then": A}}},
+    ),
+    "conditions about a name that must be there": (
+        [
+            {"type": "object", "required": ["k"]},
+            {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["a"]}},
+            {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+        ],
+        {
+            "type": "object",
+            "required": ["k"],
+            "if": {"properties": {"k": {"const": 1}}},
+            "then": {"required": ["a"]},
+            "else": {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+        },
+    ),
     "conditions that ask the same": (
         [{"if": A, "then": B, "else": C}, {"if": A, "then": {"minLength": 1}}],
         {"if": A, "then": {"maxLength": 2, "minLength": 1}, "else": C},
@@ -150,6 +172,14 @@ KEPT: dict[str, list[Any]] = {
     "two of one each": [{"oneOf": [A, B]}, {"oneOf": [B, C]}],
     "exclusive choices where both places are taken": [{"oneOf": [A, B]}, {"oneOf": [TEXT, NULL]}, {"anyOf": [A, C]}],
     "two conditions": [{"if": A, "then": B}, {"if": C, "then": B}],
+    "two conditions about a name that may be missing": [
+        {"if": {"properties": {"k": {"const": 1}}}, "then": {"required": ["a"]}},
+        {"if": {"properties": {"k": {"const": 2}}}, "then": {"required": ["b"]}},
+    ],
+    "two conditions, one of which also decides when it does not hold": [
+        {"if": TEXT, "then": B},
+        {"if": NULL, "then": False, "else": C},
+    ],
     "two that are contained": [{"contains": A}, {"contains": B}],
     "the more general is contained more often": [{"contains": A, "minContains": 3}, {"contains": {"minimum": 2}}],
     "the more general is bounded": [{"contains": A, "maxContains": 3}, {"contains": {"minimum": 2}}],

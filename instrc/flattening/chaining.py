@@ -1,0 +1,57 @@
+"""Write several conditions of which at most one holds as one: each in the `else` of the one before.
+
+Where one of two conditions rules the other one out, `[{"if": A, "then": B}, {"if": C, "then": D}]` says the same as
+`{"if": A, "then": B, "else": {"if": C, "then": D}}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TypeAlias
+
+from instrc.jsonvalue import Json
+from instrc.limits.schemas import CHAINED_CONDITIONS
+from instrc.schema.relations import disjoint
+
+Condition: TypeAlias = dict[str, Json]
+"""The keywords `if`, `then` and `else` of a schema."""
+_WORDS = frozenset({"if", "then", "else"})
+
+
+def chained(around: dict[str, Json], conditions: list[Condition]) -> Condition | None:
+    """Return one condition that decides what several decide in a schema that also says `around`; `None` if it is not certain.
+
+    Where one of them holds, no other does, so nothing that the others decide is lost.
+    """
+    links = [link for condition in conditions for link in _links(condition)]
+    if len(links) > CHAINED_CONDITIONS or any("else" in link for link in links):
+        return None
+    asked = [_beside(around, link["if"]) for link in links]
+    if not all(disjoint(one, other) for one, other in combinations(asked, 2)):
+        return None
+    chain = links[-1]
+    for link in reversed(links[:-1]):
+        chain = {**link, "else": chain}
+    return chain
+
+
+def _links(condition: Condition) -> Iterator[Condition]:
+    """Yield the conditions of a chain one by one; what else stands in an `else` stays with its condition."""
+    while True:
+        following = condition.get("else")
+        if not isinstance(following, dict) or "if" not in following or not following.keys() <= _WORDS:
+            yield condition
+            return
+        yield {word: value for word, value in condition.items() if word != "else"}
+        condition = following
+
+
+def _beside(around: dict[str, Json], asked: Json) -> Json:
+    """Return an `if` with the kind of values and the names that the schema around it demands."""
+    demanded = around.get("required")
+    own = asked.get("required", []) if isinstance(asked, dict) else None
+    if not isinstance(asked, dict) or not isinstance(demanded, list) or not isinstance(own, list):
+        return asked
+    kind = {"type": around["type"]} if "type" in around else {}
+    return {**kind, **asked, "required": [*own, *demanded]}
