@@ -35,7 +35,10 @@ class Kind(StrEnum):
 
 def command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A program (.aug), a vibe (.vibe.json), or - for a program.")],
-    kind: Annotated[Kind, typer.Option("--format", help="The format of the picture.")] = Kind.MERMAID,
+    kind: Annotated[
+        Kind | None,
+        typer.Option("--format", help="The format of the picture; by default that of the ending of -o, else mermaid."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")] = None,
     export: Annotated[str | None, typer.Option("--export", metavar="NAME", help="One of several exports.")] = None,
     sketch: Annotated[bool, typer.Option("--sketch", help="Treat unknown instructions as objects with any properties.")] = False,
@@ -48,13 +51,14 @@ def command(
 
     html is one page that needs no network: light and dark, with the schema of each step and the views of each chunk.
     """
+    form = _by_ending(output) if kind is None else kind
     report = Report()
     text = ""
     try:
         workspace = Workspace(root or (), shared or (), locked=locked)
         compiled = workspace.compile(file, OptionOverrides(sketch=sketch), report)
         if not report.failed:
-            text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], kind)
+            text = _render([_picture(artefact) for artefact in _chosen(compiled, export, file, report)], form)
     except CompileError as error:
         report.take(error)
     found = report.once()
@@ -68,6 +72,19 @@ def command(
             code = PROBLEMS
     show(found, shape)
     raise typer.Exit(code)
+
+
+_ENDINGS = {"": Kind.MERMAID, ".md": Kind.MERMAID, ".mmd": Kind.MERMAID, ".gv": Kind.DOT, ".htm": Kind.HTML}
+_ENDINGS |= {f".{kind}": kind for kind in Kind}
+
+
+def _by_ending(output: Path | None) -> Kind:
+    """Return the format that the name of a file asks for; what we cannot draw is not written under that name."""
+    ending = "" if output is None else output.suffix.lower()
+    if (kind := _ENDINGS.get(ending)) is None:
+        message = f"there is no picture of the kind `{ending}`: the formats are {', '.join(Kind)} (or say one with --format)"
+        raise typer.BadParameter(message, param_hint="--output")
+    return kind
 
 
 def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, report: Report) -> tuple[Artefact, ...]:

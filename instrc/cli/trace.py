@@ -28,11 +28,18 @@ class Shape(StrEnum):
     JSON = "json"
 
 
+_ENDINGS = {".html": Shape.HTML, ".htm": Shape.HTML, ".json": Shape.JSON, ".jsonl": Shape.JSON}
+
+
 def command(
     run: RunId,
     shape: Annotated[
-        Shape, typer.Option("--format", help="How it is shown: text, one HTML page, or the events as JSON lines.")
-    ] = Shape.TEXT,
+        Shape | None,
+        typer.Option(
+            "--format",
+            help="How it is shown: text, one HTML page, or the events as JSON lines; by default that of the ending of -o.",
+        ),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     store: Store = None,
     engine_name: EngineName = None,
@@ -44,6 +51,8 @@ def command(
     except CompileError as error:
         raise exit_with(error, Format.TEXT) from None
     events = kept.trace(run)
+    if shape is None:
+        shape = _ENDINGS.get("" if output is None else output.suffix.lower(), Shape.TEXT)
     if shape is Shape.JSON:
         text = "".join(f"{dumps(event, indent=False)}\n" for event in events)
     elif shape is Shape.HTML:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from instrc.draw.layout import layout
+from instrc.draw.leaves import leaves
 from instrc.draw.svg import escape, figure, style
 from instrc.flattening.strip import strip
 from instrc.ir.picture import LANES, Box, Node, Picture
@@ -54,7 +55,9 @@ def _page(pictures: Sequence[Picture]) -> Iterator[str]:
         hidden = " hidden" if index else ""
         placed = layout(picture)
         drawn = figure(placed, styled=False, prefix=f"e{index}-")
-        yield f'<figure data-export="{index}" style="min-width:{placed.width * _SMALLEST:.0f}px"{hidden}>{drawn}</figure>\n'
+        cuts = " ".join(f"{cut:.0f}" for cut in leaves(placed))
+        size = f'style="min-width:{placed.width * _SMALLEST:.0f}px"'
+        yield f'<figure data-export="{index}" data-leaves="{cuts}" {size}{hidden}>{drawn}</figure>\n'
     yield (
         '</div>\n<aside id="panel" aria-label="Details" aria-live="polite"><p class="hint">Point at a step to see its schema and '
         "its line in the source; choose a chunk to see its three views. With the keyboard: Tab into the picture, then the arrow "

@@ -142,6 +142,52 @@
   theme.addEventListener("click", () => paint(dark() ? "light" : "dark"));
   paint();
 
+  // Paper: one drawing for each sheet, with what lies on it; `data-leaves` says where sheets begin, which is never within a step.
+  const extent = (item) => {
+    if (item.tagName === "path") {
+      const heights = item.getAttribute("d").match(/-?[\d.]+/g).map(Number).filter((_, index) => index % 2);
+      return [Math.min(...heights), Math.max(...heights)];
+    }
+    const y = Number(item.getAttribute("y"));
+    return item.tagName === "rect" ? [y, y + Number(item.getAttribute("height"))] : [y - 12, y + 4];
+  };
+  function kept(item, top, bottom) {
+    if (item.tagName === "g" && !item.matches(".step, .choose")) {
+      const copy = item.cloneNode(false);
+      for (const child of item.children) { const part = kept(child, top, bottom); if (part) copy.append(part); }
+      return copy.children.length ? copy : null;
+    }
+    const [from, to] = extent(item.tagName === "g" ? item.querySelector("rect") : item);
+    return to > top && from < bottom ? item.cloneNode(true) : null;
+  }
+  function leaf(drawing, top, bottom) {
+    const { width } = drawing.viewBox.baseVal;
+    const head = top ? 28 : 0;
+    const sheet = drawing.cloneNode(false);
+    sheet.setAttribute("viewBox", `0 0 ${width} ${head + bottom - top}`);
+    sheet.removeAttribute("height");
+    if (head) for (const lane of drawing.querySelectorAll(":scope > .lane")) { const copy = lane.cloneNode(true); copy.setAttribute("y", 18); sheet.append(copy); }
+    const part = drawing.cloneNode(false);
+    for (const [name, value] of Object.entries({ x: 0, y: head, width, height: bottom - top, viewBox: `0 ${top} ${width} ${bottom - top}` })) part.setAttribute(name, value);
+    for (const child of drawing.children) {
+      if (child.tagName === "title" || child.tagName === "defs") part.append(child.cloneNode(true));
+      else { const copy = kept(child, top, bottom); if (copy) part.append(copy); }
+    }
+    sheet.append(part);
+    return sheet;
+  }
+  addEventListener("beforeprint", () => {
+    for (const figure of document.querySelectorAll("figure[data-leaves]")) {
+      const cuts = figure.dataset.leaves.split(" ").map(Number);
+      if (cuts.length < 3) continue;
+      const paper = element("div", undefined, { class: "paper" });
+      const drawing = figure.querySelector("svg");
+      for (let index = 1; index < cuts.length; index += 1) paper.append(leaf(drawing, cuts[index - 1], cuts[index]));
+      figure.append(paper);
+    }
+  });
+  addEventListener("afterprint", () => { for (const paper of document.querySelectorAll(".paper")) paper.remove(); });
+
   document.getElementById("list").addEventListener("click", (event) => {
     const id = event.target.dataset && event.target.dataset.go;
     if (!id) return;

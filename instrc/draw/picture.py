@@ -18,6 +18,8 @@ from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 from instrc.source import Span
 
+_AROUND = 80
+"""Letters of a long line that are shown before a step, and half of those after it."""
 _MOST_LETTERS = 60
 MOST_LEVELS = 100
 """Blocks inside each other that can be drawn for certain."""
@@ -133,7 +135,7 @@ class _Painter:
         notes += [f"after {step.delay}"] if step.delay else []
         notes += ["a plan"] if step.plans else []
         at = self.places.get(step.key)
-        where = None if at is None else f"{at.source.name}:{at.line}  {at.source.line(at.line).strip()}"
+        where = None if at is None else f"{at.source.name}:{at.line}  {_line_around(at)}"
         return Node(made, step.key, chunk.executor, reads, tuple(notes), write_step(step), where)
 
     def lines(self, reads: Iterable[Read]) -> Iterator[Line]:
@@ -176,6 +178,14 @@ def _text(value: Value | None) -> str:
     if isinstance(value, Read):
         return value.text
     return ", ".join(read.text for read in reads) if reads else _short(str(getattr(value, "value", "…")))
+
+
+def _line_around(at: Span) -> str:
+    """Return the line of a step; of a long line, such as a program in one line, the part around the step."""
+    line = at.source.line(at.line)
+    begin = max(at.column - 1 - _AROUND, 0)
+    end = at.column - 1 + 2 * _AROUND
+    return ("…" if begin else "") + line[begin:end].strip() + ("…" if end < len(line) else "")
 
 
 def _short(text: str) -> str:

@@ -26,6 +26,24 @@ def test_a_page_shows_the_line_of_the_source(instrc: Instrc, folder: Path) -> No
     assert "it.aug:2" in (folder / "out" / "it.html").read_text()
 
 
+def test_the_ending_of_the_file_says_the_format(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text(TOOL)
+    for name, beginning in {"a.svg": "<?xml", "a.HTML": "<!doctype", "a.gv": "digraph", "a.mmd": "---", "a": "---"}.items():
+        assert instrc("graph", "it.aug", "-o", name).code == 0
+        assert (folder / name).read_text().startswith(beginning)
+    done = instrc("graph", "it.aug", "-o", "a.png")
+    assert (done.code, done.out) == (2, "")
+    assert "`.png`: the formats are mermaid, dot, svg, html" in " ".join(done.err.split())
+    assert not (folder / "a.png").exists()
+
+
+def test_a_program_in_one_long_line_is_not_repeated_for_each_step(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text(" | ".join(f"Step{number}" for number in range(200)))
+    page = instrc("graph", "it.aug", "--sketch", "--format", "html").out
+    assert page.count("\\u2026") > 190
+    assert len(page) < 400_000
+
+
 def test_several_exports_are_drawn_on_one_page_or_chosen(instrc: Instrc, folder: Path) -> None:
     (folder / "two.aug").write_text(f'{TOOL}; tool other = @{{ title: "C", type: "object" }}')
     assert instrc("graph", "two.aug", "--format", "html").out.count("<figure") == 2

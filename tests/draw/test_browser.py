@@ -79,6 +79,12 @@ ACTIONS = """
   said.found = document.getElementById("found").textContent;
   const unnamed = at('[role="button"], [role="group"]').filter((item) => !item.getAttribute("aria-label"));
   said.unnamed = unnamed.length;
+  const drawnSteps = at("figure .step").length;
+  dispatchEvent(new Event("beforeprint"));
+  const texts = (under) => at(`${under} .step`).map((step) => step.textContent).join();
+  said.printed = [texts(".paper") === texts("figure > svg"), at(".paper > svg").length];
+  dispatchEvent(new Event("afterprint"));
+  said.afterPrinting = at(".paper").length + at("figure .step").length - drawnSteps;
   document.body.replaceChildren();
   document.title = JSON.stringify(said);
 })();
@@ -110,6 +116,13 @@ def test_no_label_lies_on_another_or_leaves_its_step(size: int, tmp_path: Path) 
     seen = act(straight(size), tmp_path)
     assert seen["overlapping"] == []
     assert seen["outside"] == []
+
+
+def test_each_step_is_printed_whole_on_one_sheet_of_paper(tmp_path: Path) -> None:
+    seen = act(straight(200), tmp_path)
+    assert seen["printed"][0]
+    assert seen["printed"][1] > 5
+    assert seen["afterPrinting"] == 0
 
 
 def test_a_wide_picture_shrinks_to_its_window_as_far_as_it_stays_readable(tmp_path: Path) -> None:

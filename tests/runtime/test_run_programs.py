@@ -140,6 +140,10 @@ def test_a_person_is_asked_and_an_answer_may_come_from_another_process(project: 
     for shape in ("text", "html", "json"):
         assert main(["trace", "one", "--format", shape]) == 0
         assert "approve" in capsys.readouterr().out
+    for name, beginning in {"one.html": "<!doctype", "one.jsonl": "{", "one.txt": "    0."}.items():
+        assert main(["trace", "one", "-o", name]) == 0
+        assert Path(name).read_text(encoding="utf-8").startswith(beginning)
+    capsys.readouterr()
     assert main(["cancel", "one"]) == 0
 
 
