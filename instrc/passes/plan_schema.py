@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from instrc.ir.fusion import Instruction, Tool
 from instrc.jsonvalue import Json, JsonObject, as_object, as_texts, equal
-from instrc.schema.walk import rebuild
+from instrc.schema.walk import rebuild, refers
 
 OUTCOMES: JsonObject = {
     "type": "array",
@@ -64,16 +64,75 @@ def with_shared_references(schema: Json) -> Json:
 
 def plan_schema(tools: tuple[Tool, ...]) -> dict[str, Json]:
     """Return the schema of a plan: a list of tasks, each for one of the tools, with the arguments that are the model's."""
-    return {"type": "array", "items": {"anyOf": [_task(tool) for tool in tools]}, "$defs": {"from": _FROM}}
+    definitions: JsonObject = {"from": _FROM}
+    tasks = [_task(tool, _adopted(tool, definitions)) for tool in tools]
+    return {"type": "array", "items": {"anyOf": tasks}, "$defs": definitions}
 
 
-def _task(tool: Tool) -> Json:
+def _adopted(tool: Tool, definitions: JsonObject) -> JsonObject:
+    """Return the arguments of a tool, with what they refer to put among the definitions of the plan under free names."""
+    if not refers(tool.arguments):
+        return tool.arguments
+    own = as_object(tool.arguments.get("$defs", {}))
+    whole = _free(tool.name, definitions)
+    definitions[whole] = {}  # the arguments themselves, for those that hold themselves
+    names: dict[str, str] = {}
+    for name in own:
+        names[name] = _free(name, definitions)
+        definitions[names[name]] = {}
+
+    def rename(node: Json) -> Json:
+        reference = node.get("$ref") if isinstance(node, dict) else None
+        if not isinstance(node, dict) or not isinstance(reference, str) or not reference.startswith("#"):
+            return node
+        name, slash, below = reference.removeprefix("#/$defs/").partition("/")
+        return {**node, "$ref": f"#/$defs/{whole}" if reference == "#" else f"#/$defs/{names.get(name, name)}{slash}{below}"}
+
+    for name, definition in own.items():
+        definitions[names[name]] = rebuild(definition, rename)
+    arguments = as_object(rebuild({keyword: value for keyword, value in tool.arguments.items() if keyword != "$defs"}, rename))
+    definitions[whole] = arguments
+    return arguments
+
+
+def _free(name: str, taken: JsonObject) -> str:
+    """Return a name that is not taken: itself, or with `_2`, `_3`."""
+    found, count = name, 1
+    while found in taken:
+        count += 1
+        found = f"{name}_{count}"
+    return found
+
+
+def part_of(schema: JsonObject, part: Json) -> Json:
+    """Return a part of a schema as a schema by itself: with the definitions that it refers to, the whole one among them."""
+    if not isinstance(part, dict) or not refers(part) or "$defs" in part:
+        return part
+    definitions = as_object(schema.get("$defs", {}))
+    whole = _free("whole", definitions)
+    used = False
+
+    def rename(node: Json) -> Json:
+        nonlocal used
+        if not isinstance(node, dict) or node.get("$ref") != "#":
+            return node
+        used = True
+        return {**node, "$ref": f"#/$defs/{whole}"}
+
+    made = as_object(rebuild(part, rename))
+    definitions = {name: rebuild(definition, rename) for name, definition in definitions.items()}
+    if used:
+        definitions[whole] = rebuild({keyword: value for keyword, value in schema.items() if keyword != "$defs"}, rename)
+    return {**made, "$defs": definitions}
+
+
+def _task(tool: Tool, arguments: JsonObject) -> Json:
     return {
         "type": "object",
         "properties": {
             "tool": {"const": tool.name},
             "id": {"type": "string", "pattern": _ID},
-            "arguments": _open_to_others(tool),
+            "arguments": _open_to_others(tool, arguments),
             "after": {"type": "array", "items": {"type": "string"}},
         },
         "required": ["tool", "id", "arguments"],
@@ -81,14 +140,14 @@ def _task(tool: Tool) -> Json:
     }
 
 
-def _open_to_others(tool: Tool) -> Json:
+def _open_to_others(tool: Tool, arguments: JsonObject) -> Json:
     """Return the arguments that are the model's; each may be the output of another task instead."""
     bound = {argument.label for argument in tool.bound}
-    properties = as_object(tool.arguments.get("properties", {}))
+    properties = as_object(arguments.get("properties", {}))
     if not properties:
-        return tool.arguments
+        return arguments
     mine = {name: schema for name, schema in properties.items() if name not in bound}
-    required: list[Json] = [name for name in as_texts(tool.arguments.get("required", [])) if name in mine]
-    made = {keyword: value for keyword, value in tool.arguments.items() if keyword not in {"properties", "required", "$defs"}}
+    required: list[Json] = [name for name in as_texts(arguments.get("required", [])) if name in mine]
+    made = {keyword: value for keyword, value in arguments.items() if keyword not in {"properties", "required", "$defs"}}
     made["properties"] = {name: {"anyOf": [schema, {"$ref": "#/$defs/from"}]} for name, schema in mine.items()}
     return {**made, "required": required} if required else made

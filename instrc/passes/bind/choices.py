@@ -20,7 +20,7 @@ from instrc.passes.bind.given import Given
 from instrc.passes.bind.lookup import callee_of, find_instruction, find_vibe, meaning
 from instrc.passes.bind.names import Called, Program, Special
 from instrc.passes.bind.values import Result
-from instrc.passes.plan_schema import RUN_PLAN, plan_schema
+from instrc.passes.plan_schema import RUN_PLAN, part_of, plan_schema
 from instrc.passes.trampoline import Task
 from instrc.problems.problem import CompileError
 from instrc.problems.suggest import nearest
@@ -239,4 +239,4 @@ def _without_property(schema: dict[str, Json], name: str) -> dict[str, Json]:
 
 def _output(schema: Json) -> Json:
     properties = mapping(schema.get("properties")) if isinstance(schema, dict) else {}
-    return properties.get("output", schema)
+    return part_of(schema, properties["output"]) if isinstance(schema, dict) and "output" in properties else schema
