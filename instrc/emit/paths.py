@@ -74,15 +74,13 @@ class Paths:
                 return (suffixed(self.plan.keys[number], item), *tail)
 
     def _path_to_previous(self, block: int, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
-        """Return the way to what a name of a block had in the round before."""
+        """Return the way to what a name of a block had in the round before: a member of what one of its steps gave."""
         reading: Reading | None = dict(self._rounds[block].names).get(tail[0])
         rest = tail[1:]
         while isinstance(reading, ObjectReading) and rest:
             reading, rest = dict(reading.members).get(rest[0]), rest[1:]
         if not isinstance(reading, Path):
             return tail
-        if isinstance(reading.origin, Local) and reading.origin.kind == "previous" and reading.origin.block == block:
-            return self._path_to_previous(block, reading.tail, item) if reading.tail and reading.tail != tail else tail
         if reading.origin.__class__ is int and self.steps[reading.origin].output and not reading.tail and rest[:1] == ("output",):
             rest = rest[1:]
         return (*self.segments(reading, item), *rest)

@@ -87,7 +87,9 @@ def _of_previous(ev: Evaluation, origin: Local, segment: Segment, context: Evalu
     home = next(scope for scope in context.scope.outwards() if scope.region == origin.block)
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
     if segment.text in known:
-        return Result(Path(origin, (segment.text,)))
+        path = Path(origin, (segment.text,))
+        ev.accesses.append(Reached(path, segment.span))
+        return Result(path)
     _unknown(ev, segment, known)
     return None
 

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.graph import NO_TIMING, Reached
-from instrc.ir.paths import Path
 from instrc.ir.surface import Expression, Name
 from instrc.jsonvalue import Json
 from instrc.passes.bind.context import EvaluationContext
@@ -81,10 +80,6 @@ class Evaluation:
         """Note that a name was looked up, if it is one of the program that is compiled, not of one that it calls."""
         if not scope.program.calls:
             self.read.add(name)
-
-    def note_access(self, path: Path, span: Span) -> None:
-        """Note a member that a path names, to be looked for when the schemas are known."""
-        self.accesses.append(Reached(path, span))
 
     def local(self, name: Name, found: Definition, context: EvaluationContext) -> Work[Value | None]:
         """Evaluate what a local name stands for; in brackets that place steps, what a call there needs stays outside."""

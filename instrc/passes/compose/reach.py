@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from instrc import problems
 from instrc.flattening.members import elements, member
-from instrc.ir.blocks import Each, Region, Repeat, Test, tests_of
+from instrc.ir.blocks import Each, Repeat, Test, tests_of
 from instrc.ir.fusion import Among
 from instrc.ir.graph import FlatGraph, Graph, Reached
 from instrc.ir.paths import Local, Path
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_texts
-from instrc.passes.bind.holding import numbers
+from instrc.passes.compose.handed import check_handed, numbers_in
 from instrc.passes.compose.nulls import excluding
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN, choices_of, tools_of
@@ -44,6 +44,7 @@ def _check(flat: FlatGraph, report: Report) -> None:
         report.add(found)
     if not graph.has_flow:
         return
+    check_handed(graph, report)
     outcomes = Outcomes(graph, flat.schemas)
     for access in graph.accesses:
         _check_member(access, outcomes, report)
@@ -73,7 +74,7 @@ def _check_conditions(graph: Graph, outcomes: Outcomes, report: Report) -> None:
             elif not outcomes.find(test.path).optional and implies(schema, test.schema):
                 report.add(problems.conditions.AlwaysTrue(at=test.span))
         if isinstance(step.content, Repeat):
-            inside = _numbers_in(graph, step.content.body)
+            inside = numbers_in(graph, step.content.body)
             for test in step.content.until:
                 origin = test.path.origin
                 if origin not in inside and not isinstance(origin, Local):
@@ -107,12 +108,6 @@ def _listed_values(schema: Json) -> tuple[str, ...]:
         return ()
     values = [schema["const"]] if "const" in schema else listing(schema.get("enum"))
     return tuple(dumps(value, indent=False) for value in values)
-
-
-def _numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:
-    """Return the steps of a body, those inside others included."""
-    found: set[int | str | Local] = set(numbers(body.units))
-    return found | {inner for number in numbers(body.units) for inner in graph.inner.get(number, ())}
 
 
 def _check_nulls(flat: FlatGraph, outcomes: Outcomes, report: Report) -> None:
