@@ -122,6 +122,8 @@ class NotAValue(Problem):
     word: str
     choosing: bool = False
     """Whether it is the list of a `OneOf(…)`."""
+    nearest: tuple[str, ...] = ()
+    """Values with similar names."""
 
     @property
     def message(self) -> str:
@@ -135,6 +137,8 @@ class NotAValue(Problem):
         """One short sentence: the way out."""
         if self.choosing:
             return 'for values that are known, write `@ { properties: { NAME: { enum: ["a", "b"] } } }` after the step'
+        if self.nearest:
+            return did_you_mean(self.nearest)
         return "call it first and give the result a name: `const result = …;`"
 
 

@@ -272,7 +272,8 @@ class Scanner:
         run = self.text[start:end]
         at = self.source.span(start, end)
         digits = run.lstrip("+-")
-        if run[0].isdigit() and [token.kind for token in self.tokens[-2:]] == ["NAME", "DOT"]:  # `people.0.name`
+        before = [token.kind for token in self.tokens[-2:]]
+        if run[0].isdigit() and before in (["NAME", "DOT"], ["RPAR", "DOT"]):  # `people.0.name`, `Identify(x).0.name`
             end = start + len(run) - len(run.lstrip("0123456789"))
             self._take("NUMBER", start, end, "0")
             return end

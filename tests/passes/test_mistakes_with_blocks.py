@@ -27,6 +27,7 @@ MISTAKES = [
     # paths
     (PEOPLE + "Draft(p.attendees.«name»)", "path-into-list", "each element in"),
     (PEOPLE + "Draft(p.attendees.«0».name)", "indexed-value", "each NAME in PATH"),
+    (PEOPLE + "Draft(People(p).«0».name)", "indexed-value", "each NAME in PATH"),
     (PEOPLE + "Draft(p.attendees«[»0])", "indexed-value", "each NAME in PATH"),
     (PEOPLE + "Draft(p«[»0])", "indexed-value", "write `.NAME`"),
     (PEOPLE + 'Draft(p«[»"organizer"])', "indexed-value", "write `.NAME`"),
@@ -61,6 +62,8 @@ MISTAKES = [
     (PEOPLE + "when p.count «>» 3 { Draft(prompt) }", "unknown-operator", "{ exclusiveMinimum: 3 }"),
     ("when «Check»(prompt).ok { Draft(prompt) }", "bad-condition", "name the result of the call first"),
     (CHECK + 'when «c.level is "medium"» { Draft(prompt) }', "never-true", '`"low"`, `"high"`'),
+    ("const check = Check(prompt); when «Check».ok { Draft(prompt) }", "not-a-value", "did you mean `check`?"),
+    ("const draf = People(prompt); Write(«draft».names)", "not-a-value", "did you mean `draf`?"),
     (CHECK + "when «c» { Draft(prompt) }", "never-true", "compare"),
     ("repeat { const d = Draft(prompt); d } until «d.text»", "never-true", "compare"),
     (
@@ -154,6 +157,29 @@ MISTAKES = [
     ("repeat «3» { Draft(prompt) }", "incomplete-block", ""),
     ('repeat { Draft(previous) } until «round is "3"»', "never-true", ""),
     ("Draft(«error»)", "unknown-name", ""),
+    # more words and signs of other languages
+    (PEOPLE + "each x in p.attendees { Draft(x) } «max» 3", "stray-word", ""),
+    (PEOPLE + "each x in p.attendees «where» x.name { Draft(x) }", "incomplete-block", ""),
+    (PEOPLE + "each x in p.attendees.«*» { Draft(x) }", "unknown-operator", ""),
+    (PEOPLE + "«parallel» { Draft(p); Write(p) }", "braces-after-name", ""),
+    (CHECK + '«switch» c.level { "low": Draft(c) }', "foreign-statement", ""),
+    (CHECK + 'when c.level is «not» "low" { Draft(c) }', "unknown-operator", ""),
+    (CHECK + "when c.ok is «None» { Draft(c) }", "bad-condition", ""),
+    (CHECK + "when c.ok { Draft(c) } «otherwise» { Write(c) }", "braces-after-name", ""),
+    (CHECK + "when c«?.»ok { Draft(c) }", "incomplete-block", ""),
+    ("«loop» { const c = Check(prompt); c } until c.ok", "braces-after-name", ""),
+    ("do { const c = Check(prompt); c } «until» c.ok", "stray-word", ""),
+    ("repeat { const c = Check(prompt); c } until c.ok max «three»", "incomplete-block", ""),
+    ("repeat { const c = Check(prompt); c } until c.ok«,» max 3", "extra-comma", ""),
+    ("repeat { Check(previous.«d») } until round is 2", "unknown-member", ""),
+    ("try { Send_Activity(prompt) } else «(»e) { Draft(e) }", "unexpected-text", ""),
+    ("try { Send_Activity(prompt) } else { Draft(error.«reason») }", "unknown-member", ""),
+    ("«await» Send_Activity(prompt)", "foreign-statement", ""),
+    ('Fail(message «=» "x")', "equals-for-colon", ""),
+    ("Act(prompt, { plan: Plan(Search_Activity, «Search_Activity») })", "repeated-name", ""),
+    ("Act(prompt, { plan: Plan(«Confirm_User») })", "not-for-plans", ""),
+    (PEOPLE + "each i in «2.5» { Draft(p) }", "bad-bound", ""),
+    (PEOPLE + "each i in «1..3» { Draft(p) }", "bad-number", ""),
 ]
 
 

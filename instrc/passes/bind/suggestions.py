@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from instrc.ir.fusion import Instruction
-from instrc.ir.surface import Binding, Name
+from instrc.ir.surface import Binding, Name, Uri
 from instrc.limits.programs import SUGGESTED_NAMES
 from instrc.naming import pascal
 from instrc.problems.lookalikes import twin
@@ -40,6 +40,12 @@ def misspelt_value(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[s
         return False
     values, own = (*locals_, *inputs), _defined_here(name, locals_).difference(inputs)
     return bool(nearest(name.text, values, without=own) or _completions(name.text, values, own))
+
+
+def similar_values(name: Name, locals_: Mapping[str, Binding], inputs: Mapping[str, Span | None]) -> tuple[str, ...]:
+    """Return the local names and inputs that may have been meant by the name of an instruction."""
+    values = tuple(local for local, binding in locals_.items() if not isinstance(binding.value, Name | Uri))
+    return nearest(name.text, (*values, *inputs), without=_defined_here(name, locals_).difference(inputs))
 
 
 def _defined_here(name: Name, locals_: Mapping[str, Binding]) -> frozenset[str]:
