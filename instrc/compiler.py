@@ -7,9 +7,6 @@ from functools import partial
 from msgspec.structs import replace
 
 from instrc import problems
-from instrc.emit.emit import emit, intersects
-from instrc.emit.emit import process_of as process_of_plan
-from instrc.emit.vibes import emit_vibe
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.ir.plan import Plan
@@ -50,11 +47,13 @@ def compile_source(
 def check_source(source: Source, registry: Registry, options: Options, report: Report, *, stem: str) -> None:
     """Report what is wrong with a program; what it exports is emitted only where that could fail."""
     for plan in _plans(source, registry, options, report, stem=stem):
-        if intersects(plan):
+        if plan.intersects:
             _emitted(plan, options)
 
 
 def _emitted(plan: Plan, options: Options) -> Artefact:
+    from instrc.emit.emit import emit  # few checks need it
+
     return emit(plan, batch=options.batch, hint=options.hint if options.hints else None)
 
 
@@ -100,6 +99,8 @@ def _launched(
 
 def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Report, *, stem: str) -> tuple[Artefact, ...]:
     """Return the artefact of a vibe file: its schema is the export."""
+    from instrc.emit.vibes import emit_vibe  # programs do without it
+
     review(vibe, registry, report, options.keywords)
     report.stop_if_failed()
     schema = bound_all_loops(InstructionTable(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
@@ -111,6 +112,8 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
 
 def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
     """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
+    from instrc.emit.emit import process_of as process_of_plan  # as above
+
     plan = artefact.plan
     if plan is None:
         return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}

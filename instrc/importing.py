@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, get_args
 
 from instrc import arguments
 from instrc.files import STDIN, name_of, read_bytes
+from instrc.importers.catalogue import KINDS, OF_PYTHON
 from instrc.importers.given import Given, of_text, of_value
-from instrc.importers.kinds import KINDS, OF_PYTHON, Imported, given_of, known_kind, read_tools
+from instrc.importers.kinds import Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-_PLAIN = re.compile(r"\$?[^\W\d]\w*")
+_PLAIN = r"\$?[^\W\d]\w*"  # patterns are compiled when they are needed
 _SEPARATOR = r"[\W_]+"
 _NOT_IN_FILES = r'[<>:"/\\|?*\x00-\x1f\x7f\ud800-\udfff]'
 _RESERVED = r"(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])"
@@ -21,7 +21,7 @@ _MOST_IN_FILES = 160
 
 def is_plain(name: str) -> bool:
     """Tell whether a name is written without quotes in a path: an identifier, also behind the sign of a metric."""
-    return (name.isascii() and name.isidentifier()) or _PLAIN.fullmatch(name) is not None
+    return (name.isascii() and name.isidentifier()) or re.fullmatch(_PLAIN, name) is not None
 
 
 def words(name: str) -> list[str]:

@@ -25,7 +25,7 @@ def read_toml(text: str) -> dict[str, object]:
     import tomllib  # few runs need it
 
     dotted = "\n".join(line for line in text.split("\n") if line.count(".") >= 9)
-    if sum((found[0].count(".") + 1) ** 2 for found in re.finditer(_DOTTED, dotted)) > _MOST_STEPS:
+    if dotted and sum((found[0].count(".") + 1) ** 2 for found in re.finditer(_DOTTED, dotted)) > _MOST_STEPS:
         reason = "it has keys of too many parts"
         raise TomlError(reason)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from instrc.arriving import LineTooLongError, read_lines
+from instrc import problems
 from instrc.cli.options import Locked, Roots, Shared
 from instrc.cli.outputs import place_of, write_files
 from instrc.cli.run import Model
@@ -19,7 +19,6 @@ from instrc.files import STDIN, reason, unreadable
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
-from instrc.problems.rim import UnwritableOutput
 from instrc.regular import read_whole
 from instrc.source import Source
 
@@ -61,6 +60,7 @@ def command(
 
 
 async def _talk(session: Session, file: Path) -> None:
+    from instrc.arriving import LineTooLongError, read_lines  # they need an event loop, the help does not
     from instrc.runtime.models.model import ModelError
 
     _ask()
@@ -97,4 +97,6 @@ def _keep(file: Path, session: Session) -> None:
         write_files({file: dumps(session.turns)})
     except OSError as error:
         place = place_of(error, file)
-        raise CompileError([UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error))]) from None
+        raise CompileError(
+            [problems.rim.UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error))]
+        ) from None

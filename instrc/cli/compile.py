@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from instrc.cli.compiling import Recursion, compile_files
+from instrc.cli.compiling import compile_files
 from instrc.cli.documents import Emit, kinds_to_strip
 from instrc.cli.options import Locked, ProblemFormat, Roots, Shared, Strict, one_stdin
 from instrc.cli.show import Format
@@ -20,6 +20,14 @@ class Naming(StrEnum):
 
     STEP = "step"
     CAMEL = "camel"
+
+
+class Recursion(StrEnum):
+    """What becomes of a schema that holds itself, whatever is usual for the target."""
+
+    KEEP = "keep"
+    UNROLL = "unroll"
+    REFUSE = "refuse"
 
 
 def command(

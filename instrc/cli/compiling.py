@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +20,6 @@ if TYPE_CHECKING:
     from instrc.ir.artefact import Artefact
 
 
-class Recursion(StrEnum):
-    """What becomes of a schema that holds itself, whatever is usual for the target."""
-
-    KEEP = "keep"
-    UNROLL = "unroll"
-    REFUSE = "refuse"
-
-
 def compile_files(
     files: list[str],
     wishes: OptionOverrides,
@@ -37,7 +28,7 @@ def compile_files(
     folder: Path | None = None,
     target: list[str] | None = None,
     way_back: Path | None = None,
-    recursion: Recursion | None = None,
+    recursion: str | None = None,
     unwanted: frozenset[str] | None = None,
     locked: bool = False,
     strict: bool = False,
@@ -91,7 +82,7 @@ def _lower(
     report: Report,
     folder: Path | None,
     way_back: Path | None,
-    recursion: Recursion | None,
+    recursion: str | None,
     workspace: Workspace | None,
     *,
     strict: bool,

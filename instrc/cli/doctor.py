@@ -6,7 +6,6 @@ import platform
 import re
 import shutil
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import typer
@@ -60,6 +59,8 @@ def command(root: Roots = None, shared: Shared = None) -> None:
 
 def _extras() -> list[str]:
     """Return a line for each extra: which of its packages are there."""
+    from importlib import metadata  # the help of all commands does without it
+
     try:
         required = metadata.requires("instrc") or []
     except metadata.PackageNotFoundError:
@@ -76,6 +77,8 @@ def _extras() -> list[str]:
 
 
 def _package(name: str, wanted: str) -> str:
+    from importlib import metadata  # as above
+
     try:
         return f"{name} {metadata.version(name)}"
     except metadata.PackageNotFoundError:

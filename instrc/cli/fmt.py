@@ -14,7 +14,6 @@ from instrc.cli.progress import with_progress
 from instrc.cli.show import Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes, reason
-from instrc.format.source import format_source
 from instrc.problems.report import Report
 from instrc.source import Source, Span
 from instrc.syntax.intake import MAX_BYTES, take_in
@@ -42,6 +41,8 @@ def command(
     if name and STDIN not in paths:
         message = "--stdin-filename belongs to the standard input (-)"
         raise typer.BadParameter(message)
+    from instrc.format.source import format_source  # the help of all commands does without it
+
     report = Report()
     changed: dict[Path, str] = {}
     for path in with_progress(find(paths, report), "Formatting"):

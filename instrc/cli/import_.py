@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,15 +13,15 @@ from instrc.cli.options import ProblemFormat, Strict
 from instrc.cli.show import FINE, PROBLEMS, Format, say_written, show, verdict
 from instrc.cli.terminal import write
 from instrc.files import reason
-from instrc.importers.kinds import KINDS, Imported
-from instrc.importing import import_tools
+from instrc.importers.catalogue import KINDS
 from instrc.jsontext import dumps
-from instrc.problems.importing import VibeExists
 from instrc.problems.problem import Problem
-from instrc.problems.rim import UnwritableOutput
 from instrc.problems.suggest import plain
 from instrc.regular import read_regular
 from instrc.source import Source
+
+if TYPE_CHECKING:
+    from instrc.importers.kinds import Imported
 
 
 class Results(StrEnum):
@@ -55,6 +55,8 @@ def command(
 
     openapi reads OpenAPI 3 and Swagger 2.0, in JSON or YAML, and the files of its folder that a document refers to.
     """
+    from instrc.importing import import_tools  # the help of all commands does without it
+
     imported = import_tools(kind, source, results=results.value)
     problems = list(imported.problems)
     files = (
@@ -82,6 +84,8 @@ def _deliver(imported: Imported, source: str, folder: Path | None, files: dict[P
     try:
         write_files(files, [source])
     except OSError as error:
+        from instrc.problems.rim import UnwritableOutput  # rarely needed
+
         place = place_of(error, folder)
         problems.append(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
         return PROBLEMS
@@ -101,6 +105,8 @@ def _in_the_way(folder: Path, files: dict[Path, str], *, force: bool) -> list[Pr
         known = by_name.get(plain(path.name.removesuffix(ending)))
         if known is None or (known == path and (force or _says(path, text))):
             continue
+        from instrc.problems.importing import VibeExists  # as above
+
         found.append(VibeExists(at=Source(str(known), "").whole(), path=str(known), same_file=known == path))
     return found
 

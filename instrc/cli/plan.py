@@ -17,7 +17,6 @@ from instrc.cli.terminal import write
 from instrc.files import name_of
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_object, tokens
-from instrc.problems.plans import InvalidTools, PlanProblem
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -25,6 +24,7 @@ from instrc.source import Source
 if TYPE_CHECKING:
     from instrc.importers.given import Given
     from instrc.ir.bench import Bench
+    from instrc.problems.plans import PlanProblem
 
 group = typer.Typer(
     help="Check, convert and score the plans that models make of tools.", no_args_is_help=True, rich_markup_mode=None
@@ -69,6 +69,7 @@ def check(
     if given is not None and known is not None:
         from instrc.plans.check import check_plan  # brings the judge
         from instrc.plans.taskbench.tools import is_bench, tools_map
+        from instrc.problems.plans import InvalidTools
 
         bench = _bench(known.value, report) if is_bench(known.value) else None
         if bench is not None and _are_records(given.value):
@@ -124,6 +125,7 @@ def export(
     lines: list[str] = []
     if given is not None and bench is not None:
         from instrc.plans.taskbench.functions import export_plan
+        from instrc.problems.plans import PlanProblem
 
         several, found = _plans(given.value)
         for path, id_, plan in found:

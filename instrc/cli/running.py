@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Iterable
 from importlib.util import find_spec
 from pathlib import Path
@@ -66,6 +65,8 @@ _engines: list[Engine] = []
 
 def run_to_end(work: Coroutine[object, object, _T]) -> _T:
     """Run a coroutine to its end, and give free what its engine holds."""
+    import asyncio  # the help of all commands does without it
+
     begin_long_work()
     try:
         return asyncio.run(work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,12 @@ from instrc.files import is_folder, read_bytes, readable, reason
 from instrc.limits.incoming import CASE_BYTES
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
-from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_regular
 from instrc.source import Source
-from instrc.testing import ENDING, BadCaseError, Difference, judge, read_cases
 from instrc.workspace import OptionOverrides, Workspace
+
+if TYPE_CHECKING:
+    from instrc.testing import Difference
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
@@ -40,6 +41,8 @@ def command(
 
     `instrc/testing.py` and the examples show how a case is written.
     """
+    from instrc.testing import BadCaseError, judge, read_cases  # the help of all commands does without it
+
     report = Report()
     files = _files(["."] if paths is None else paths, report)
     passed = failed = 0
@@ -92,6 +95,8 @@ def _write(changed: dict[Path, str], report: Report) -> None:
     try:
         write_files(changed)
     except OSError as error:
+        from instrc.problems.rim import UnwritableOutput  # rarely needed
+
         place = place_of(error, next(iter(changed)))
         report.add(UnwritableOutput(at=Source(place, "").whole(), path=place, reason=reason(error)))
     else:
@@ -100,6 +105,8 @@ def _write(changed: dict[Path, str], report: Report) -> None:
 
 def _files(paths: list[str], report: Report) -> list[Path]:
     """Return the files of cases that paths lead to; what is no file is reported, and a program without cases is told."""
+    from instrc.testing import ENDING  # as above
+
     found: dict[Path, None] = {}
     for path in paths:
         if is_folder(path):
@@ -122,6 +129,8 @@ def _files(paths: list[str], report: Report) -> list[Path]:
 
 def _program(file: Path) -> Path:
     """Return the program or vibe that a file of cases belongs to."""
+    from instrc.testing import ENDING  # as above
+
     stem = file.name.removesuffix(ENDING)
     vibe = file.with_name(f"{stem}.vibe.json")
     program = file.with_name(f"{stem}.aug")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +44,8 @@ def command(
 
 
 async def _served(carrier: Serving, *, quiet: bool) -> None:
+    import asyncio  # the help of all commands does without it
+
     from instrc.runtime.engine import UnreachableError
 
     stop = asyncio.Event()
@@ -72,6 +73,8 @@ async def _served(carrier: Serving, *, quiet: bool) -> None:
 
 async def _reached(carrier: Serving) -> None:
     """Return as soon as the server of an engine answers: a worker may be started before it."""
+    from asyncio import sleep  # as above
+
     from instrc.runtime.engine import UnreachableError
 
     pause = _FIRST_PAUSE
@@ -80,5 +83,5 @@ async def _reached(carrier: Serving) -> None:
             return await carrier.reach()
         except UnreachableError as error:
             tell(f"{error.problems[0].message}; trying again in {pause:g} s\n")
-        await asyncio.sleep(pause)
+        await sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE)

@@ -8,7 +8,7 @@ from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json, JsonObject, as_object, equal
 from instrc.schema.walk import rebuild, refers
 
-_LOCAL = re.compile(r"#(?:/\$defs/([^/]+)(.*))?", re.DOTALL)
+_LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
 
 
 class Definitions:
@@ -36,7 +36,7 @@ class Definitions:
             if not isinstance(node, dict):
                 return node
             reference = node.get("$ref")
-            match = _LOCAL.fullmatch(reference) if isinstance(reference, str) else None
+            match = re.fullmatch(_LOCAL, reference) if isinstance(reference, str) else None
             if match is None:
                 return node
             if match[1] is None:

@@ -44,11 +44,6 @@ def emit(plan: Plan, *, batch: int, hint: str | None) -> Artefact:
     return Artefact(plan.flat.graph.name, title, documents, plan)
 
 
-def intersects(plan: Plan) -> bool:
-    """Tell whether schemas of a plan are intersected when it is emitted, so that it may still fail."""
-    return bool(plan.flat.mixins or plan.flat.placed) or any(chunk.annotations for chunk in plan.walk())
-
-
 def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, stripped: str) -> JsonObject:
     """Return what the model is asked for first: one step or the first chunk; nothing if that is not the model's."""
     first = plan.chunks[0]

@@ -1,4 +1,4 @@
-"""The kinds of sources, by name, and the one function that reads them all."""
+"""The one function that reads all kinds of sources."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
+from instrc.importers.catalogue import KINDS, OF_ACTIVITIES
 from instrc.importers.given import Given
 from instrc.importers.tools import Tool
 from instrc.importers.vibes import ImportedVibe, Results, vibes
@@ -13,22 +14,6 @@ from instrc.problems.importing import NoTools, UnknownImporter
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.suggest import nearest
-
-KINDS: dict[str, str] = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "mcp": "mcp",
-    "openapi": "openapi",
-    "pydantic": "pydantic_models",
-    "smolagents": "smolagents_tools",
-    "bfcl": "bfcl",
-    "taskbench": "taskbench",
-}
-"""By kind: the module of this folder that reads it."""
-OF_PYTHON = frozenset({"pydantic", "smolagents"})
-"""Kinds whose tools are objects of a program."""
-OF_ACTIVITIES = frozenset({"taskbench"})
-"""Kinds whose tools are calls of a server by their nature."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,11 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
         """Yield all chunks: a block before what is in it, what is in it before what comes after."""
         yield from walk(self.flat.graph, self.chunks, self.inside)
 
+    @property
+    def intersects(self) -> bool:
+        """Whether schemas are intersected when it is emitted, so that this may still fail."""
+        return bool(self.flat.mixins or self.flat.placed) or any(chunk.annotations for chunk in self.walk())
+
 
 def walk(graph: Graph, chunks: tuple[Chunk, ...], inside: Mapping[int, tuple[Chunk, ...]]) -> Iterator[Chunk]:
     """Yield chunks and those in them: a block before what is in it, what is in it before what comes after."""

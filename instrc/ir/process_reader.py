@@ -44,7 +44,7 @@ def _kind(name: str) -> str:
 
 def is_context(name: str) -> bool:
     """Tell whether a property of a process is called as a context is."""
-    return re.fullmatch(_NAME, name) is not None
+    return "context" in name.casefold() and re.fullmatch(_NAME, name) is not None
 
 
 def body_of(document: Json) -> Body:

@@ -14,8 +14,7 @@ import msgspec
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, as_text
 
-_SEGMENT = re.compile(r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)')
-_PLAIN = re.compile(r"[^\W\d]\w*|\$[^\W\d]\w*")
+_SEGMENT = r'("(?:[^"\\]|\\.)*")(?=\.|$)|([^."][^.]*)(?=\.|$)|(?=\.|$)'  # compiled when it is needed
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -53,7 +52,8 @@ class Read(msgspec.Struct, frozen=True, gc=False):
         """Read a path; what is no sequence of names and JSON strings is taken apart at its dots."""
         found: list[Segment] = []
         at = 0
-        while match := _SEGMENT.match(text, at):
+        segment = re.compile(_SEGMENT)
+        while match := segment.match(text, at):
             try:
                 found.append(Segment(as_text(loads(match[1])), quoted=True) if match[1] else Segment(match[2] or ""))
             except ValueError:

@@ -28,6 +28,8 @@ def placeholders(program: Program) -> Iterator[Problem]:
     written = list(nodes(program))
     known = set(_values(written))
     for text, at in _texts(written):
+        if "{" not in text and "<%" not in text:
+            continue
         found = [match.group() for match in re.finditer(_MARKED, text)]
         found += [match.group() for match in re.finditer(_BRACED, text) if match[1].strip().partition(".")[0] in known]
         for word in dict.fromkeys(found):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from lsprotocol import types
 
 from instrc.ir.surface import Access, Call, Object
@@ -121,7 +123,7 @@ def rename(document: Document, offset: int, name: str) -> types.WorkspaceEdit | 
     if found is None:
         return "only names that this program defines can be renamed"
     name = normal(name.strip())
-    if not is_name(name) or not tables().name.fullmatch(name):
+    if not is_name(name) or not re.fullmatch(tables().name, name):
         return f"`{name}` is not a name"
     taken = document.index.scope(found.whole.end).find(name) or any(each.name == name for each in document.index.definitions)
     if taken:

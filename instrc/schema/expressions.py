@@ -15,7 +15,6 @@ from functools import lru_cache
 from msgspec import Struct
 
 from instrc.limits.schemas import REGEX_SECONDS
-from instrc.schema.ecmascript import Unreadable, translate
 
 MOST_TEXT = 100_000
 """Characters of a text that the second engine looks at."""
@@ -66,6 +65,8 @@ def _matcher(pattern: str) -> Callable[[str], bool | None] | str:
     if len(pattern) > MOST_PATTERN:
         return f"it is longer than {MOST_PATTERN:,} characters"
     import re2  # 10 ms, needed where patterns are only
+
+    from instrc.schema.ecmascript import Unreadable, translate  # as above
 
     try:
         translated = translate(pattern)

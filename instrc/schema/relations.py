@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from instrc.jsonvalue import Json, as_object, equal
 from instrc.limits.schemas import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
-from instrc.schema.disjoint_kinds import disjoint_in
 from instrc.schema.equality import Equality
 from instrc.schema.evaluation import Evaluation, Resolve
-from instrc.schema.implied_keywords import is_implied
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
 from instrc.schema.vocabulary import KEYWORDS, NO_ASSERTIONS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
@@ -143,6 +141,8 @@ class _Answering:
             return True
         if keyword in SPEAKS_OF and kinds.isdisjoint(kinds_spoken_of(SPEAKS_OF[keyword])):
             return True
+        from instrc.schema.implied_keywords import is_implied  # many laws, and most questions need none of them
+
         if is_implied(self, left, keyword, right, depth, kinds):
             return True
         if keyword not in KEYWORDS:
@@ -187,6 +187,8 @@ class _Answering:
                 return all(self._satisfies(value, other) is False or self._satisfies(value, one) is False for value in values)
         if self._disjoint_by_parts(left, right, depth, kinds):
             return True
+        from instrc.schema.disjoint_kinds import disjoint_in  # as above
+
         left_open = [kind for kind in kinds if not disjoint_in(self, kind, left, right, depth)]
         if not left_open:
             return True

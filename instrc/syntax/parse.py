@@ -7,6 +7,7 @@ naming each mistake and going on behind it.
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 from instrc.ir.surface import Program
@@ -123,12 +124,11 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
                 continue
             if kind == END:
                 return states[-1] == table[0][START]
-            name = automaton.name.match(text, start) if kind == "AUG_URI" and "NAME" in table[states[-1]] else None
-            if name is None:
+            if kind != "AUG_URI" or "NAME" not in table[states[-1]]:
                 return False
             kind = "NAME"
             action = table[states[-1]]["NAME"]
-            position = name.end()
+            position = re.compile(automaton.name).match(text, start).end()  # type: ignore[union-attr]  # `aug` is a name
         if (nested := _SIGNS.get(kind)) is not None:
             depth += nested
             if depth > MAX_DEPTH:

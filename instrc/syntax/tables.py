@@ -45,8 +45,8 @@ class Tables(Struct, frozen=True):
 
     `END` is the end of the text, `STRAY` a character with which no token begins.
     """
-    name: re.Pattern[str]
-    """A name alone, for places where `aug:` cannot begin a reference."""
+    name: str
+    """The pattern of a name alone, for places where `aug:` cannot begin a reference; compiled when there is one."""
     rules: list[Rule]
     states: list[dict[str, int]]
     """What to do on a symbol: go to a state (0 and up) or reduce by rule `~n` (below 0); state 0 is the first."""
@@ -128,7 +128,7 @@ def _prepared(data: dict[str, Any]) -> Tables:
     tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in data["tokens"])
     return Tables(
         lexer=re.compile(rf"(?:{skipped})?(?:{tokens}|(?P<END>\Z)|(?P<STRAY>(?s:.)))"),
-        name=re.compile(patterns["NAME"]),
+        name=patterns["NAME"],
         rules=[Rule(*rule) for rule in data["rules"]],
         states=data["states"],
         hops={},

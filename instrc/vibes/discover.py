@@ -9,14 +9,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.source import Source
-from instrc.vibes.lock import NAME, open_lock
 from instrc.vibes.registry import Registry
 from instrc.vibes.settings import Settings, read_settings, readable_path
 from instrc.vibes.vibe import MAX_BYTES
+
+if TYPE_CHECKING:
+    from instrc.vibes.lock import Lock
 
 _ENDINGS = (".json", ".aug")
 
@@ -83,7 +86,7 @@ class Surroundings:
         place = self.lock_place(source) if self._locked else None
         key = (workspace, shared, max_bytes, place)
         if key not in self._registries:
-            lock = None if place is None else open_lock(place)
+            lock = None if place is None else _open_lock(place)
             self._registries[key] = Registry(
                 workspace, shared, max_bytes=max_bytes, lock=lock, memory=self._memory, unsaved=self._unsaved, around=self.called
             )
@@ -91,12 +94,20 @@ class Surroundings:
 
     def lock_place(self, source: Path | None) -> Path:
         """Return where the lock of a source file is: beside the settings of its project, else in the working folder."""
+        from instrc.vibes.lock import NAME  # as below
+
         file = self.settings(source).file
         return readable_path(file.parent / NAME) if file is not None else Path(NAME)
 
     def registries(self) -> tuple[Registry, ...]:
         """Return all registries that have been asked for."""
         return tuple(self._registries.values())
+
+
+def _open_lock(place: Path) -> Lock:
+    from instrc.vibes.lock import open_lock  # needed where something is locked only
+
+    return open_lock(place)
 
 
 def discover(source: Path | None, roots: Sequence[Path] = (), shared: Sequence[Path] = ()) -> Registry:

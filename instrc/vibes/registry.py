@@ -21,7 +21,6 @@ from instrc.problems.suggest import nearest, plain
 from instrc.regular import read_regular
 from instrc.source import Span
 from instrc.vibes.documents import Documents
-from instrc.vibes.lock import Lock, digest_of, place_of
 from instrc.vibes.memory import MemoryRoot
 from instrc.vibes.programs import ProgramFile, Programs
 from instrc.vibes.refusals import leads_outside, short, unknown_version, unreadable, unresolved
@@ -31,6 +30,8 @@ from instrc.vibes.vibe import MAX_BYTES, Vibe, parse_vibe
 
 if TYPE_CHECKING:
     import referencing
+
+    from instrc.vibes.lock import Lock
 
 
 class Registry:
@@ -161,6 +162,7 @@ class Registry:
     def _locked(self, lock: Lock, uri: str, at: Span | None) -> Vibe:
         """Return the vibe that a reference meant when it was locked; `CompileError` if that is not there as it was."""
         from instrc.problems.locks import NotLocked, StaleLock  # as in `refusals`
+        from instrc.vibes.lock import digest_of, place_of  # needed where there is a lock only
 
         reference = uri.partition("#")[0]
         meant = lock.meant(reference)

@@ -26,10 +26,12 @@ LIMITS = ("source", "vibe", "schema")
 MOST = 2_000_000_000
 """No limit is higher: a file of that size is read into memory."""
 """`source` and `vibe` count the bytes of a file (1 MiB each unless set), `schema` the nodes of a composed schema."""
-_FUNCTION = re.compile(r"[^\s:]+:[^\s:]+")
-_PLACEHOLDER = re.compile(r"\{\w*\}")
-_HEADER = re.compile(r"^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b", re.MULTILINE | re.IGNORECASE)
+_FUNCTION = r"[^\s:]+:[^\s:]+"  # patterns are compiled when they are needed
+_PLACEHOLDER = r"\{\w*\}"
+_HEADER = r"(?im)^\s*\[\s*(?:tools?\s*\.\s*)?[\"']?instrc\b"
 """The header of our table, and what is written for it by mistake."""
+_MAY_BE_SET = r"""(?im)^[ \t]*\[.*instrc|instrc["']?[ \t]*(?:\.|=(?!=))"""
+"""The name in a header or as a key; as a dependency it sets nothing."""
 _Wrong: TypeAlias = tuple[Span, str, str, tuple[str, ...]]
 """Where, which setting, why, and what may have been meant."""
 
@@ -99,7 +101,7 @@ def _read(file: Path) -> Settings:
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
     if len(data) > SETTINGS_BYTES:
         raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
-    if "instrc" not in text.lower():
+    if re.search(_MAY_BE_SET, text) is None:
         return Settings(file=file)  # spares the import of the TOML reader
     source = Source(name, text)
     try:
@@ -149,7 +151,7 @@ class _Reader:
         hint = self.table.get("hint")
         if hint is not None and not isinstance(hint, str):
             self._wrong("hint", "it is a text")
-        elif hint is not None and (unknown := set(_PLACEHOLDER.findall(hint)) - {"{paths}"}):
+        elif hint is not None and (unknown := set(re.findall(_PLACEHOLDER, hint)) - {"{paths}"}):
             self._wrong("hint", f"nothing is put in the place of `{min(unknown)}`: what a step reads is `{{paths}}`")
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
@@ -204,7 +206,7 @@ class _Reader:
         """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
         written = self._table(key, kinds, f"its values are {kind}")
         for name, value in written.items():
-            if not value or (isinstance(value, str) and not _FUNCTION.fullmatch(value)):
+            if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):
                 self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
         return written
 
@@ -266,13 +268,13 @@ class _Reader:
 
 def _place(source: Source, word: str) -> Span:
     """Return where a word first stands after the table's header: TOML readers of the standard library keep no places."""
-    header = _HEADER.search(source.text)
+    header = re.search(_HEADER, source.text)
     found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
 
 
 def _header(source: Source) -> Span:
-    found = _HEADER.search(source.text)
+    found = re.search(_HEADER, source.text)
     return source.whole() if found is None else source.span(found.end() - len("instrc"), found.end())
 
 

@@ -38,10 +38,31 @@ def test_a_compilation_loads_nothing_that_it_does_not_need(folder: Path) -> None
         "import sys; from instrc.cli import main; assert main(['compile', 'a.aug']) == 0; "
         "heavy = {'rich', 'jsonschema', 'pydantic', 'lark', 'referencing', 'asyncio', 'instrc.lowering'}; "
         "heavy |= {f'instrc.problems.{part}' for part in ('calls', 'files', 'misplaced', 'names', 'rim', 'schemas', 'steps')}; "
+        "heavy |= {'tomllib', 'instrc.vibes.lock', 'instrc.schema.ecmascript'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_check_loads_nothing_that_writes_documents(folder: Path) -> None:
+    (folder / "a.aug").write_bytes(PROGRAM)
+    script = (
+        "import sys; from instrc.cli import main; assert main(['check', 'a.aug']) == 0; "
+        "print(sorted({'instrc.emit.emit', 'instrc.cli.documents', 'typer'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=folder)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_help_of_all_commands_loads_none_of_their_work() -> None:
+    script = (
+        "import sys; from instrc.cli import main; assert main(['--help']) == 0; "
+        "heavy = {'rich', 'pydantic', 'asyncio', 'lark', 'importlib.metadata', 'instrc.testing', 'instrc.syntax.parse'}; "
+        "print(sorted(heavy & set(sys.modules)), [name for name in sys.modules if name.startswith('instrc.problems.p')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[] ['instrc.problems.problem']"
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(folder: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from instrc import import_tools
-from instrc.importers.kinds import KINDS
+from instrc.importers.catalogue import KINDS
 from instrc.jsonvalue import Json
 from instrc.problems.problem import Problem
 from instrc.source import Source

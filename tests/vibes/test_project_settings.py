@@ -53,6 +53,28 @@ def test_all_settings_are_read(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+@pytest.mark.parametrize(
+    "toml",
+    [
+        '[tool.instrc]\nnaming = "camel"',
+        '[ tool . "instrc" ]\nnaming = "camel"',
+        "[tool]\ninstrc.naming = 'camel'",
+        "[tool]\n'instrc' = { naming = 'camel' }",
+        "tool = { x = 1, instrc = { naming = 'camel' } }",
+        "tool.instrc.naming = 'camel'",
+        "tool.instrc\t.naming = 'camel'",
+    ],
+)
+def test_settings_count_however_toml_spells_their_table(files: Files, toml: str) -> None:
+    assert read_settings(files("p", {"pyproject.toml": toml})).naming == "camel"
+
+
+def test_a_project_that_only_depends_on_us_has_no_settings_and_its_file_is_not_judged(files: Files) -> None:
+    text = 'dependencies = ["instrc==1.0", "instrc[lsp]>=2", "instrc"]\n[[ no TOML'
+    folder = files("p", {"pyproject.toml": text})
+    assert read_settings(folder) == Settings(file=folder / "pyproject.toml")
+
+
 def test_no_pyproject_and_none_of_ours_mean_no_settings(files: Files) -> None:
     assert read_settings(files("q", {"pyproject.toml": "not [[ TOML at all"})).roots == ()
 
