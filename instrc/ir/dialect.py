@@ -7,6 +7,7 @@ A `Dialect` holds facts, each with its source and date, and no behaviour.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -51,6 +52,21 @@ class NameRule:
     def joint(self) -> str:
         """What stands between the parts of a name: an underscore, or nothing where that is refused."""
         return "" if self.refused.match("_") else "_"
+
+    @cached_property
+    def several(self) -> re.Pattern[str] | None:
+        """The rule for several names, each with a line break behind it; `None` where not the alphabet alone decides."""
+        broken = re.match(f"[{self.first}]|[{self.rest}]", "\n") is not None
+        if self.words or self.identifier or broken:
+            return None
+        return re.compile(f"(?:[{self.first}][{self.rest}]{{0,{self.most - 1}}}\n)*")
+
+    def allows_all(self, names: Collection[str]) -> bool:
+        """Say whether each of several names may be sent as it is: one look at all of them takes a fraction of one at each."""
+        if self.several is None:
+            return all(map(self.allows, names))
+        text = "\n".join([*names, ""])
+        return text.count("\n") == len(names) and self.several.fullmatch(text) is not None
 
     def allows(self, name: str) -> bool:
         """Say whether a name may be sent as it is."""

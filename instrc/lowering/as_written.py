@@ -21,7 +21,7 @@ _FLAT_FOR = {"unevaluatedProperties": "additionalProperties", "unevaluatedItems"
 def as_written(losses: tuple[Loss, ...], flat: Json, schema: Json, documents: Mapping[str, Json] | None) -> tuple[Loss, ...]:
     """Return losses with the keywords of the schema as it was written beside those of the flat one."""
     told = losses if flat is schema else _with_what_was_written(losses, flat, schema, documents)
-    return tuple(loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema))
+    return tuple([loss for loss in told if loss.kind != "contradiction" or not _was_forbidden(loss, schema)])
 
 
 def _was_forbidden(loss: Loss, schema: Json) -> bool:

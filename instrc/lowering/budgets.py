@@ -124,15 +124,15 @@ def _is_short(text: str, limits: Limits) -> bool:
 
     Most schemas are, and to count in a text takes a quarter of the time.
     """
-    most: tuple[tuple[int, int | None], ...] = (
-        (len(text) // len('"":{}'), limits.properties),
-        (text.count('"type":"object"') + text.count('"type":"array"'), limits.depth),
-        (len(text) // len("1,"), limits.enum_values),
-        (len(text), limits.characters),
-        (text.count('":{') + text.count('":true') + text.count('":false'), limits.optional),
-        (text.count('"anyOf":') + text.count('"type":['), limits.unions),
+    size = len(text)
+    return (
+        (limits.properties is None or size // len('"":{}') <= limits.properties)
+        and (limits.enum_values is None or size // len("1,") <= limits.enum_values)
+        and (limits.characters is None or size <= limits.characters)
+        and (limits.depth is None or text.count('"type":"object"') + text.count('"type":"array"') <= limits.depth)
+        and (limits.unions is None or text.count('"anyOf":') + text.count('"type":[') <= limits.unions)
+        and (limits.optional is None or text.count('":{') + text.count('":true') + text.count('":false') <= limits.optional)
     )
-    return all(limit is None or number <= limit for number, limit in most)
 
 
 class Spent(NamedTuple):

@@ -89,12 +89,13 @@ def key_names(rule: NameRule | None, names: Mapping[str, None]) -> KeyNames:
     """Return how the keys of a document are sent under a rule; `names` are all of them, in order of appearance."""
     if rule is None:
         return KeyNames(rule, frozenset(), {})
+    if rule.allows_all(names):
+        return KeyNames(rule, frozenset(names), {})
     legal_ones = {name for name in names if rule.allows(name)}
     changed: dict[str, str] = {}
-    if len(legal_ones) < len(names):
-        taken = set(legal_ones)
-        for name in names:
-            if name not in legal_ones:
-                changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
-                taken.add(changed[name])
+    taken = set(legal_ones)
+    for name in names:
+        if name not in legal_ones:
+            changed[name] = unique(legal(name, rule), taken, rule.most, rule.joint)
+            taken.add(changed[name])
     return KeyNames(rule, frozenset(legal_ones), changed)

@@ -34,8 +34,10 @@ def shared_members(codec: Codec, codecs: Mapping[str, Codec], definitions: Mappi
     `definitions` are those of the payload, of which the ones that no codec asks for are left out.
     """
     if not codecs:
+        if codec is None:
+            return {"codec": None}
         written = to_json(codec)
-        size = 0 if written is None else len(dumps(written, indent=False))
+        size = len(dumps(written, indent=False))
         if size < 2 * SHARED_PART_OF_MAP or (size < SMALL_CODEC and not any(_choice_schemas([codec])) and not _repeats(codec)):
             return {"codec": written}
     short, schemas = _schemas_shared([codec, *codecs.values()], definitions)

@@ -145,3 +145,12 @@ def test_a_key_that_ends_like_an_escape_is_itself(target: str) -> None:
     value = {"$metric": 1, "metric_": 2}
     result = lower({**schema, "additionalProperties": False}, target)
     assert lift(encode(value, result.map), result.map).value == value
+
+
+@given(
+    names=st.lists(st.text(alphabet='aZ0_$-. \n\tё"', max_size=3) | st.sampled_from(["a" * 64, "a" * 65, "class"]), max_size=4)
+)
+def test_several_names_are_allowed_if_each_is(names: list[str]) -> None:
+    for target in targets().values():
+        for rule in filter(None, (target.key, target.tool_name)):
+            assert rule.allows_all(names) == all(map(rule.allows, names))

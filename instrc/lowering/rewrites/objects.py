@@ -26,7 +26,7 @@ from instrc.lowering.rewrites import anything, maps
 from instrc.lowering.rewrites.combine import combine
 from instrc.lowering.rewrites.counts import counted
 from instrc.lowering.rewrites.maps import DEPENDENT, Undeclared
-from instrc.lowering.rewrites.properties import Holder, Property, property_of
+from instrc.lowering.rewrites.properties import Property, holder_of, property_of
 from instrc.lowering.variants import Variant
 from instrc.schema.bounds import bound
 from instrc.schema.members import mapping, required_names
@@ -64,7 +64,7 @@ def objects(node: JsonObject, context: Context, progress: Progress, forms: Forms
     if not names and (others.patterns or rest is not False):
         return maps.maps(node, others, context, progress, forms)
     leaky = not dialect.closed or (dialect.maps == "keep" and bool(others.patterns or rest not in (None, False)))
-    holder = Holder(node, context, context.deeper(), leaky)
+    holder = holder_of(node, context, leaky=leaky)
     simple = _BESIDE.isdisjoint(node)
     properties: list[Property] = []
     for name in names:

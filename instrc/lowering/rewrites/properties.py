@@ -31,17 +31,6 @@ class Property(Struct, frozen=True, gc=False):
     """What is undone; `None` if nothing is."""
 
 
-class Holder(Struct, frozen=True, eq=False, gc=False):
-    """The object that a property belongs to."""
-
-    node: JsonObject
-    context: Context
-    inside: Context
-    """The context of what stands in the object."""
-    leaky: bool
-    """Whether a property that is not told of may come all the same."""
-
-
 class _Absence(Struct, frozen=True, eq=False, gc=False):
     """How it is said that a property is left out."""
 
@@ -57,6 +46,19 @@ class _Absence(Struct, frozen=True, eq=False, gc=False):
     notes: tuple[str, ...] = ()
 
 
+class Holder(Struct, frozen=True, eq=False, gc=False):
+    """The object that a property belongs to."""
+
+    node: JsonObject
+    context: Context
+    inside: Context
+    """The context of what stands in the object."""
+    leaky: bool
+    """Whether a property that is not told of may come all the same."""
+    optional: _Absence | None
+    """How it is said that a property of a plain type is left out; `None` if a type with null beside it does not say it."""
+
+
 _ALWAYS = _Absence((), asked=True)
 _BY_NULL = _Absence((), asked=True, absent=True)
 _BY_NULL_TOO = _Absence((), asked=False, absent="also")
@@ -70,7 +72,7 @@ def property_of(
     context = holder.context
     dialect = context.dialect
     kind = plain_type(schema, holder.inside)
-    absence = None if kind is None else _absence_of_plain(context, required=required)
+    absence = None if kind is None else _ALWAYS if required else holder.optional
     if absence is not None:
         said: JsonObject = {"type": [kind, "null"] if absence is _BY_NULL else kind}
         body, codec, progress = described(schema, said, None, (), dialect, progress)
@@ -90,13 +92,17 @@ def property_of(
     return Property(sent, body, absence.asked, _member(name, sent, absence, codec)), progress
 
 
-def _absence_of_plain(context: Context, *, required: bool) -> _Absence | None:
-    """Return how it is said that a property of a plain type is left out; `None` if a type with null beside it does not say it."""
-    if required:
-        return _ALWAYS
+def holder_of(node: JsonObject, context: Context, *, leaky: bool) -> Holder:
+    """Return an object as the holder of its properties."""
+    return Holder(node, context, context.deeper(), leaky, _absence_of_plain(context))
+
+
+def _absence_of_plain(context: Context) -> _Absence | None:
+    """Return how it is said that a property of a plain type is left out."""
+    dialect = context.dialect
     if context.all_asked:
-        return _BY_NULL if context.dialect.unions == "anyOf" and context.dialect.null else None
-    return _BY_NULL_TOO if context.dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
+        return _BY_NULL if dialect.unions == "anyOf" and dialect.null else None
+    return _BY_NULL_TOO if dialect.null_leaves_out and context.level == 1 else _NEVER_SENT
 
 
 def _member(name: str, sent: str, absence: _Absence, codec: Codec) -> Member | None:
