@@ -67,9 +67,9 @@ def without_type(value: Mapping[str, object]) -> JsonObject:
 def put(container: JsonArray | JsonObject, key: str | int, value: Json) -> None:
     """Put a value into an object by its key, or into an array by its index."""
     if isinstance(container, dict):
-        container[as_text(key)] = value
+        container[key if isinstance(key, str) else as_text(key)] = value
     else:
-        container[as_integer(key)] = value
+        container[key if isinstance(key, int) else as_integer(key)] = value
 
 
 def _unexpected(what: str, value: Json) -> NoReturn:

@@ -54,7 +54,7 @@ class Definitions:
     def intersect(self, schemas: list[Json]) -> dict[str, Json]:
         """Return the conjunction of parts of this document, which may refer to its definitions."""
         defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
-        made = flatten({"allOf": schemas, **defined})
+        made = as_object(flatten({"allOf": schemas, **defined}))
         found = as_object(made.get("$defs", {}))
         if all(name in self.schemas and equal(self.schemas[name], definition) for name, definition in found.items()):
             return {keyword: value for keyword, value in made.items() if keyword != "$defs"}

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.schema.resources import Scope
 from instrc.schema.vocabulary import IDENTIFIERS
 
@@ -23,9 +23,9 @@ class Conjunct:
 
     __slots__ = ("depth", "mark", "node", "scope", "view")
 
-    def __init__(self, node: dict[str, Json], view: dict[str, Json], scope: Scope, depth: int, mark: tuple[int, int]) -> None:
-        self.node: dict[str, Json] = node
-        self.view: dict[str, Json] = view
+    def __init__(self, node: JsonObject, view: JsonObject, scope: Scope, depth: int, mark: tuple[int, int]) -> None:
+        self.node: JsonObject = node
+        self.view: JsonObject = view
         self.scope: Scope = scope
         self.depth: int = depth
         self.mark: tuple[int, int] = mark
@@ -52,11 +52,11 @@ class Finalization:
     """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
 
     def __init__(self) -> None:
-        self.apart: dict[str, list[dict[str, Json]]] = {}
+        self.apart: dict[str, list[JsonObject]] = {}
         """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
-        self.units: list[Json] = []
+        self.units: JsonArray = []
         """Schemas that must stay branches."""
-        self.to_fold: list[Json] = []
+        self.to_fold: list[JsonObject] = []
         """Schemas made on the way that are to be folded then."""
 
     def anything(self) -> bool:
@@ -64,26 +64,59 @@ class Finalization:
         return bool(self.apart or self.units or self.new_not or self.refold or self.may_close)
 
 
-class Frame:
-    """A conjunction whose parts are being done: the schema that grows, and what it waits for."""
+class Pending(Struct):
+    """A part of a frame that is still to be done: the place of its result, and the terms of its conjunction."""
+
+    container: JsonObject | JsonArray
+    slot: str | int
+    terms: list[Term]
+    mixes: bool = False
+    """Whether its one term is a schema that applies mixins, to be done as such."""
+
+
+class Begun:
+    """Something whose parts are being done, one after the other."""
 
     at = 0
     """How many of its parts have been begun."""
     key: Key = ()
     unordered: frozenset[object] = frozenset()
     name: str | None = None
-    container: Json = None
-    slot: str | int = 0
+    """The definition that its result becomes, if it is one."""
+    pending: list[Pending]
+
+
+class Merging(Begun):
+    """A conjunction whose parts are being done: the schema that grows."""
+
     conjuncts: Sequence[Conjunct] = ()
     todo: Finalization | None = None
     idle = True
     """Whether there is nothing to settle."""
-    after: Callable[[Json], Json] | None = None
-    """What makes the result of a list of parts, or says how to go on."""
 
-    def __init__(self, out: Json) -> None:
+    def __init__(self, out: JsonObject) -> None:
+        self.pending = []
         self.out = out
-        self.pending: list[tuple[Json, str | int, list[Term]]] = []
+
+
+class Collecting(Begun):
+    """Several schemas that are being done: their results, and what follows from them."""
+
+    def __init__(self, results: JsonArray, after: Callable[[Collecting], Json | GoOn]) -> None:
+        self.pending = []
+        self.results = results
+        self.after = after
+        """What makes one result of them, or says how to go on."""
+
+
+Frame: TypeAlias = Merging | Collecting
+
+
+class Written(Struct, frozen=True, gc=False):
+    """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
+
+    place: int
+    keywords: Iterable[str]
 
 
 class Expansion:
@@ -93,8 +126,8 @@ class Expansion:
 
     def __init__(self) -> None:
         self.conjuncts: list[Conjunct] = []
-        self.written: list[tuple[int, Iterable[str]]] = []
-        self.units: list[Term] = []
+        self.written: list[Written] = []
+        self.units: list[tuple[JsonObject, Scope]] = []
         """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
         self.shares: bool = False
         """Whether a reference has been followed, so that a schema may stand in several places."""

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from msgspec import Struct
+
 from instrc import problems
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, Written
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Run
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
 from instrc.schema.located import kind_of
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
+
+
+class _Holder(Struct, frozen=True, gc=False):
+    """A schema whose parts are followed, and the one that holds it: the way on which a schema was met."""
+
+    mark: tuple[int, int]
+    around: _Holder | None
+    view: JsonObject
+
+
+class _Schema(Struct, frozen=True, gc=False):
+    """A schema to take in."""
+
+    node: Json
+    scope: Scope
+    depth: int
+    holder: _Holder | None
+
+
+class _Followed(Struct, frozen=True, gc=False):
+    """All parts of a schema have been followed to their end."""
+
+    mark: tuple[int, int]
+
+
+_Entry: TypeAlias = _Schema | Written | _Followed
 
 
 def expand(
@@ -25,25 +55,25 @@ def expand(
     way = _Way(run, fold, opened, alone=len(terms) == 1)
     stack, found, seen = way.stack, way.found, way.seen
     indexed, needs_flattening = run.store.indexed, run.store.needs_flattening
-    stack += [(node, scope, 0, None) for node, scope in reversed(terms)]
+    stack += [_Schema(node, scope, 0, None) for node, scope in reversed(terms)]
     while stack:
         entry = stack.pop()
-        if len(entry) == 2:
+        if entry.__class__ is _Schema:  # `isinstance` is slow for a `Struct`
+            node, scope = entry.node, entry.scope
+            key = id(node)
+            plain = way.calm and key in indexed and key not in needs_flattening
+            if plain and node.__class__ is dict and "allOf" not in node:  # there is nothing to follow
+                mark = (key, id(scope))
+                if mark not in seen and not node.keys() <= STRIPPED:
+                    seen.add(mark)
+                    found.written.append(Written(len(found.conjuncts), node))
+                    found.conjuncts.append(Conjunct(node, node, scope, entry.depth, mark))
+            elif node is False or not way.enter(entry):
+                return None
+        elif entry.__class__ is Written:
             found.written.append(entry)
-            continue
-        if len(entry) == 1:
-            way.entered.discard(entry[0])
-            continue
-        node, scope, depth, _ = entry
-        key = id(node)
-        if way.calm and key in indexed and key not in needs_flattening and "allOf" not in node:  # there is nothing to follow
-            mark = (key, id(scope))
-            if mark not in seen and not node.keys() <= STRIPPED:
-                seen.add(mark)
-                found.written.append((len(found.conjuncts), node))
-                found.conjuncts.append(Conjunct(node, node, scope, depth, mark))
-        elif node is False or not way.enter(*entry):
-            return None
+        elif entry.__class__ is _Followed:
+            way.entered.discard(entry.mark)
     return found
 
 
@@ -62,12 +92,12 @@ class _Way:
         self.seen: set[tuple[int, int]] = set()
         self.entered: set[tuple[int, int]] = set()
         """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
-        self.stack: list[tuple[Json, ...]] = []
-        """(schema, scope, depth, way here), (place of a conjunct, its keywords) or (what has been followed to its end,)."""
+        self.stack: list[_Entry] = []
 
-    def enter(self, node: Json, scope: Scope, depth: int, way: tuple[Json, ...] | None) -> bool:
+    def enter(self, entry: _Schema) -> bool:
         """Take in one schema, or put what it refers to on the stack; false if nothing satisfies it."""
         store, found = self.store, self.found
+        node, scope, depth, way = entry.node, entry.scope, entry.depth, entry.holder
         if node.__class__ is not dict:
             if node is True:
                 return True
@@ -79,10 +109,10 @@ class _Way:
             if mark not in self.run.mixed:
                 found.applied.append((node, scope))
                 return True
-            node, scope = self.run.mixed[mark], self.run.flat
-            if node is False:
-                return False
-            mark = (id(node), id(scope))
+            mixed, scope = self.run.mixed[mark], self.run.flat
+            if not isinstance(mixed, dict):
+                return mixed is not False
+            node, mark = mixed, (id(mixed), id(scope))
         if mark in self.seen:
             if way is not None and mark in self.entered:
                 _tell_circle(self.run, mark, way)
@@ -94,18 +124,18 @@ class _Way:
         elif self._is_composite(view, scope):
             self.follow(Conjunct(node, view, scope, depth, mark), way)
         elif not view.keys() <= STRIPPED:
-            found.written.append((len(found.conjuncts), view))
+            found.written.append(Written(len(found.conjuncts), view))
             found.conjuncts.append(Conjunct(node, view, scope, depth, mark))
         return True
 
-    def _is_composite(self, view: dict[str, Json], scope: Scope) -> bool:
+    def _is_composite(self, view: JsonObject, scope: Scope) -> bool:
         return (
             "allOf" in view
             or not scope.resource.dialect.references.isdisjoint(view)
             or any(_single(view, keyword) for keyword in self.fold)
         )
 
-    def _stays_apart(self, node: Json, view: dict[str, Json], scope: Scope, depth: int) -> bool:
+    def _stays_apart(self, node: JsonObject, view: JsonObject, scope: Scope, depth: int) -> bool:
         return (
             ("unevaluatedProperties" in view or "unevaluatedItems" in view)
             and not (depth == 0 and self.alone)
@@ -113,46 +143,46 @@ class _Way:
             and _apart(self.store, node, view, scope)
         )
 
-    def follow(self, conjunct: Conjunct, way: tuple[Json, ...] | None) -> None:
+    def follow(self, conjunct: Conjunct, way: _Holder | None) -> None:
         """Put the parts of a schema on the stack: its own keywords, branches and what it refers to, in written order."""
         view, scope = conjunct.view, conjunct.scope
         references = scope.resource.dialect.references
         self.entered.add(conjunct.mark)
-        self.stack.append((conjunct.mark,))
+        self.stack.append(_Followed(conjunct.mark))
         place, below = len(self.found.conjuncts), conjunct.depth + 1
-        parts: list[tuple[Json, ...]] = []
+        parts: list[_Schema | Written] = []
         keywords: list[str] = []
-        further = (conjunct.mark, way, view)
+        further = _Holder(conjunct.mark, way, view)
         for keyword, value in view.items():
             if keyword in STRIPPED:
                 if keyword != "$recursiveRef" or keyword not in references:
                     continue
             elif keyword == "allOf":
                 if value.__class__ is not list:
-                    raise invalid(self.store, conjunct.node, (conjunct.mark, way, conjunct.node), "allOf", value)
+                    raise invalid(self.store, conjunct.node, _Holder(conjunct.mark, way, conjunct.node), "allOf", value)
             elif not (keyword in self.fold and _single(view, keyword)) and (
                 keyword not in references or value.__class__ is not str
             ):
                 keywords.append(keyword)
                 continue
             if keywords:
-                parts.append((place, keywords))
+                parts.append(Written(place, keywords))
                 keywords = []
             if value.__class__ is list:
-                parts += [(branch, scope, below, further) for branch in value]
+                parts += [_Schema(branch, scope, below, further) for branch in value]
             else:
                 self.found.shares = True
                 target = self.store.target(keyword, view, scope)
                 self.calm = self.calm and not self.store.unevaluated  # a document may have been read
-                parts.append((target.node, target.scope, below, further))
+                parts.append(_Schema(target.node, target.scope, below, further))
         if keywords:
-            parts.append((place, keywords))
-        if any(len(part) == 2 for part in parts):
+            parts.append(Written(place, keywords))
+        if any(part.__class__ is Written for part in parts):
             self.found.conjuncts.append(conjunct)
         self.stack += reversed(parts)
 
 
-def _apart(store: SchemaStore, node: Json, view: dict[str, Json], scope: Scope) -> bool:
+def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Scope) -> bool:
     """Tell whether what a schema leaves unevaluated depends on the instance."""
     certain, possible = evaluated(store, node, scope)
     return (view.get("unevaluatedProperties", True) not in (True, {}) and not certain.covers_properties(possible)) or (
@@ -160,34 +190,35 @@ def _apart(store: SchemaStore, node: Json, view: dict[str, Json], scope: Scope) 
     )
 
 
-def _tell_circle(run: Run, mark: tuple[int, int], way: tuple[Json, ...]) -> None:
+def _tell_circle(run: Run, mark: tuple[int, int], way: _Holder) -> None:
     """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
 
     Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
     """
     references: list[str] = []
-    step: tuple[Json, ...] | None = way
+    step: _Holder | None = way
     while step is not None:
-        here, step, view = step
+        view = step.view
         reference = view.get("$ref") or view.get("$dynamicRef") or view.get("$recursiveRef")
-        if reference.__class__ is str:
+        if isinstance(reference, str):
             references.append(reference)
-        if here == mark:
+        if step.mark == mark:
             if run.options.report is not None:
-                found = problems.references.ReferenceCycle(at=run.store.at(way[2]), references=tuple(reversed(references)))
+                found = problems.references.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
                 if found not in run.options.report.problems:
                     run.options.report.add(found)
             return
+        step = step.around
 
 
-def _single(view: dict[str, Json], keyword: str) -> bool:
+def _single(view: JsonObject, keyword: str) -> bool:
     value = view.get(keyword)
     return value.__class__ is list and len(value) == 1
 
 
-def invalid(store: SchemaStore, node: Json, way: tuple[Json, ...] | None, keyword: str = "", value: Json = None) -> CompileError:
+def invalid(store: SchemaStore, node: Json, way: _Holder | None, keyword: str = "", value: Json = None) -> CompileError:
     """Return the error for something that stands where a schema must."""
-    holder = way[2] if way is not None else None
+    holder = way.view if way is not None else None
     found = store.where(holder) if holder is not None else None
     path = (found[1] if found else "") + (f"/{keyword}" if keyword else "/allOf")
     reason = f"it is {kind_of(value)}, not a list of schemas" if keyword else f"it holds {kind_of(node)}, which is no schema"

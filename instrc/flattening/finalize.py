@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Finalization, Frame
+from instrc.flattening.conjunction import Finalization, Merging
 from instrc.flattening.residual import ResidualAllOf
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_array, as_object
 from instrc.schema.laws import unique
+from instrc.schema.members import mapping
 
 
-def finalize(frame: Frame, todo: Finalization) -> Json:
+def finalize(frame: Merging, todo: Finalization) -> Json:
     """Return the finished schema of a frame, or `False` if its parts have shown that nothing satisfies it."""
-    out: dict[str, Json] = frame.out
+    out = frame.out
     if frame.idle:
         return False if _impossible(out) else out
     if todo.new_not:
         branches: list[Json] = []
-        for branch in out["not"]["anyOf"]:
-            inside = branch["anyOf"] if branch.__class__ is dict and len(branch) == 1 and "anyOf" in branch else [branch]
-            branches += inside
+        for branch in as_array(as_object(out["not"])["anyOf"]):
+            inside = branch.get("anyOf") if isinstance(branch, dict) and len(branch) == 1 else None
+            branches += inside if isinstance(inside, list) else [branch]
         branches = unique(branches)
         branches = [branch for branch in branches if branch is not False] or [False]
         out["not"] = {"anyOf": branches} if len(branches) > 1 else branches[0]
-    rest: list[Json] = []
+    apart: list[JsonObject] = []
     always: list[Json] = []
     for keyword, others in todo.apart.items():
         if not others:
@@ -33,11 +34,11 @@ def finalize(frame: Frame, todo: Finalization) -> Json:
         if residue.impossible:
             todo.refused = residue.words
             return False
-        residue.write(rest)
+        residue.write(apart)
         todo.to_fold += residue.made
         always += residue.further
         todo.refold |= bool(residue.made or residue.further)
-    rest += always
+    rest: list[Json] = [*apart, *always]
     for unit in todo.units:
         if unit is False:
             return False
@@ -53,14 +54,15 @@ def finalize(frame: Frame, todo: Finalization) -> Json:
     return out
 
 
-def _impossible(out: dict[str, Json]) -> bool:
+def _impossible(out: JsonObject) -> bool:
     """Tell whether an object schema requires a property that it forbids."""
-    if out.get("type") != "object" or out.get("required").__class__ is not list:
+    required = out.get("required")
+    if out.get("type") != "object" or not isinstance(required, list):
         return False
-    properties = out.get("properties", {})
+    properties = mapping(out.get("properties"))
     closed = out.get("additionalProperties") is False and not out.get("patternProperties")
-    for name in out["required"]:
-        if name.__class__ is not str:
+    for name in required:
+        if not isinstance(name, str):
             continue
         if name in properties:
             if properties[name] is False:

@@ -10,8 +10,7 @@ from instrc import arguments, problems
 from instrc.flattening.flattener import Flattener
 from instrc.flattening.run import Options, too_large
 from instrc.flattening.sharing import share, sizes
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
@@ -68,7 +67,7 @@ def flatten(
     locate: Locate | None = None,
     nullable: bool = False,
     share: bool = True,
-) -> Json:
+) -> Json | Flat:
     """Return a schema in 2020-12 that accepts exactly the same instances, without references and, where possible, `allOf`.
 
     `documents` holds schemas by absolute URI without fragment; it may read them on demand.  `base` is the URI of `schema`.
@@ -89,8 +88,8 @@ def flatten(
     arguments.natural_number("distribute", distribute)
     for name, value in (("trace", trace), ("nullable", nullable), ("share", share)):
         arguments.truth(name, value)
-    if schema.__class__ is not dict:
-        if schema.__class__ is bool:
+    if not isinstance(schema, dict):
+        if isinstance(schema, bool):
             return _traced(schema, schema, Flattener(SchemaStore(), Options())) if trace else schema
         raise CompileError([problems.schemas.InvalidSchema(pointer="", reason=f"{kind_of(schema)} is no schema")])
     store = SchemaStore(documents, nullable=nullable, locate=locate)
@@ -105,7 +104,7 @@ def flatten(
         # what was kept apart, or unrolled, may have turned out to need it no longer: nothing may be left to do a second time
         store = SchemaStore()
         scope = store.add("", result)
-        if not store.to_fold:
+        if not store.to_fold or not isinstance(result, dict):
             break
         flattener = Flattener(store, Options(distribute=distribute, limit=limit, trace=trace, share=share))
         again = _folded(result, flattener, scope, count)
@@ -114,7 +113,7 @@ def flatten(
         if flat is not None:
             flat = flat.then(_traced(again, result, flattener))
         result = again
-    return flat if trace else result
+    return result if flat is None else flat
 
 
 def _folded(schema: dict[str, Json], flattener: Flattener, scope: Scope, count: int) -> Json:

@@ -13,17 +13,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from instrc.flattening.conjunction import Conjunct, Derived, Expansion, Frame, GoOn, Key, Term
+from instrc.flattening.conjunction import (
+    Begun,
+    Collecting,
+    Conjunct,
+    Derived,
+    Expansion,
+    Frame,
+    GoOn,
+    Key,
+    Merging,
+    Pending,
+    Term,
+)
 from instrc.flattening.contradictions import report_refusal
 from instrc.flattening.definitions import Definitions
 from instrc.flattening.expand import expand
 from instrc.flattening.finalize import finalize
 from instrc.flattening.merge import merge
-from instrc.flattening.mixing import Applied, application, mixing
+from instrc.flattening.mixing import application, mixing
 from instrc.flattening.run import Options, too_large
 from instrc.flattening.single import frame_of_one
 from instrc.flattening.tracing import Tracing
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object, put
 from instrc.limits.schemas import REFERENCES_AT_ONCE
 from instrc.problems.report import Report
 from instrc.schema.resources import Scope
@@ -52,48 +64,39 @@ class Flattener(Tracing):
 
     def run(self, terms: list[Term]) -> Json:
         """Return the flat schema of a conjunction."""
-        box: list[Json] = [None]
         first = self.begin(terms)
-        if first.__class__ is not Frame:
+        if not isinstance(first, Begun):
             return first
-        first.container = box
         self.definitions.root = first
-        stack: list[Frame] = [first]
+        box: JsonArray = [None]
+        stack: list[tuple[Frame, JsonObject | JsonArray, str | int]] = [(first, box, 0)]  # with the places of their results
         while stack:
-            frame = stack[-1]
-            pending = frame.pending
+            frame = stack[-1][0]
             at = frame.at
-            if at < len(pending):
+            if at < len(frame.pending):
                 frame.at = at + 1
-                container, slot, below = pending[at]
-                result = self.begin(below)
-                if result.__class__ is Frame:
-                    result.container = container
-                    result.slot = slot
-                    stack.append(result)
-                else:
-                    container[slot] = result
-                continue
-            stack.pop()
-            result = self.finish(frame)
-            if result.__class__ is Frame:
-                result.container = frame.container
-                result.slot = frame.slot
-                stack.append(result)
+                part = frame.pending[at]
+                container, slot = part.container, part.slot
+                result = self.begin(part.terms, mixes=True) if part.mixes else self.begin(part.terms)
             else:
-                frame.container[frame.slot] = result
+                _, container, slot = stack.pop()
+                result = self.finish(frame)
+            if isinstance(result, Begun):
+                stack.append((result, container, slot))
+            else:
+                put(container, slot, result)
         return box[0]
 
-    def begin(self, terms: list[Term]) -> Json:
+    def begin(self, terms: list[Term], *, mixes: bool = False) -> Json | Frame:
         """Return the flat schema of a conjunction if that is known at once, else a frame that will have it."""
         self.terms += len(terms)
         if self.terms > self.options.limit:
             raise too_large(self.options.limit)
         if len(terms) != 1:
             return self.expanded(terms, terms, None)
-        if terms[0].__class__ is Applied:
-            return self.apply_mixins(*terms[0])
         node, scope = terms[0]
+        if mixes:
+            return self.apply_mixins(as_object(node), scope)
         if node.__class__ is not dict or id(node) not in self.store.needs_flattening:
             return node
         alone = (id(node), id(scope))
@@ -116,10 +119,10 @@ class Flattener(Tracing):
         """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
         store = self.store
         for _ in range(REFERENCES_AT_ONCE):
-            if node.__class__ is not dict or id(node) not in store.needs_flattening or len(node) > 1:
+            if not isinstance(node, dict) or id(node) not in store.needs_flattening or len(node) > 1:
                 break
             reference = node.get("$ref")
-            if reference.__class__ is not str or not scope.resource.dialect.references:
+            if not isinstance(reference, str) or not scope.resource.dialect.references:
                 break
             if store.mixins and is_mixin(reference):
                 break
@@ -127,7 +130,7 @@ class Flattener(Tracing):
             node, scope = target.node, target.scope
         return node, scope
 
-    def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json:
+    def expanded(self, terms: list[Term], written: list[Term], alone: tuple[int, int] | None) -> Json | Frame:
         """Return the flat schema of a conjunction that has to be expanded, or its frame; `written` is how its terms stand."""
         expansion = expand(self, terms)
         if expansion is None:
@@ -145,7 +148,7 @@ class Flattener(Tracing):
         key: Key = tuple([conjunct.mark for conjunct in conjuncts])
         if units:
             if not conjuncts and len(units) == 1:
-                return self.begin(units) if terms != units else False
+                return self.begin(list(units)) if terms != units else False
             key = (*key, *[("unit", id(node), id(scope)) for node, scope in units])
         if key in self.done:
             self.shared = True
@@ -160,7 +163,7 @@ class Flattener(Tracing):
             return self.definitions.recursion(holder, written)
         return self.framed(terms, expansion, key, unordered)
 
-    def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json:
+    def framed(self, terms: list[Term], expansion: Expansion, key: Key, unordered: frozenset[object]) -> Json | Frame:
         """Return the frame of a conjunction that is neither done nor under way, or its result if that needs no parts."""
         self.frames += 1
         if self.frames > self.options.limit:
@@ -183,7 +186,7 @@ class Flattener(Tracing):
         self.open[unordered] = frame
         return frame
 
-    def apply_mixins(self, node: dict[str, Json], scope: Scope) -> Json:
+    def apply_mixins(self, node: JsonObject, scope: Scope) -> Json | Frame:
         """Return what a schema that applies mixins becomes, or the frame that will have it."""
         scope = self.store.below(node, scope)
         key = frozenset({("mixed", id(node), id(scope))})
@@ -197,20 +200,19 @@ class Flattener(Tracing):
         self.open[key] = frame
         return frame
 
-    def go_on(self, more: GoOn) -> Json:
+    def go_on(self, more: GoOn) -> Json | Frame:
         """Return the result of a conjunction that goes on another one's, or a frame that will have it."""
         self.keep(more.derived)
         self.mixed.update(more.mixed)
         if more.name is None:
             return self.begin(more.terms)
-        last = Frame([None])
-        last.pending.append((last.out, 0, more.terms))
-        last.after = partial(self.define, more.name)
+        last = Collecting([None], partial(self.define, more.name))
+        last.pending.append(Pending(last.results, 0, more.terms))
         return last
 
-    def define(self, name: str, results: list[Json]) -> Json:
+    def define(self, name: str, done: Collecting) -> Json:
         """Keep a result as a definition."""
-        return self.definitions.define(name, results[0])
+        return self.definitions.define(name, done.results[0])
 
     def keep(self, derived: Iterable[Derived]) -> None:
         """Keep schemas that were made on the way, since things are known by identity."""
@@ -218,53 +220,54 @@ class Flattener(Tracing):
             self.alive.append(made.schema)
             if made.needs_flattening:
                 self.store.needs_flattening.add(id(made.schema))
-            if self.options.trace and made.sources and made.schema.__class__ is dict:
-                sources = [source for source in made.sources if source.__class__ is dict]
+            if self.options.trace and made.sources and isinstance(made.schema, dict):
+                sources = [source for source in made.sources if isinstance(source, dict)]
                 conjuncts = [Conjunct(source, source, self.flat, 0, (id(source), id(self.flat))) for source in sources]
                 found = {word: [(each, word) for each in conjuncts if word in each.view] for word in made.schema}
                 self.origins[id(made.schema)] = (made.schema, found)
 
-    def finish(self, frame: Frame) -> Json:
+    def finish(self, frame: Frame) -> Json | Frame:
         """Return the result of a frame whose parts are done, or a frame to go on with."""
-        out = frame.out
-        if frame.after is not None:
-            self.open.pop(frame.unordered, None)
-            result = frame.after(out)
-            return self.go_on(result) if result.__class__ is GoOn else result
+        if isinstance(frame, Merging):
+            return self.merged(frame)
+        self.open.pop(frame.unordered, None)
+        result = frame.after(frame)
+        return self.go_on(result) if isinstance(result, GoOn) else result
+
+    def merged(self, frame: Merging) -> Json | Frame:
+        """Return the result of a conjunction whose parts are done, or a frame that folds it again."""
+        out: Json = frame.out
         if frame.todo is not None:
             out = finalize(frame, frame.todo)
             if frame.todo.apart or frame.todo.units:
                 self.may_simplify = True
-            if self.options.trace and out.__class__ is dict:
-                self.record(out, frame)
-            if out.__class__ is dict and (
-                frame.todo.refold or (frame.todo.may_close and out.get("additionalProperties") is False)
-            ):
-                return self.refold(out, frame, frame.todo.to_fold)
+            if isinstance(out, dict):
+                if self.options.trace:
+                    self.record(out, frame)
+                if frame.todo.refold or (frame.todo.may_close and out.get("additionalProperties") is False):
+                    return self.refold(out, frame, frame.todo.to_fold)
             if frame.todo.refused:
                 report_refusal(self, frame.conjuncts, frame.todo.refused)
-        self.open.pop(frame.unordered, None)
-        if frame.name is not None:
-            out = self.definitions.define(frame.name, out)
-        self.done[frame.key] = out
-        return out
+        return self.close(frame, out)
 
-    def refold(self, out: dict[str, Json], frame: Frame, parts: list[Json]) -> Frame:
+    def refold(self, out: JsonObject, frame: Frame, parts: list[JsonObject]) -> Frame:
         """Return the frame that folds a result and some parts of it again, since more has turned out to hold."""
         self.alive += parts
         self.store.needs_flattening.update(map(id, parts))
         self.alive.append(out)
         self.store.needs_flattening.add(id(out))
-        again: list[Json] = [None]
-        more = Frame(again)
-        more.pending.append((again, 0, [(out, self.flat)]))
+        more = Collecting([None], self.refolded)
+        more.pending.append(Pending(more.results, 0, [(out, self.flat)]))
         more.unordered, more.key, more.name = frame.unordered, frame.key, frame.name
-        more.after = partial(self.close, more)
         return more
 
-    def close(self, frame: Frame, results: list[Json]) -> Json:
-        """Keep what has been folded again as the result of its conjunction."""
-        out = results[0]
+    def refolded(self, done: Collecting) -> Json:
+        """Return what has been folded again."""
+        return self.close(done, done.results[0])
+
+    def close(self, frame: Frame, out: Json) -> Json:
+        """Keep a result as that of its conjunction; a reference to it if it has become a definition."""
+        self.open.pop(frame.unordered, None)
         if frame.name is not None:
             out = self.definitions.define(frame.name, out)
         self.done[frame.key] = out

@@ -13,9 +13,10 @@ from instrc.flattening.contradictions import report_lost
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.placing import Placing
 from instrc.flattening.run import too_large
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.limits.schemas import TERMS_AT_ONCE
 from instrc.schema import arrays, objects
+from instrc.schema.members import mapping
 from instrc.schema.walk import TRIVIAL
 
 PROPERTIES = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
@@ -52,7 +53,7 @@ def properties(merger: Placing) -> None:
         report_lost(merger.run, merger.conjuncts, item)
     write(merger, merger.out, main, said.open_extra)
     for other in apart:
-        container: dict[str, Json] = {}
+        container: JsonObject = {}
         merger.todo.apart.setdefault("properties", []).append(container)
         write(merger, container, other, None)
     if said.unevaluated:
@@ -112,10 +113,10 @@ def _read_unevaluated(merger: Placing, place: int, said: _Said) -> None:
         said.groups.append(objects.Group({name: [(value, scope)] for name in names}))
         if value is False:
             said.lost += [
-                objects.Lost(name, place, [(by.view["properties"][name], by.scope)])
+                objects.Lost(name, place, [(listed[name], by.scope)])
                 for name in names
                 for by in conjuncts
-                if by.view.get("properties").__class__ is dict and name in by.view["properties"]
+                if name in (listed := mapping(by.view.get("properties")))
             ]
 
 
@@ -162,13 +163,13 @@ def _terms_for_others(one: objects.Group, other: objects.Group) -> int:
     return len(one.extra) * len(other.properties.keys() - one.properties.keys())
 
 
-def write(merger: Placing, container: dict[str, Json], found: objects.Group, open_extra: Json) -> None:
+def write(merger: Placing, container: JsonObject, found: objects.Group, open_extra: Json) -> None:
     """Write a group of property keywords."""
     for keyword, by_name in (("properties", found.properties), ("patternProperties", found.patterns)):
         if by_name or (
             keyword in container and all(merger.conjuncts[place].view[keyword] == {} for place in merger.groups[keyword])
         ):
-            schemas: dict[str, Json] = {}
+            schemas: JsonObject = {}
             container[keyword] = schemas
             for name, terms in by_name.items():
                 merger.place_child(schemas, name, terms)
@@ -184,7 +185,7 @@ def write(merger: Placing, container: dict[str, Json], found: objects.Group, ope
         container.pop("additionalProperties", None)
 
 
-def rename(container: dict[str, Json], old: str, new: str) -> None:
+def rename(container: JsonObject, old: str, new: str) -> None:
     """Give a place in the order of keywords to another keyword, if that has none."""
     if old in container and new not in container:
         items = [(new if key == old else key, value) for key, value in container.items()]
@@ -229,9 +230,10 @@ def items(merger: Placing) -> None:
     if prefix_terms or "prefixItems" in merger.groups:
         if "prefixItems" not in out:
             rename(out, "items", "prefixItems")
-        out["prefixItems"] = schemas = [None] * len(prefix_terms)
-        for index, terms in enumerate(prefix_terms):
-            merger.place_child(schemas, index, terms)
+        schemas: JsonArray = []
+        out["prefixItems"] = schemas
+        for terms in prefix_terms:
+            merger.place_branch(schemas, terms)
         if not schemas:
             del out["prefixItems"]
     if items_terms:

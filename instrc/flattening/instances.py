@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import at, freeze
+from instrc.jsonvalue import Json, JsonObject, at, freeze
 from instrc.limits.schemas import (
     BRANCHES_OF_A_PLACE,
     INSTANCE_DEPTH,
@@ -21,6 +20,7 @@ from instrc.limits.schemas import (
 )
 from instrc.schema.expressions import search
 from instrc.schema.laws import is_number, types_of
+from instrc.schema.members import listing, mapping, required_names
 from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import subschemas
 
@@ -57,12 +57,12 @@ def _hints(schema: Json) -> list[Json]:
     return found
 
 
-def _nodes(*schemas: Json) -> Iterator[dict[str, Json]]:
+def _nodes(*schemas: Json) -> Iterator[JsonObject]:
     """Yield the schema objects in some schemas, each once."""
-    stack, seen = list(schemas), set()
+    stack, seen = list(schemas), set[int]()
     while stack:
         node = stack.pop()
-        if node.__class__ is not dict or id(node) in seen:
+        if not isinstance(node, dict) or id(node) in seen:
             continue
         seen.add(id(node))
         yield node
@@ -74,8 +74,8 @@ def _names(*schemas: Json) -> list[str]:
     found: dict[str, None] = {}
     for node in islice(_nodes(*schemas), 200):
         for keyword in ("properties", "dependentSchemas", "dependentRequired"):
-            found.update(dict.fromkeys(node[keyword] if node.get(keyword).__class__ is dict else ()))
-        for regex in node["patternProperties"] if node.get("patternProperties").__class__ is dict else ():
+            found.update(dict.fromkeys(mapping(node.get(keyword))))
+        for regex in mapping(node.get("patternProperties")):
             found.update(dict.fromkeys(_texts(regex)))
     return list(found)[:20]
 
@@ -94,23 +94,22 @@ _OF_CLASS = {"d": "1", "w": "a", "s": " ", "S": "a", "D": "a", "W": "-"}
 _SHORT = ["a", "b", "1", "A", "-", " ", "", "aa", "0"]
 
 
-def _values(node: dict[str, Json]) -> list[Json]:
+def _values(node: JsonObject) -> list[Json]:
     """Return values near those that one schema names."""
     found: list[Json] = []
     if "const" in node:
         found.append(node["const"])
-    if node.get("pattern").__class__ is str:
-        found += _texts(node["pattern"])
-    if node.get("enum").__class__ is list:
-        found += node["enum"]
+    if isinstance(pattern := node.get("pattern"), str):
+        found += _texts(pattern)
+    found += listing(node.get("enum"))
     for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"):
         bound = node.get(keyword)
         if is_number(bound):
             found += [bound, bound + 1, bound - 1]
             if abs(bound) < _WHOLE_FROM:
                 found.append(bound + 0.5)
-    if is_number(node.get("multipleOf")) and node["multipleOf"] < _WHOLE_FROM:
-        found += [node["multipleOf"] * times for times in (0.5, 1.5, 30.5)]
+    if is_number(factor := node.get("multipleOf")) and factor < _WHOLE_FROM:
+        found += [factor * times for times in (0.5, 1.5, 30.5)]
     for keyword in ("minLength", "maxLength"):
         length = node.get(keyword)
         if is_number(length) and 0 <= length <= 1000:
@@ -122,10 +121,10 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
     """Yield instances for one schema; `holders` are all schemas known to be about the same place."""
     if schema is False:
         return
-    node = schema if schema.__class__ is dict else {}
+    node = mapping(schema)
     target = _target(node, root)
     if target is not None:
-        node = {**(target if target.__class__ is dict else {}), **{key: value for key, value in node.items() if key != "$ref"}}
+        node = {**mapping(target), **{key: value for key, value in node.items() if key != "$ref"}}
     names = types_of(node.get("type")) or tuple(_OF_TYPE)
     around = _in_place(node, *holders)
     yield from _values(node)
@@ -139,8 +138,7 @@ def _of(schema: Json, holders: Iterable[Json], root: Json, extra: list[Json], de
     for name in names:
         yield from _OF_TYPE[name]
     for keyword in ("anyOf", "oneOf", "allOf"):
-        branches = node.get(keyword)
-        for branch in branches if branches.__class__ is list and depth < INSTANCE_DEPTH else ():
+        for branch in listing(node.get(keyword)) if depth < INSTANCE_DEPTH else ():
             yield from _of(branch, around, root, extra, depth + 1)
     yield from extra
 
@@ -156,32 +154,30 @@ def _in_turn(one: Iterator[Json], other: Iterator[Json]) -> Iterator[Json]:
         one, other = other, one
 
 
-def _in_place(node: dict[str, Json], *holders: Json) -> list[Json]:
+def _in_place(node: JsonObject, *holders: Json) -> list[JsonObject]:
     """Return schemas about one place, and those in them that are about the same."""
-    found = [node, *(holder for holder in holders if holder.__class__ is dict)]
+    found = [node, *(holder for holder in holders if isinstance(holder, dict))]
     for holder in found[:BRANCHES_OF_A_PLACE]:
-        below = [child for _, child in subschemas(holder, IN_PLACE) if child.__class__ is dict]
+        below = [child for _, child in subschemas(holder, IN_PLACE) if isinstance(child, dict)]
         found += below[:BRANCHES_OF_A_PLACE]
     return found
 
 
-def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+def _objects(node: JsonObject, around: list[JsonObject], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield objects: the smallest that is required, then one property more or other at a time, then all of them."""
     properties: dict[str, list[Json]] = {}
     names = _names(*around) if depth < NAMED_DEPTH else []
-    required: dict[str, None] = {}
     further: list[Json] = []
     for holder in around:
         further += [holder[keyword] for keyword in ("additionalProperties", "unevaluatedProperties") if keyword in holder]
-        further += list(holder["patternProperties"].values()) if holder.get("patternProperties").__class__ is dict else []
-        if holder.get("properties").__class__ is dict:
-            for name, schema in holder["properties"].items():
-                properties.setdefault(name, []).append(schema)
-    if node.get("required").__class__ is list:
-        required = dict.fromkeys(name for name in node["required"] if name.__class__ is str)
+        further += mapping(holder.get("patternProperties")).values()
+        for name, schema in mapping(holder.get("properties")).items():
+            properties.setdefault(name, []).append(schema)
+    required = dict.fromkeys(required_names(node))
+    listed = mapping(node.get("properties"))
     choices: dict[str, list[Json]] = {}
     for name in dict.fromkeys([*required, *properties, *names, "another", ""]):
-        own = node["properties"].get(name) if node.get("properties").__class__ is dict else None
+        own = listed.get(name)
         lead = own if own is not None else node.get("additionalProperties", True)
         others = [*properties.get(name, []), *further]
         choices[name] = list(islice(_of(lead, others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
@@ -197,12 +193,12 @@ def _objects(node: dict[str, Json], around: list[Json], root: Json, extra: list[
     yield {name: values[0] for name, values in choices.items() if values}
 
 
-def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
+def _arrays(node: JsonObject, around: list[JsonObject], root: Json, extra: list[Json], depth: int) -> Iterator[Json]:
     """Yield arrays: none, one and a few items of each kind."""
     yield []
     others = [holder[word] for word in ("items", "contains", "unevaluatedItems") for holder in around if word in holder]
-    others += [schema for holder in around if holder.get("prefixItems").__class__ is list for schema in holder["prefixItems"]]
-    prefix = node["prefixItems"] if node.get("prefixItems").__class__ is list else []
+    others += [schema for holder in around for schema in listing(holder.get("prefixItems"))]
+    prefix = listing(node.get("prefixItems"))
     firsts = [next(iter(_of(schema, (), root, extra, depth + 1)), None) for schema in prefix[:50]]
     items = list(islice(_of(node.get("items", True), others, root, extra, depth + 1), INSTANCES_AT_A_PLACE))
     least = node.get("minItems")
@@ -218,17 +214,17 @@ def _arrays(node: dict[str, Json], around: list[Json], root: Json, extra: list[J
     yield firsts
 
 
-def _sizes(around: list[Json], *keywords: str) -> Iterator[int]:
+def _sizes(around: list[JsonObject], *keywords: str) -> Iterator[int]:
     """Yield sizes just within and beyond those that schemas ask for."""
-    sizes = {holder[keyword] for holder in around for keyword in keywords if is_number(holder.get(keyword))}
+    sizes = {size for holder in around for keyword in keywords if is_number(size := holder.get(keyword))}
     for size in sorted(sizes)[:4]:
         yield from (each for each in (int(size) + 1, int(size)) if 0 < size <= LARGEST_INSTANCE)
 
 
-def _target(node: dict[str, Json], root: Json) -> Json:
+def _target(node: JsonObject, root: Json) -> Json:
     """Return what a reference within a flat schema leads to, if the schema is one."""
     reference = node.get("$ref")
-    if reference.__class__ is not str or not reference.startswith("#"):
+    if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     try:
         return at(root, reference[1:])

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from instrc.jsonvalue import AnyJson as Json
-from instrc.jsonvalue import equal
+from instrc.jsonvalue import Json, JsonObject, equal
 from instrc.limits.schemas import MEMBERS_LOOKED_AT
 from instrc.schema.expressions import search
+from instrc.schema.laws import types_of
+from instrc.schema.members import listing, mapping
 from instrc.schema.walk import refers
 
 ANYTHING: Json = {}
@@ -50,10 +51,10 @@ def member(schema: Json, name: str) -> MemberSchema:
         if here is True or here == {}:
             return MemberSchema(ANYTHING)
         if here is None:
-            known.update(dict.fromkeys(node.get("properties", {})))
+            known.update(dict.fromkeys(mapping(node.get("properties"))))
         else:
             found.append(_with_definitions(here, schema))
-            optional = optional or name not in node.get("required", ())
+            optional = optional or name not in listing(node.get("required"))
     if found:
         return MemberSchema(either(found), optional=optional or bool(others - len(found)))
     return MemberSchema(None, tuple(known), is_list=bool(lists) and not others)
@@ -72,7 +73,7 @@ def elements(schema: Json) -> Json | None:
             continue
         if types is None and "properties" in node:
             continue
-        listed = [*node.get("prefixItems", ()), node.get("items", ANYTHING)]
+        listed = [*listing(node.get("prefixItems")), node.get("items", ANYTHING)]
         found.append(either([_with_definitions(each, schema) for each in listed if each is not False]))
     return either(found) if found else None
 
@@ -81,7 +82,7 @@ def either(schemas: list[Json]) -> Json:
     """Return a schema of what one of some schemas admits; equal ones stand once."""
     kept: list[Json] = []
     for schema in schemas:
-        parts = schema["anyOf"] if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
+        parts = listing(schema["anyOf"]) if isinstance(schema, dict) and schema.keys() == {"anyOf"} else [schema]
         kept.extend(part for part in parts if not any(equal(part, other) for other in kept))
     if any(schema is True or schema == {} for schema in kept):
         return ANYTHING
@@ -90,7 +91,7 @@ def either(schemas: list[Json]) -> Json:
 
 def _alternatives(schema: Json) -> Iterator[Json | None]:
     """Yield the branches of a schema, references followed; `None` where it is too large to look at."""
-    definitions = schema.get("$defs", {}) if isinstance(schema, dict) else {}
+    definitions = mapping(schema.get("$defs")) if isinstance(schema, dict) else {}
     waiting: list[Json] = [schema]
     for _ in range(MEMBERS_LOOKED_AT):
         if not waiting:
@@ -112,19 +113,19 @@ def _alternatives(schema: Json) -> Iterator[Json | None]:
                 waiting.append(merged)
         elif "anyOf" in node or "oneOf" in node:
             rest = {keyword: value for keyword, value in node.items() if keyword not in {"anyOf", "oneOf"}}
-            branches = [*node.get("anyOf", ()), *node.get("oneOf", ())]
+            branches = [*listing(node.get("anyOf")), *listing(node.get("oneOf"))]
             waiting.extend(_beside(rest, branch, definitions) for branch in reversed(branches))
         else:
             yield node
     yield None
 
 
-def _merge_all_of(node: dict[str, Json], definitions: Json) -> Json | None:
+def _merge_all_of(node: JsonObject, definitions: JsonObject) -> Json | None:
     """Return a schema with the properties of its `allOf` beside its own; `None` if it refers elsewhere."""
     if "$ref" in node:
         return None
     made = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    for part in node["allOf"]:
+    for part in listing(node["allOf"]):
         joined = _beside(made, part, definitions)
         if not isinstance(joined, dict):
             return joined
@@ -132,7 +133,7 @@ def _merge_all_of(node: dict[str, Json], definitions: Json) -> Json | None:
     return made
 
 
-def _beside(rest: dict[str, Json], branch: Json, definitions: Json) -> Json:
+def _beside(rest: JsonObject, branch: Json, definitions: JsonObject) -> Json:
     """Return a branch together with what stands beside the union, as far as members are concerned."""
     for _ in range(20):
         reference = branch.get("$ref") if isinstance(branch, dict) else None
@@ -143,29 +144,29 @@ def _beside(rest: dict[str, Json], branch: Json, definitions: Json) -> Json:
         return False
     if not isinstance(branch, dict):
         return rest or True
-    properties = {**branch.get("properties", {}), **rest.get("properties", {})}
+    properties = {**mapping(branch.get("properties")), **mapping(rest.get("properties"))}
     return {**rest, **branch, **({"properties": properties} if properties else {})}
 
 
-def _own_member(node: dict[str, Json], name: str) -> Json | None:
+def _own_member(node: JsonObject, name: str) -> Json | None:
     """Return what one object schema says about a member; `None` if it has none."""
-    properties = node.get("properties")
-    if isinstance(properties, dict) and name in properties:
+    properties = mapping(node.get("properties"))
+    if name in properties:
         return properties[name] if properties[name] is not False else None
-    for pattern, schema in node.get("patternProperties", {}).items():
+    for pattern, schema in mapping(node.get("patternProperties")).items():
         if search(pattern, name) is not False:
             return schema
     rest = node.get("additionalProperties", ANYTHING if not properties else False)
     return None if rest is False else ANYTHING if rest is True or rest == {} else rest
 
 
-def _types(node: dict[str, Json]) -> set[str] | None:
+def _types(node: JsonObject) -> set[str] | None:
     """Return the types that a schema names; `None` if it names none."""
     if "const" in node or "enum" in node:
-        values = node.get("enum", [node.get("const")])
+        values = listing(node.get("enum", [node.get("const")]))
         return {"object" if isinstance(value, dict) else "array" if isinstance(value, list) else "other" for value in values}
-    types = node.get("type")
-    return None if types is None else {types} if isinstance(types, str) else set(types)
+    types = types_of(node["type"]) if "type" in node else None
+    return None if types is None else set(types)
 
 
 def _with_definitions(node: Json, root: Json) -> Json:

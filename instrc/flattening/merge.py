@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Frame, Term
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Merging, Pending, Term
 from instrc.flattening.expand import expand
 from instrc.flattening.merger import Merger
 from instrc.flattening.run import Run
@@ -10,7 +10,7 @@ from instrc.flattening.unevaluated import to_open
 from instrc.jsonvalue import Json
 
 
-def merge(run: Run, terms: list[Term], expansion: Expansion) -> Frame | None:
+def merge(run: Run, terms: list[Term], expansion: Expansion) -> Merging | None:
     """Return the frame of a conjunction of several conjuncts, or `None` if nothing satisfies it."""
     fold: frozenset[str] = frozenset()
     opened: frozenset[int] = frozenset()
@@ -37,7 +37,7 @@ def merge(run: Run, terms: list[Term], expansion: Expansion) -> Frame | None:
         return None
     for term in expansion.units:
         units = merger.todo.units
-        merger.frame.pending.append((units, len(units), [term]))
+        merger.frame.pending.append(Pending(units, len(units), [term]))
         units.append(None)
     merger.todo.shares |= expansion.shares
     merger.frame.idle = not merger.todo.anything()
@@ -47,8 +47,9 @@ def merge(run: Run, terms: list[Term], expansion: Expansion) -> Frame | None:
 def group(expansion: Expansion) -> dict[str, list[int]]:
     """Return the places of the conjuncts that have each keyword, keywords by first appearance."""
     groups: dict[str, list[int]] = {}
-    for place, keywords in expansion.written:
-        for keyword in keywords:
+    for written in expansion.written:
+        place = written.place
+        for keyword in written.keywords:
             if keyword in groups:
                 groups[keyword].append(place)
             elif keyword not in STRIPPED:

@@ -10,7 +10,7 @@ from instrc.flattening import groups
 from instrc.flattening.conjunction import Term
 from instrc.flattening.contradictions import report_contradiction
 from instrc.flattening.set_apart import SetApart
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json
 from instrc.limits.schemas import REMEMBERED_LISTS
 from instrc.schema.laws import (
     ANNOTATIONS_OF_CONTENT,
@@ -88,7 +88,7 @@ class Merger(SetApart):
             if value.__class__ is dict or value.__class__ is list:
                 rank[id(value)] = place
         last = len(out)
-        self.pending.sort(key=lambda part: rank.get(part[1] if part[0] is out else id(part[0]), last))
+        self.pending.sort(key=lambda part: rank.get(part.slot if part.container is out else id(part.container), last))
 
     def by_law(self, keyword: str, places: list[int]) -> bool:
         """Merge a keyword by its law; what stays apart becomes further branches."""
@@ -198,8 +198,7 @@ class Merger(SetApart):
             value, scope = self.conjuncts[place].view[keyword], self.conjuncts[place].scope
             inside = value["anyOf"] if value.__class__ is dict and len(value) == 1 and "anyOf" in value else [value]
             for schema in inside if inside.__class__ is list else [value]:
-                branches.append(None)
-                self.place_child(branches, len(branches) - 1, [(schema, scope)])
+                self.place_branch(branches, [(schema, scope)])
         self.out[keyword] = {"anyOf": branches}
         self.todo.new_not = True
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, Finalization, Frame, Term
+from instrc.flattening.conjunction import Conjunct, Finalization, Merging, Pending, Term
 from instrc.flattening.evaluated import evaluated
 from instrc.flattening.run import Run
 from instrc.flattening.unevaluated import items_void, matters, properties_void
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import JsonArray, JsonObject
 from instrc.schema.vocabulary import MANY, NAMED
 
 
@@ -21,39 +21,50 @@ class Placing:
         self.run = run
         self.conjuncts = conjuncts
         self.groups = groups
-        self.out: dict[str, Json] = {}
-        self.frame = frame = Frame(self.out)
+        self.out: JsonObject = {}
+        self.frame = frame = Merging(self.out)
         self.todo = frame.todo = Finalization()
         self.pending = frame.pending
         frame.conjuncts = conjuncts
 
-    def place_child(self, container: Json, slot: str | int, terms: list[Term]) -> None:
+    def place_child(self, container: JsonObject, keyword: str, terms: list[Term]) -> None:
         """Put the schema of a conjunction into its place, now if it is known, else later."""
         if len(terms) == 1:
             node = terms[0][0]
             if node.__class__ is not dict or id(node) not in self.run.store.needs_flattening:
-                container[slot] = node
+                container[keyword] = node
                 return
-        container[slot] = None
-        self.pending.append((container, slot, terms))
+        container[keyword] = None
+        self.pending.append(Pending(container, keyword, terms))
 
-    def carry(self, container: dict[str, Json], keyword: str, conjunct: Conjunct) -> None:
+    def place_branch(self, branches: JsonArray, terms: list[Term]) -> None:
+        """Add the schema of a conjunction to a list, now if it is known, else later."""
+        node = terms[0][0] if len(terms) == 1 else None
+        if len(terms) == 1 and (node.__class__ is not dict or id(node) not in self.run.store.needs_flattening):
+            branches.append(node)
+            return
+        self.pending.append(Pending(branches, len(branches), terms))
+        branches.append(None)
+
+    def carry(self, container: JsonObject, keyword: str, conjunct: Conjunct) -> None:
         """Take over a keyword of one conjunct with the schemas it holds."""
         value, scope = conjunct.view[keyword], conjunct.scope
         needs_flattening = self.run.store.needs_flattening
         container[keyword] = value
         if id(conjunct.node) not in needs_flattening:
             return
-        kind = value.__class__
-        if kind is dict and keyword not in NAMED:
+        if isinstance(value, dict) and keyword not in NAMED:
             self.place_child(container, keyword, [(value, scope)])
-        elif kind is dict or (kind is list and keyword in MANY):
-            parts = value.items() if kind is dict else enumerate(value)
-            below = [(slot, schema) for slot, schema in parts if schema.__class__ is dict and id(schema) in needs_flattening]
-            if below:
-                container[keyword] = copied = value.copy()
-                for slot, schema in below:
-                    self.pending.append((copied, slot, [(schema, scope)]))
+        elif isinstance(value, dict):
+            names = [name for name, schema in value.items() if schema.__class__ is dict and id(schema) in needs_flattening]
+            if names:
+                container[keyword] = schemas = value.copy()
+                self.pending += [Pending(schemas, name, [(value[name], scope)]) for name in names]
+        elif isinstance(value, list) and keyword in MANY:
+            places = [at for at, schema in enumerate(value) if schema.__class__ is dict and id(schema) in needs_flattening]
+            if places:
+                container[keyword] = branches = value.copy()
+                self.pending += [Pending(branches, at, [(value[at], scope)]) for at in places]
 
     def watch(self) -> None:
         """See which `unevaluated…` stay, since what they are about depends on the instance, here or around us."""

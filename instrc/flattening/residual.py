@@ -15,15 +15,16 @@ from typing import TypeAlias
 
 from instrc.flattening.chaining import chained
 from instrc.flattening.evaluated import marks_nothing
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject, as_integer
 from instrc.limits.schemas import COMPARED_BRANCHES, COMPARED_CONTAINS
 from instrc.schema.kinds import ALL, kinds_spoken_of, own_kinds
-from instrc.schema.laws import NO_LAW, Keys
+from instrc.schema.laws import Keys, Verdict
+from instrc.schema.members import listing
 from instrc.schema.relations import disjoint, implies
 from instrc.schema.vocabulary import LAWS, SPEAKS_OF
 from instrc.schema.walk import TRIVIAL
 
-Group: TypeAlias = dict[str, Json]
+Group: TypeAlias = JsonObject
 
 _WORDS = {"if": ("if", "then", "else"), "contains": ("contains", "minContains", "maxContains")}
 """Groups of several keywords, by the one that leads."""
@@ -111,20 +112,21 @@ class ResidualAllOf:
             return
         kept: list[Group] = []
         for group in self.groups:
-            branches = [branch for branch in group["anyOf"] if not disjoint(self.around, branch)]
+            branches = [branch for branch in listing(group["anyOf"]) if not disjoint(self.around, branch)]
             if not branches:
                 self.impossible = True
             elif len(branches) == 1:
                 self.further += branches
             elif not self._unseen(branches) or not any(implies(self.around, branch) for branch in branches):
-                kept.append(group if len(branches) == len(group["anyOf"]) else {"anyOf": branches})
+                kept.append(group if len(branches) == len(listing(group["anyOf"])) else {"anyOf": branches})
         self.groups = kept
-        self.absorb(
-            lambda one, other: (
-                self._unseen(other["anyOf"]) and all(any(implies(b, c) for c in other["anyOf"]) for b in one["anyOf"])
-            )
-        )
+        self.absorb(self._narrower)
         self._move("oneOf")
+
+    def _narrower(self, one: Group, other: Group) -> bool:
+        """Tell whether each choice of one group is one of another, which may go."""
+        wide = listing(other["anyOf"])
+        return self._unseen(wide) and all(any(implies(b, c) for c in wide) for b in listing(one["anyOf"]))
 
     def one_of(self) -> None:
         """Leave out what cannot be chosen, and choices that are made; find that there is too much to choose."""
@@ -132,7 +134,7 @@ class ResidualAllOf:
             return
         kept: dict[object, Group] = {}
         for group in self.groups:
-            branches = [branch for branch in group["oneOf"] if not disjoint(self.around, branch)]
+            branches = [branch for branch in listing(group["oneOf"]) if not disjoint(self.around, branch)]
             chosen = [branch for branch in branches if implies(self.around, branch)]
             if not branches or len(chosen) > 1:
                 self.impossible = True
@@ -142,23 +144,22 @@ class ResidualAllOf:
                 others = [branch for branch in branches if branch is not chosen[0]]
                 self.further.append({"not": others[0] if len(others) == 1 else {"anyOf": others}})
             else:
-                found = group if len(branches) == len(group["oneOf"]) else {"oneOf": branches}
+                found: Group = group if len(branches) == len(listing(group["oneOf"])) else {"oneOf": branches}
                 kept.setdefault(frozenset(Counter(map(self.key_of, branches)).items()), found)
         self.groups = list(kept.values())
         self._move("anyOf")
 
     def _comparable(self, keyword: str) -> bool:
         """Tell whether the groups are lists, and not too long."""
-        return all(group[keyword].__class__ is list for group in self.groups) and (
-            sum(len(group[keyword]) for group in self.groups) <= COMPARED_BRANCHES
-        )
+        lists = [value for group in self.groups if isinstance(value := group[keyword], list)]
+        return len(lists) == len(self.groups) and sum(map(len, lists)) <= COMPARED_BRANCHES
 
     def _move(self, other: str) -> None:
         """Write a choice of which at most one can be made under the other of `anyOf` and `oneOf`, if that is free."""
         if len(self.groups) < 2 or other in self.out:
             return
         for group in self.groups:
-            if all(disjoint(one, two) for one, two in combinations(group[self.keyword], 2)):
+            if all(disjoint(one, two) for one, two in combinations(listing(group[self.keyword]), 2)):
                 self.groups = [one for one in self.groups if one is not group]
                 self.out[other] = group[self.keyword]
                 return
@@ -186,15 +187,16 @@ class ResidualAllOf:
         for word in ("then", "else"):
             decided = [group[word] for group in (one, other) if word in group]
             if len(decided) > 1:
-                both[word] = {"allOf": decided}
-                self.made.append(both[word])
+                made: Group = {"allOf": decided}
+                both[word] = made
+                self.made.append(made)
             elif decided:
                 both[word] = decided[0]
         return both
 
     def contains(self) -> None:
         """Count items that are contained once, those of any kind by the length; leave out what another group says too."""
-        if not all(_count(group.get("minContains", 1)) and _count(group.get("maxContains", 0)) for group in self.groups):
+        if not all(_is_count(group.get("minContains", 1)) and _is_count(group.get("maxContains", 0)) for group in self.groups):
             return
         kept: dict[object, Group] = {}
         for group in self.groups:
@@ -203,19 +205,13 @@ class ResidualAllOf:
                 continue
             kept[key] = _stricter(kept[key], group) if key in kept else group
         self.groups = list(kept.values())
-        never = next((group for group in self.groups if group.get("minContains", 1) > group.get("maxContains", inf)), None)
+        never = next((group for group in self.groups if _least(group) > _most(group)), None)
         if never is not None:
             self.groups = [never]  # it refuses every list, and the others speak of nothing else
             return
         self._none_of_several()
         if self.unseen_items and len(self.groups) <= COMPARED_CONTAINS:
-            self.absorb(
-                lambda one, other: (
-                    one.get("minContains", 1) >= other.get("minContains", 1)
-                    and "maxContains" not in other
-                    and implies(one["contains"], other["contains"])
-                )
-            )
+            self.absorb(_contains_more)
 
     def _none_of_several(self) -> None:
         """Say at once that a list contains none of several things."""
@@ -229,9 +225,12 @@ class ResidualAllOf:
         sizes: Group = {"minItems": group.get("minContains", 1)}
         if "maxContains" in group:
             sizes["maxItems"] = group["maxContains"]
-        both = {word: LAWS[word](self.out[word], size) if word in self.out else size for word, size in sizes.items()}
-        if NO_LAW in both.values():
-            return False
+        both: Group = {}
+        for word, size in sizes.items():
+            joined = LAWS[word](self.out[word], size) if word in self.out else size
+            if isinstance(joined, Verdict):
+                return False
+            both[word] = joined
         self.out.update(both)
         return True
 
@@ -244,16 +243,30 @@ _REDUCED: dict[str, Callable[[ResidualAllOf], None]] = {
 }
 
 
-def _count(value: Json) -> bool:
+def _is_count(value: Json) -> bool:
     return value.__class__ is int and value >= 0
+
+
+def _least(group: Group) -> float:
+    """Return how many items a group asks for at least."""
+    return as_integer(group.get("minContains", 1))
+
+
+def _most(group: Group) -> float:
+    """Return how many items a group allows at most."""
+    return as_integer(group["maxContains"]) if "maxContains" in group else inf
+
+
+def _contains_more(one: Group, other: Group) -> bool:
+    """Tell whether a group asks for all that another asks for."""
+    return _least(one) >= _least(other) and _most(other) == inf and implies(one["contains"], other["contains"])
 
 
 def _stricter(one: Group, other: Group) -> Group:
     """Return a group with the bounds of two that contain the same."""
     both = dict(one)
     if "minContains" in one or "minContains" in other:
-        both["minContains"] = max(one.get("minContains", 1), other.get("minContains", 1))
-    limits = [group["maxContains"] for group in (one, other) if "maxContains" in group]
-    if limits:
-        both["maxContains"] = min(limits)
+        both["minContains"] = max(_least(one), _least(other))
+    if "maxContains" in one or "maxContains" in other:
+        both["maxContains"] = min(_most(one), _most(other))
     return both

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 
 from instrc.flattening.evaluated import marks_nothing
 from instrc.flattening.reconciling import Reconciling
@@ -25,23 +26,19 @@ class SetApart(Reconciling):
     def alternatives(self, keyword: str, places: list[int]) -> None:
         """Keep `anyOf` and `oneOf` apart; multiply `anyOf` out if asked to."""
         limit = self.run.options.distribute
-        lists = [self.conjuncts[place].view[keyword] for place in places]
-        if keyword == "anyOf" and limit and len(places) > 1 and all(value.__class__ is list for value in lists):
-            size = 1
-            for value in lists:
-                size *= len(value)
-            if size <= limit:
-                self.todo.shares = True
-                pairs = [
-                    [(schema, self.conjuncts[place].scope) for schema in value]
-                    for place, value in zip(places, lists, strict=True)
-                ]
-                branches: list[Json] = []
-                for chosen in product(*pairs):
-                    branches.append(None)
-                    self.place_child(branches, len(branches) - 1, list(chosen))
-                self.out[keyword] = branches
-                return
+        values = [self.conjuncts[place].view[keyword] for place in places]
+        lists = [value for value in values if isinstance(value, list)]
+        multiplied = keyword == "anyOf" and limit and len(places) > 1 and len(lists) == len(places)
+        if multiplied and prod(map(len, lists)) <= limit:
+            self.todo.shares = True
+            pairs = [
+                [(schema, self.conjuncts[place].scope) for schema in value] for place, value in zip(places, lists, strict=True)
+            ]
+            branches: list[Json] = []
+            for chosen in product(*pairs):
+                self.place_branch(branches, list(chosen))
+            self.out[keyword] = branches
+            return
         self.set_apart(keyword, places)
 
     def conditions(self, _keyword: str, places: list[int]) -> None:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import STRIPPED, Conjunct, Frame
+from instrc.flattening.conjunction import STRIPPED, Conjunct, Merging, Pending
 from instrc.flattening.tracing import Tracing
 from instrc.jsonvalue import Json
 from instrc.schema.vocabulary import MANY, NAMED, ONE
 
 
-def frame_of_one(run: Tracing, conjunct: Conjunct) -> Frame:
+def frame_of_one(run: Tracing, conjunct: Conjunct) -> Merging:
     """Return the frame of a conjunction of one conjunct: only what stands below it changes."""
     view, scope = conjunct.view, conjunct.scope
     references = scope.resource.dialect.references
     needs_flattening = run.store.needs_flattening
     out: dict[str, Json] = {}
-    frame = Frame(out)
+    frame = Merging(out)
     pending = frame.pending
     for keyword, value in view.items():
         if keyword in STRIPPED or keyword == "allOf" or (keyword in references and value.__class__ is str):
@@ -27,16 +27,16 @@ def frame_of_one(run: Tracing, conjunct: Conjunct) -> Frame:
                     if child.__class__ is dict and id(child) in needs_flattening:
                         if changed is None:
                             out[keyword] = changed = value.copy()
-                        pending.append((changed, name, [(child, run.store.below(child, scope))]))
+                        pending.append(Pending(changed, name, [(child, run.store.below(child, scope))]))
             elif keyword in ONE and id(value) in needs_flattening:
-                pending.append((out, keyword, [(value, run.store.below(value, scope))]))
+                pending.append(Pending(out, keyword, [(value, run.store.below(value, scope))]))
         elif isinstance(value, list) and keyword in MANY:
             items: list[Json] | None = None
             for index, child in enumerate(value):
                 if child.__class__ is dict and id(child) in needs_flattening:
                     if items is None:
                         out[keyword] = items = value.copy()
-                    pending.append((items, index, [(child, run.store.below(child, scope))]))
+                    pending.append(Pending(items, index, [(child, run.store.below(child, scope))]))
     if run.options.trace:
         run.origins[id(out)] = (out, {keyword: [(conjunct, keyword)] for keyword in out})
     return frame

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from types import ModuleType
+from typing import Literal
 
 from instrc import problems
 from instrc.flattening.flatten import flatten
@@ -50,7 +51,7 @@ def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> S
     return Subsumption("unknown")
 
 
-def _candidates(engine: Any, narrow: Json, wide: Json) -> Iterator[Json]:
+def _candidates(engine: ModuleType, narrow: Json, wide: Json) -> Iterator[Json]:
     """Yield instances to try: first those that the difference of the schemas suggests, as the engine writes it."""
     try:
         difference = engine.canonicalize(narrow).subtract(engine.canonicalize(wide)).to_json_schema()
@@ -60,11 +61,11 @@ def _candidates(engine: Any, narrow: Json, wide: Json) -> Iterator[Json]:
     yield from instances(narrow, wide)
 
 
-def _judge(engine: Any, schema: Json) -> Any:
-    dialect = schema.get("$schema") if schema.__class__ is dict else None
-    if dialect is not None:
-        return engine.validator_for(schema, retriever=_refuse).is_valid
-    return engine.Draft202012Validator(schema, retriever=_refuse).is_valid
+def _judge(engine: ModuleType, schema: Json) -> Callable[[Json], bool]:
+    dialect = schema.get("$schema") if isinstance(schema, dict) else None
+    make = engine.Draft202012Validator if dialect is None else engine.validator_for
+    judge: Callable[[Json], bool] = make(schema, retriever=_refuse).is_valid
+    return judge
 
 
 def _refuse(uri: str) -> Json:
@@ -73,7 +74,7 @@ def _refuse(uri: str) -> Json:
     raise LookupError(message)
 
 
-def _engine() -> Any:
+def _engine() -> ModuleType:
     try:
         import jsonschema_rs  # an optional extra
     except ImportError:

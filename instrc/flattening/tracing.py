@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from instrc.flattening.conjunction import Conjunct, Frame
+from instrc.flattening.conjunction import Conjunct, Merging
 from instrc.flattening.run import Options, Run
 from instrc.jsonvalue import Json
 from instrc.schema.members import listing
@@ -17,7 +17,7 @@ class Tracing(Run):
         self.origins: dict[int, tuple[Json, dict[str, list[tuple[Conjunct, str]]]]] = {}
         """For `trace`: the conjuncts and keywords that each keyword of a result comes from."""
 
-    def record(self, out: dict[str, Json], frame: Frame) -> None:
+    def record(self, out: dict[str, Json], frame: Merging) -> None:
         """Note, for `trace`, which conjuncts each keyword of a merged schema comes from."""
         found: dict[str, list[tuple[Conjunct, str]]] = {}
         for keyword in out:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from instrc.flattening.conjunction import Conjunct, Expansion
 from instrc.flattening.evaluated import Evaluated, evaluated
-from instrc.jsonvalue import AnyJson as Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.schema.laws import is_number, types_of
 from instrc.schema.objects import matches
 from instrc.schema.relations import implies
@@ -32,7 +32,7 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
         scope = store.below(node, scope)  # noqa: PLW2901  -- a schema with a base of its own is read in that
         view = store.view(node, scope)
         certain, possible = evaluated(store, node, scope)
-        others: list[tuple[Json, Scope, dict[str, Json] | None]] = [
+        others: list[tuple[JsonObject, Scope, JsonObject | None]] = [
             (conjunct.node, conjunct.scope, conjunct.view) for conjunct in expansion.conjuncts
         ]
         others += [(other, where, None) for other, where in expansion.units if other is not node]
@@ -50,18 +50,18 @@ def to_open(store: SchemaStore, expansion: Expansion) -> int | None:
     return None
 
 
-def matters(view: dict[str, Json], keyword: str) -> bool:
+def matters(view: JsonObject, keyword: str) -> bool:
     """Tell whether a schema has an `unevaluated…` that says something."""
     return keyword in view and view[keyword] not in TRIVIAL
 
 
-def properties_void(views: Iterable[dict[str, Json]], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+def properties_void(views: Iterable[JsonObject], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
     """Tell whether schemas beside `unevaluatedProperties` forbid every property of which it is uncertain whether it sees it."""
     views = list(views)
     return excluded("object", views) or any(_closes(view, certain, possible, value) for view in views)
 
 
-def _closes(view: dict[str, Json], certain: Evaluated, possible: Evaluated, value: Json) -> bool:
+def _closes(view: JsonObject, certain: Evaluated, possible: Evaluated, value: Json) -> bool:
     """Tell whether one schema forbids every such property."""
     listed, patterns = view.get("properties", {}), view.get("patternProperties", {})
     if view.get("additionalProperties") is not False or listed.__class__ is not dict or patterns.__class__ is not dict:
@@ -75,7 +75,7 @@ def _closes(view: dict[str, Json], certain: Evaluated, possible: Evaluated, valu
     return all(is_evaluated(certain, possible, name) is not None for name in listed)
 
 
-def items_void(store: SchemaStore, views: Iterable[dict[str, Json]], certain: Evaluated, value: Json) -> bool:
+def items_void(store: SchemaStore, views: Iterable[JsonObject], certain: Evaluated, value: Json) -> bool:
     """Tell whether schemas beside `unevaluatedItems` forbid all items that it may apply to, or ask the same of them."""
     views = list(views)
     if excluded("array", views) or any(_longest(view) <= certain.items for view in views):
@@ -108,7 +108,7 @@ def never_evaluated(conjuncts: list[Conjunct], certain: Evaluated, possible: Eva
 
 
 def _keeps_properties(
-    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None
+    certain: Evaluated, possible: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None
 ) -> bool:
     """Tell whether a schema beside `unevaluatedProperties` looks at no property of which it is uncertain whether that sees it."""
     if not certain.covers_properties(perhaps) or not sure.patterns.keys() <= certain.patterns.keys():
@@ -121,26 +121,26 @@ def _keeps_properties(
     )
 
 
-def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: dict[str, Json] | None) -> bool:
+def _keeps_items(certain: Evaluated, sure: Evaluated, perhaps: Evaluated, beside: JsonObject | None) -> bool:
     """Tell whether a schema beside `unevaluatedItems` looks at no item of which it is uncertain whether that sees it."""
     if not certain.covers_items(perhaps) or sure.items > certain.items:
         return False
     return not sure.all_items or (beside is not None and _idle(beside, "items", ITEMS))
 
 
-def _idle(view: dict[str, Json], *keywords: str) -> bool:
+def _idle(view: JsonObject, *keywords: str) -> bool:
     """Tell whether keywords that look at all that is left say nothing about it, so that they may go."""
     if not BRANCHES.isdisjoint(view):
         return False  # it may be they that look at all, or at more
     return all(view.get(keyword, True) in TRIVIAL for keyword in keywords)
 
 
-def _names(view: dict[str, Json]) -> list[str] | None:
+def _names(view: JsonObject) -> list[str] | None:
     properties = view.get("properties", {})
     return list(properties) if properties.__class__ is dict else None
 
 
-def excluded(name: str, views: Iterable[dict[str, Json]]) -> bool:
+def excluded(name: str, views: Iterable[JsonObject]) -> bool:
     """Tell whether one of some schemas allows no instance of a type."""
     for view in views:
         names = types_of(view["type"]) if "type" in view else None
@@ -149,11 +149,10 @@ def excluded(name: str, views: Iterable[dict[str, Json]]) -> bool:
     return False
 
 
-def _longest(view: dict[str, Json]) -> float:
+def _longest(view: JsonObject) -> float:
     """Return how many items a schema allows at most."""
-    longest = float("inf")
-    if is_number(view.get("maxItems")):
-        longest = view["maxItems"]
+    most = view.get("maxItems")
+    longest: float = most if is_number(most) else float("inf")
     prefix = view.get("prefixItems", [])
     if view.get("items") is False and prefix.__class__ is list:
         longest = min(longest, len(prefix))

@@ -310,3 +310,11 @@ def test_thousands_of_nested_mixins_do_no_harm() -> None:
 def test_properties_that_meet_in_a_slot_hold_together_without_a_report_too() -> None:
     mixin = {"properties": {"a": {"minimum": 1}, "default": {}}}
     assert splice(mixin, {"properties": {"a": {"maximum": 2}}}) == {"properties": {"a": {"minimum": 1, "maximum": 2}}}
+
+
+@pytest.mark.parametrize("branches", [None, {}, "x", 1])
+def test_beside_a_mixin_what_is_no_list_of_branches_is_told(branches: Any) -> None:
+    document = {"$ref": "aug:A_Mixin", "allOf": branches}
+    with pytest.raises(CompileError) as found:
+        flatten(document, {"aug:A_Mixin": {"type": "object", "properties": {"default": {}}}})
+    assert [problem.name for problem in found.value.problems] == ["invalid-schema"]
