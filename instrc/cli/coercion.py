@@ -2,12 +2,15 @@
 
 Typer (0.29) loads it for that, which takes as long as a compilation.
 
-Where a word is not what is expected, typer's own way is taken, so that its messages are the only ones.
+A word that is not what is expected is refused in our own words, and so is a second value of an option that takes one.
+What is not simple goes typer's own way.
 Versions of typer that do not work so are left alone.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -36,6 +39,27 @@ def spare_pydantic(command: Any) -> None:
 
 
 class _QuickOption(TyperOption):
+    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+        """Have every value of the option noted, not the last one only."""
+        if self.is_flag or self.multiple or self.nargs != 1:
+            super().add_to_parser(parser, ctx)
+            return
+        self.multiple = True
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.multiple = False
+
+    def handle_parse_result(self, ctx: Any, opts: Any, args: Any) -> Any:
+        """Refuse a second value of an option that has one: it would replace the first in silence."""
+        values = opts.get(self.name)
+        if isinstance(values, list) and not (self.is_flag or self.multiple or self.nargs != 1):
+            if len(values) > 1 and not ctx.resilient_parsing:
+                message = f"{self.opts[0]} is given {_times(len(values))}, and takes one value: the others would be lost"
+                raise typer.BadParameter(message, ctx=ctx)
+            opts = {**opts, self.name: values[-1]}
+        return super().handle_parse_result(ctx, opts, args)
+
     def process_value(self, ctx: Any, value: Any) -> Any:
         """Return the value, or what typer makes of it."""
         try:
@@ -64,15 +88,49 @@ def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
     several = parameter.multiple or parameter.nargs == -1
     if value is None:
         return () if several else None
-    return [_coerce_item(kind, item) for item in value] if several else _coerce_item(kind, value)
+    return [_coerce_item(parameter, kind, item) for item in value] if several else _coerce_item(parameter, kind, value)
 
 
-def _coerce_item(kind: type, item: Any) -> Any:
+def _coerce_item(parameter: TyperOption | TyperArgument, kind: type, item: Any) -> Any:
+    """Return one value; a word that is none of the choices, and a number out of bounds, are refused in our own words."""
     if isinstance(item, kind):
         return item
-    if not isinstance(item, str) or kind in {bool, int}:  # typer knows the bounds of numbers
+    if not isinstance(item, str) or kind is bool:
         raise ValueError
-    return kind(item)
+    make: Callable[[str], Any] = kind
+    if issubclass(kind, Enum):
+        return _choice(kind, item)
+    return _number(item, getattr(parameter, "min", None), getattr(parameter, "max", None)) if kind is int else make(item)
+
+
+def _choice(kind: type[Enum], word: str) -> Enum:
+    choices = tuple(str(each.value) for each in kind)
+    if word in choices:
+        return kind(word)
+    from instrc.problems.suggest import did_you_mean, nearest  # only where something is wrong
+
+    close = did_you_mean(nearest(word, choices))
+    shown = ", ".join(f"`{choice}`" for choice in choices)
+    message = f"`{word[:_SHOWN]}` is none of {shown}" + (f": {close}" if close else "")
+    raise typer.BadParameter(message)
+
+
+def _number(word: str, least: float | None, most: float | None) -> int:
+    number = int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else None
+    if number is None or (least is not None and number < least) or (most is not None and number > most):
+        low = "" if least is None else f" from {least:,}"
+        high = "" if most is None else f" to {most:,}"
+        message = f"`{word[:_SHOWN]}` is no whole number{low}{high}"
+        raise typer.BadParameter(message)
+    return number
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+_SHOWN = 60
+"""Letters of a word that are shown again."""
 
 
 def _plain(annotation: Any) -> type | None:
