@@ -101,7 +101,7 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
     """Return the artefact of a vibe file: its schema is the export."""
     from instrc.emit.vibes import emit_vibe  # programs do without it
 
-    review(vibe, registry, report, options.keywords)
+    review(vibe, registry, report, options.keywords, templates=options.templates)
     report.stop_if_failed()
     schema = bound_all_loops(InstructionTable(registry, report, limit=options.limit).flatten(vibe.schema, vibe.uri))
     if not admits_objects(schema):

@@ -113,6 +113,22 @@ class Workspace:
             else:
                 self._check(path, found)
 
+    def check_settings(self, paths: Sequence[str], report: Report) -> None:
+        """Report the entries of the settings of some files that are for no vibe, each settings file once."""
+        seen: set[Path] = set()
+        for path in paths:
+            place = None if path == STDIN else Path(path)
+            try:
+                settings = self._surroundings.settings(place)
+                if settings.file is None or settings.file in seen or not (settings.models or settings.checks):
+                    continue
+                seen.add(settings.file)
+                from instrc.lint.settings_names import idle_entries  # few projects set models by vibe
+
+                report.problems.extend(idle_entries(settings, self._surroundings.registry(place)))
+            except (CompileError, OSError):  # told where the file is checked
+                continue
+
     def _check(self, path: str, report: Report) -> None:
         from instrc import compiler  # the whole of it is loaded only here
 
@@ -151,7 +167,8 @@ class Workspace:
             if self._text(path) is None and not readable(path, report):  # asked only now: it reads the file once more
                 return
             raise
-        review(vibe, registry, report, self._surroundings.settings(place).keywords)
+        settings = self._surroundings.settings(place)
+        review(vibe, registry, report, settings.keywords, templates=settings.templates)
         if not path.endswith(".vibe.json"):
             report.add(problems.found_files.UnfindableVibe(at=vibe.source.whole(), file=place.name))
 

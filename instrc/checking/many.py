@@ -47,7 +47,7 @@ def check_files(
         return _one_by_one(unknown, workspace, watch)
 
     if not cached or locked or len(files) < WORTH_KEEPING:
-        return [problem for _, found in check(files) for problem in found]
+        return [*_of_settings(files, workspace), *(problem for _, found in check(files) for problem in found)]
     from instrc.checking.contents import Contents  # few runs check so many files
     from instrc.checking.digests import Digests  # loads a library of cryptography
     from instrc.checking.known import Known
@@ -58,7 +58,13 @@ def check_files(
     if clean := [file for file, found in checked if not found]:
         known.add(keys[file] for file in clean if file in keys)
     contents.keep()
-    return [problem for _, found in checked for problem in found]
+    return [*_of_settings(files, workspace), *(problem for _, found in checked for problem in found)]
+
+
+def _of_settings(files: Sequence[str], workspace: Workspace) -> list[Problem]:
+    report = Report()
+    workspace.check_settings(files, report)
+    return report.problems
 
 
 def _one_by_one(

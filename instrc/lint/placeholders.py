@@ -1,4 +1,4 @@
-"""Find places of templates in the texts of a program: nothing is inserted there."""
+"""Find places of templates in the texts of a program or a vibe: nothing is inserted there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from instrc.problems.problem import Problem
 from instrc.schema.walk import walk
 from instrc.source import Span
 from instrc.syntax.places import place_in
+from instrc.vibes.vibe import Vibe
 
 _PATH = r"\s*[^\W\d]\w*(?:\.\w+)*\s*"
 _MARKED = rf"\{{?\{{\{{{_PATH}\}}\}}\}}?|\$\{{{_PATH}\}}|<%=?{_PATH}%>"
 _BRACED = rf"(?<![{{$\\\w])\{{({_PATH})\}}(?!\}})"
 _IN_QUOTES = r"""["'][^"'\n]*(?:\{|<%)"""
+_QUOTES = "`'\"\u201c\u201d\u00ab\u00bb"
 _TEXTS = ("title", "description")
 """Keywords that hold words for a model."""
 
@@ -36,6 +38,27 @@ def placeholders(program: Program) -> Iterator[Problem]:
             from instrc.problems.strings import Placeholder  # only where there is one
 
             yield Placeholder(at=_place(word, at), word=word)
+
+
+def placeholders_in_vibe(vibe: Vibe) -> Iterator[Problem]:
+    """Yield each `{{name}}`, `${name}` and `<%= name %>` in the texts of a vibe; one in quotes is only mentioned."""
+    if not re.search(r"\{\{|\$\{|<%", vibe.source.text):
+        return
+    for path, part in walk(vibe.schema):
+        for keyword in _TEXTS:
+            text = part.get(keyword) if isinstance(part, dict) else None
+            if not isinstance(text, str):
+                continue
+            found = [match.group() for match in re.finditer(_MARKED, text) if not _is_quoted(match)]
+            for word in dict.fromkeys(found):
+                from instrc.problems.strings import Placeholder  # only where there is one
+
+                yield Placeholder(at=_place(word, vibe.span(pointer((*path, keyword)))), word=word, in_vibe=True)
+
+
+def _is_quoted(match: re.Match[str]) -> bool:
+    text, before, after = match.string, match.start() - 1, match.end()
+    return before >= 0 and text[before] in _QUOTES and text[after : after + 1] in _QUOTES and after < len(text)
 
 
 def _values(written: list[object]) -> Iterator[str]:

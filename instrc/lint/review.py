@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.foreign import foreign
+from instrc.lint.placeholders import placeholders_in_vibe
 from instrc.lint.words import suspicious_words
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
@@ -19,10 +20,12 @@ from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
 
 
-def review(vibe: Vibe, registry: Registry, report: Report, allowed: frozenset[str] = frozenset()) -> None:
+def review(
+    vibe: Vibe, registry: Registry, report: Report, allowed: frozenset[str] = frozenset(), *, templates: bool = True
+) -> None:
     """Report what is wrong with a vibe: its form, schema, references, names, paths and solution.
 
-    `allowed` are keywords and formats that the project has for itself.
+    `allowed` are keywords and formats that the project has for itself; with `templates` other code fills in the texts.
     """
     report.problems.extend(_name(vibe))
     if other := foreign(vibe.document, vibe.source.name):
@@ -36,6 +39,7 @@ def review(vibe: Vibe, registry: Registry, report: Report, allowed: frozenset[st
     report.problems.extend(unsound)
     if not unsound:
         report.problems.extend(suspicious_words(vibe.schema, lambda place, key: vibe.span(place, key=key), allowed))
+        report.problems.extend(() if templates else placeholders_in_vibe(vibe))
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other
     from instrc.lint.coherence import incoherences  # most vibes do without it

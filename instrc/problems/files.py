@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from instrc.problems.problem import Label, Problem
+from instrc.problems.problem import Label, Problem, Severity
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -149,3 +149,41 @@ class InvalidSettings(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         return did_you_mean(self.nearest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleSetting(Problem):
+    """An entry of `[tool.instrc.models]` or `[tool.instrc.checks]` is for a vibe that does not exist.
+
+    ```aug letter.aug
+    Letter(prompt)
+    ```
+    ```json schemas/letter.vibe.json
+    { "type": "object", "properties": { "body": { "type": "string" } } }
+    ```
+    ```toml pyproject.toml
+    [tool.instrc.models]
+    leter = "openai:gpt-5-mini"
+    ```
+
+    Correct the name, or remove the entry.
+    A name is compared without case, `_` and `-`; `judge-*` is for all vibes of such a name, `judges/*` for those of a folder.
+    """
+
+    name: ClassVar[str] = "idle-setting"
+    severity: ClassVar[Severity] = "warning"
+
+    table: str
+    """`models` or `checks`."""
+    entry: str
+    nearest: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"the setting `{self.table}.{self.entry}` has no effect: no vibe has this name"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest) or "correct the name, or remove the entry"

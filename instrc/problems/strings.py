@@ -113,6 +113,7 @@ class Placeholder(Problem):
     """A text contains a placeholder of a template, and nothing is inserted there.
 
     `{{name}}`, `${name}` and `<%= name %>` are reported, and `{name}` where the program has a value of that name.
+    In a vibe, titles and descriptions are looked at; a placeholder in quotes, as in "write '{{name}}'", is not reported there.
     Texts are sent as they are written: the arguments of a step, not its text, say what it reads.
 
     ```aug greet.aug
@@ -131,6 +132,8 @@ class Placeholder(Problem):
     severity: ClassVar[Severity] = "warning"
 
     word: str
+    in_vibe: bool = False
+    """Whether the text is a title or a description in a vibe."""
 
     @property
     def message(self) -> str:
@@ -140,6 +143,10 @@ class Placeholder(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
+        if self.in_vibe:
+            return (
+                "remove it: a program says what a step reads; if other code fills in the text: `[tool.instrc] templates = true`"
+            )
         return "pass the value as an argument, `Greet(name)`; if other code fills in the text: `[tool.instrc] templates = true`"
 
 

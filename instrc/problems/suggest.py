@@ -42,6 +42,11 @@ def surely(word: str, names: tuple[str, ...]) -> bool:
     return distances[0] <= _A_SLIP and distances[0] < min(distances[1:])
 
 
+def is_a_slip_of(word: str, name: str) -> bool:
+    """Tell whether a word is a name with one letter wrong, missing, doubled or swapped with its neighbour."""
+    return abs(len(word) - len(name)) <= 1 and _edits(word, name) <= 1
+
+
 def did_you_mean(names: tuple[str, ...]) -> str | None:
     """Return the hint that offers the nearest names, if there are any."""
     if not names:

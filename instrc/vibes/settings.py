@@ -16,6 +16,7 @@ from instrc.problems.suggest import nearest
 from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
+from instrc.vibes.settings_table import has_similar_header, misplaced_table
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
@@ -101,7 +102,7 @@ def _read(file: Path) -> Settings:
         raise _error([(Source(name, "").whole(), "", reason, ())]) from None
     if len(data) > SETTINGS_BYTES:
         raise _error([(Source(name, "").whole(), "", f"it is larger than {SETTINGS_BYTES:,} bytes", ())])
-    if re.search(_MAY_BE_SET, text) is None:
+    if re.search(_MAY_BE_SET, text) is None and not has_similar_header(text):
         return Settings(file=file)  # spares the import of the TOML reader
     source = Source(name, text)
     try:
@@ -109,22 +110,12 @@ def _read(file: Path) -> Settings:
     except TomlError as error:
         raise _error([(_syntax(source, error), "", error.reason, ())]) from None
     tools = document.get("tool", {})
-    if misplaced := _misplaced(document, tools):
-        raise _error([(_header(source), misplaced, "the settings are in the table `[tool.instrc]`", ())])
+    if misplaced := misplaced_table(document):
+        raise _error([(_header(source, misplaced), misplaced, "the settings are in the table `[tool.instrc]`", ())])
     table = tools.get("instrc", {}) if isinstance(tools, dict) else {}
     if not isinstance(table, dict):
-        raise _error([(_place(source, "instrc"), "tool.instrc", "it is a table", ())])
+        raise _error([(entry_place(source, "instrc"), "tool.instrc", "it is a table", ())])
     return _Reader(source, file, table).settings()
-
-
-def _misplaced(document: Mapping[str, object], tools: object) -> str | None:
-    """Return the name of a table that would be ours, were its name right."""
-    plural = document.get("tools")
-    for above, table in (("", document), ("tools.", plural), ("tool.", tools)):
-        for name in table if isinstance(table, Mapping) else ():
-            if name.lower() == "instrc" and (above, name) != ("tool.", "instrc"):
-                return f"{above}{name}"
-    return None
 
 
 class _Reader:
@@ -156,10 +147,14 @@ class _Reader:
         templates = self.table.get("templates", False)
         if not isinstance(templates, bool):
             self._wrong("templates", "it is `true` or `false`")
+        roots, shared = self._folders("roots"), self._folders("shared")
+        told = any(key == "shared" for _, key, *_ in self.wrong)
+        for folder in () if told else (folder for folder in shared if folder in roots):
+            self._wrong("shared", f"`{folder.as_posix()[:80]}` is one of `roots` already: its vibes would have two names")
         settings = Settings(
             templates=templates is True,
-            roots=self._folders("roots"),
-            shared=self._folders("shared"),
+            roots=roots,
+            shared=shared,
             hint=hint,
             naming=naming,
             limits=self._limits(),
@@ -263,19 +258,20 @@ class _Reader:
         return {key: value for key, value in written.items() if key in LIMITS}
 
     def _wrong(self, key: str, reason: str, close: tuple[str, ...] = (), word: str | None = None) -> None:
-        self.wrong.append((_place(self.source, word or key), key, reason, close))
+        self.wrong.append((entry_place(self.source, word or key), key, reason, close))
 
 
-def _place(source: Source, word: str) -> Span:
+def entry_place(source: Source, word: str) -> Span:
     """Return where a word first stands after the table's header: TOML readers of the standard library keep no places."""
     header = re.search(_HEADER, source.text)
     found = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(source.text, header.end() if header else 0)
     return source.span(*found.span()) if found else source.span(*header.span()) if header else source.whole()
 
 
-def _header(source: Source) -> Span:
-    found = re.search(_HEADER, source.text)
-    return source.whole() if found is None else source.span(found.end() - len("instrc"), found.end())
+def _header(source: Source, table: str) -> Span:
+    name = table.rpartition(".")[2]
+    found = re.search(rf"^\s*\[[^\]\n]*?({re.escape(name)})\b", source.text, re.MULTILINE)
+    return source.whole() if found is None else source.span(*found.span(1))
 
 
 def _syntax(source: Source, error: TomlError) -> Span:

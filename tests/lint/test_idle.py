@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from instrc import compile  # noqa: A004  -- the name of our own command
+from instrc.checking.many import check_files
 from instrc.lint.words import suspicious_words
+from instrc.problems.files import IdleSetting
 from instrc.problems.idle import ExcludedValue, IdleKeyword, RefusedDefault
 from instrc.problems.problem import CompileWarning, Problem
 
@@ -149,3 +151,37 @@ def test_annotations_of_programs_are_looked_at_too(tmp_path: Path) -> None:
     file.write_text('"Hello" | Greet @ { properties: { text: { type: "string", maxItems: 3 } } }\n', encoding="utf-8")
     with pytest.warns(CompileWarning, match="idle-keyword: `maxItems` has no effect"):
         compile(str(file))
+
+
+def test_settings_for_vibes_that_do_not_exist_are_told(tmp_path: Path) -> None:
+    (tmp_path / "schemas/judges").mkdir(parents=True)
+    for name in ("greet", "judges/taste"):
+        (tmp_path / f"schemas/{name}.vibe.json").write_text('{"type": "object", "properties": {}}')
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.instrc.models]\n"
+        + "".join(f'"{entry}" = "sample"\n' for entry in ("Greet", "ta*", "judges/*", "aug:judges/taste", "gret", "jugdes/*"))
+        + '[tool.instrc.checks]\n"greet" = "a:b"\n"grete" = "a:b"\n"a_key_by_hand" = "a:b"\n'
+    )
+    found = check_files([str(tmp_path / "schemas/greet.vibe.json")], [], [])
+    assert [(each.entry, each.nearest[:1]) for each in found if isinstance(each, IdleSetting)] == [
+        ("gret", ("greet",)),
+        ("jugdes/*", ()),
+        ("grete", ("greet",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Say hello to {{name}}.", ["{{name}}"]),
+        ("Say hello to ${user.name} and <%= x %>.", ["${user.name}", "<%= x %>"]),
+        ("Write '{{name}}' where the name goes, or `${x}`.", []),
+        ("A set {a} of JSON {}.", []),
+    ],
+)
+def test_places_of_templates_in_a_vibe_are_told(tmp_path: Path, text: str, told: list[str]) -> None:
+    file = tmp_path / "greet.vibe.json"
+    file.write_text(json.dumps({"type": "object", "description": text, "properties": {"a": TEXT}}))
+    assert [each.at.text for each in check_files([str(file)], [], []) if each.name == "placeholder" and each.at] == told
+    (tmp_path / "pyproject.toml").write_text("[tool.instrc]\ntemplates = true\n")
+    assert check_files([str(file)], [], []) == []

@@ -204,3 +204,22 @@ def test_what_is_no_file_in_the_place_of_the_settings_is_told(files: Files, make
 
 def test_the_engines_that_the_settings_know_are_those_there_are() -> None:
     assert tuple(engines.ENGINES) == ENGINES
+
+
+@pytest.mark.parametrize("table", ["tool.instrk", "tool.intsrc", "tool.instr", "tool.instrcc.run", 'tool."instrx"'])
+def test_a_table_with_one_letter_wrong_is_told(files: Files, table: str) -> None:
+    (problem,) = wrong(files, f"[project]\nname = 'p'\n[{table}]\nhint = 'x'\n")
+    assert problem.reason == "the settings are in the table `[tool.instrc]`"
+    assert problem.at is not None
+    assert problem.at.text in table
+
+
+def test_a_similar_table_beside_ours_and_tables_of_others_are_left_alone(files: Files) -> None:
+    assert read_settings(files("p", {"pyproject.toml": "[tool.isort]\nx = 1\n[tool.inst]\n[tool.instruct]\n"})).roots == ()
+    assert read_settings(files("q", {"pyproject.toml": "[tool.instrc]\nnaming = 'camel'\n[tool.instrk]\n"})).naming == "camel"
+
+
+def test_a_folder_is_a_root_or_shared_but_not_the_two(files: Files) -> None:
+    folder = files("p", {"v/x": "", "pyproject.toml": '[tool.instrc]\nroots = ["v"]\nshared = ["./v"]\n'})
+    with pytest.raises(CompileError, match="is one of `roots` already"):
+        read_settings(folder)
