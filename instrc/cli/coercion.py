@@ -10,7 +10,7 @@ Versions of typer that do not work so are left alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -50,7 +50,7 @@ class _QuickOption(TyperOption):
         finally:
             self.multiple = False
 
-    def handle_parse_result(self, ctx: Any, opts: Any, args: Any) -> Any:
+    def handle_parse_result(self, ctx: Any, opts: Mapping[str, object], args: list[str]) -> tuple[object, list[str]]:
         """Refuse a second value of an option that has one: it would replace the first in silence."""
         values = opts.get(self.name)
         if isinstance(values, list) and not (self.is_flag or self.multiple or self.nargs != 1):
@@ -60,7 +60,7 @@ class _QuickOption(TyperOption):
             opts = {**opts, self.name: values[-1]}
         return super().handle_parse_result(ctx, opts, args)
 
-    def process_value(self, ctx: Any, value: Any) -> Any:
+    def process_value(self, ctx: Any, value: object) -> object:
         """Return the value, or what typer makes of it."""
         try:
             made = _quickly(self, value)
@@ -70,7 +70,7 @@ class _QuickOption(TyperOption):
 
 
 class _QuickArgument(TyperArgument):
-    def process_value(self, ctx: Any, value: Any) -> Any:
+    def process_value(self, ctx: Any, value: object) -> object:
         """Return the value, or what typer makes of it."""
         try:
             made = _quickly(self, value)
@@ -79,7 +79,7 @@ class _QuickArgument(TyperArgument):
         return made if self.callback is None else self.callback(ctx, self, made)
 
 
-def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
+def _quickly(parameter: TyperOption | TyperArgument, value: object) -> object:
     """Return the value of a parameter; `ValueError` if that is not simple, or if it is missing."""
     descriptor = getattr(parameter, "type_descriptor", None)  # an older typer has none: then its own, slower way is taken
     kind = None if descriptor is None else _plain(descriptor.annotation)
@@ -88,16 +88,20 @@ def _quickly(parameter: TyperOption | TyperArgument, value: Any) -> Any:
     several = parameter.multiple or parameter.nargs == -1
     if value is None:
         return () if several else None
-    return [_coerce_item(parameter, kind, item) for item in value] if several else _coerce_item(parameter, kind, value)
+    if not several:
+        return _coerce_item(parameter, kind, value)
+    if not isinstance(value, list | tuple):
+        raise ValueError  # noqa: TRY004  -- typer's own way is taken
+    return [_coerce_item(parameter, kind, item) for item in value]
 
 
-def _coerce_item(parameter: TyperOption | TyperArgument, kind: type, item: Any) -> Any:
+def _coerce_item(parameter: TyperOption | TyperArgument, kind: type, item: object) -> object:
     """Return one value; a word that is none of the choices, and a number out of bounds, are refused in our own words."""
     if isinstance(item, kind):
         return item
     if not isinstance(item, str) or kind is bool:
         raise ValueError
-    make: Callable[[str], Any] = kind
+    make: Callable[[str], object] = kind
     if issubclass(kind, Enum):
         return _choice(kind, item)
     return _number(item, getattr(parameter, "min", None), getattr(parameter, "max", None)) if kind is int else make(item)
@@ -133,12 +137,13 @@ _SHOWN = 60
 """Letters of a word that are shown again."""
 
 
-def _plain(annotation: Any) -> type | None:
+def _plain(annotation: object) -> type | None:
     """Return the type of a parameter, of its items, or of what it is if it is given; `None` if it is not that simple."""
     if get_origin(annotation) in {Union, UnionType}:
         kinds = [kind for kind in get_args(annotation) if kind is not NoneType]
         return _plain(kinds[0]) if len(kinds) == 1 else None
     if get_origin(annotation) is list:
         return _plain(get_args(annotation)[0])
-    simple = isinstance(annotation, type) and (annotation in {bool, str, int, Path} or issubclass(annotation, Enum))
-    return annotation if simple else None
+    if not isinstance(annotation, type):
+        return None
+    return annotation if annotation in {bool, str, int, Path} or issubclass(annotation, Enum) else None

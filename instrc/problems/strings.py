@@ -144,9 +144,7 @@ class Placeholder(Problem):
     def hint(self) -> str | None:
         """One short sentence: the way out."""
         if self.in_vibe:
-            return (
-                "remove it: a program says what a step reads; if other code fills in the text: `[tool.instrc] templates = true`"
-            )
+            return "remove it: programs say what a step reads; if other code fills in the text: `[tool.instrc] templates = true`"
         return "pass the value as an argument, `Greet(name)`; if other code fills in the text: `[tool.instrc] templates = true`"
 
 
