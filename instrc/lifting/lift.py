@@ -1,6 +1,10 @@
 """Lift a model's answer: out of its envelope, back to our names and shapes, checked, divided.
 
 What comes back tells apart values, refusals, answers that were cut off, errors, and values that break the schema.
+
+    answer ─ readings ─▶ Readings ─ _lifted ─▶ Lifted ─ _chosen ─▶ Lifted
+
+`_lifted` takes each reading the same way: calls in its texts, its text as the value, then each call through its map.
 """
 
 from __future__ import annotations
@@ -41,18 +45,20 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
     first = _lifted(read.first, records)
     if read.other is None or (first.ok and not read.equal):
         return first
-    other = _lifted(read.other, records)
+    return _chosen(first, _lifted(read.other, records), equal=read.equal)
+
+
+def _chosen(first: Lifted, other: Lifted, *, equal: bool) -> Lifted:
+    """Return the reading that holds; both where that does not decide between equal ones."""
     if first.ok != other.ok:
         return first if first.ok else other
-    return Lifted((), readings=(first, other)) if read.equal else first
+    return Lifted((), readings=(first, other)) if equal else first
 
 
 def _lifted(reply: Reply, records: Records) -> Lifted:
     """Lift one reading of an answer."""
-    if not all(_quotes_calls(record.get("target")) for record in records.values()):
-        reply = _with_calls_in_text(reply, records)
-    if reply.envelope and not reply.calls and reply.texts and reply.refusal is None and reply.failure is None:
-        reply = _with_text_as_value(reply, records)
+    reply = _with_calls_in_text(reply, records)
+    reply = _with_text_as_value(reply, records)
     calls = tuple(_call(one, records, enveloped=reply.envelope, cut=reply.cut) for one in reply.calls)
     return Lifted(
         calls,
@@ -73,7 +79,9 @@ def _quotes_calls(target: Json) -> bool:
 
 
 def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
-    """Find calls in the texts of an answer that holds no others."""
+    """Find calls in the texts of an answer that holds no others, unless the provider takes them out itself."""
+    if all(_quotes_calls(record.get("target")) for record in records.values()):
+        return reply
     known = frozenset(records) | {as_text(tool["name"]) for record in records.values() if (tool := mapping(record.get("tool")))}
     bare = reply.calls[0] if len(reply.calls) == 1 and not reply.envelope else None
     if bare is not None and bare.unreadable is not None and isinstance(bare.arguments, str):
@@ -96,7 +104,9 @@ def _with_calls_in_text(reply: Reply, records: Records) -> Reply:
 
 
 def _with_text_as_value(reply: Reply, records: Records) -> Reply:
-    """Read the text of a structured output as the value: it is its last part, or divided among all of them."""
+    """Read the text of a structured output without calls as the value: it is its last part, or divided among all of them."""
+    if not reply.envelope or reply.calls or not reply.texts or reply.refusal is not None or reply.failure is not None:
+        return reply
     last, unended = strip_reasoning(reply.texts[-1])
     reply = replace(reply, cut=reply.cut or unended)
     if len(records) != 1 or not last.strip():
