@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import UnionType
 from typing import Any, NamedTuple
 
+from instrc import arguments
 from instrc.jsonvalue import Json
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
@@ -30,9 +31,9 @@ def described(value: Any) -> Described | None:
     `CompileError` with a `missing-library` problem if pydantic is needed and not installed.
     What pydantic cannot describe is a `TypeError`.
     """
-    describe = getattr(value, "json_schema", None)
-    if not isinstance(value, type) and hasattr(value, "core_schema") and callable(describe):
-        return Described(None, describe(), None)  # a `TypeAdapter`
+    adapts = not isinstance(value, type) and attribute(value, "core_schema") is not None
+    if adapts and callable(attribute(value, "json_schema")):
+        return Described(None, value.json_schema(), None)  # a `TypeAdapter`
     if not _is_type(value) and not inspect.isroutine(value):
         return None
     try:
@@ -48,6 +49,15 @@ def described(value: Any) -> Described | None:
     elif inspect.isroutine(value) and isinstance(schema, dict):
         text, schema = share_docstring(text, schema)
     return Described(getattr(value, "__name__", None), schema, text or None)
+
+
+def attribute(value: object, name: str) -> object:
+    """Return an attribute, `None` where there is none; a proxy outside of its context raises whatever it likes."""
+    try:
+        found: object = getattr(value, name, None)
+    except Exception:  # noqa: BLE001  -- somebody's object: it has no such attribute that could be read
+        return None
+    return found
 
 
 def schema_of(value: Any) -> Any:
@@ -105,9 +115,12 @@ def _is_type(value: Any) -> bool:
 
 def as_json(value: Any) -> Json:
     """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
-    dump = getattr(value, "model_dump", None)
-    if callable(dump) and not isinstance(value, type):
-        dumped: Json = dump(mode="json", by_alias=True, exclude_none=True)
+    if callable(attribute(value, "model_dump")) and not isinstance(value, type):
+        try:
+            dumped: Json = value.model_dump(mode="json", by_alias=True, exclude_none=True)
+        except Exception as error:
+            message = f"{arguments.excerpt(value)} cannot be read: its `model_dump` raises {type(error).__name__}: {error}"
+            raise TypeError(message) from error
         return dumped
     plain: Json = value
     return plain

@@ -14,6 +14,7 @@ from instrc.launching.hosting import Here, close_stores, host_of
 from instrc.launching.launcher import Launcher, inputs_of
 from instrc.launching.preparing import Prepared, prepare
 from instrc.problems.problem import CompileError, Problem
+from instrc.python_types import attribute
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
 from instrc.runtime.activities import Activities
 from instrc.runtime.effects import Check
@@ -217,7 +218,7 @@ def _program(program: Program) -> str | Source | dict[str, Json]:
 
 def _require(model: object, export: object, id: object, requests: object, tokens: object, watch: object) -> None:  # noqa: A002  -- its name
     """Refuse options of a type that they cannot have."""
-    if not (model is None or isinstance(model, str) or callable(getattr(model, "answer", None))):
+    if not (model is None or isinstance(model, str) or callable(attribute(model, "answer"))):
         arguments.instance("model", model, str, "words or an object with the method of `instrc.Model`")
     arguments.text_or_none("export", export)
     arguments.text_or_none("id", id)

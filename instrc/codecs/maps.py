@@ -9,6 +9,7 @@ from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
 from instrc.jsonvalue import JsonObject
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
+from instrc.python_types import attribute
 from instrc.schema.members import listing, mapping
 from instrc.schema.walk import is_schema
 from instrc.schema.wellformed import doubtful, problems_of
@@ -50,9 +51,13 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
     """Yield the maps in what a program has at hand."""
     if level > 5:  # a tool in a list of tools in a result in an answer of MCP, and a level to spare
         _refuse("there is no map in it")
-    if not isinstance(value, Mapping | list | tuple) and hasattr(value, "map"):
-        value = value.map
-    elif not isinstance(value, Mapping | list | tuple) and hasattr(value, "model_dump"):
+    if not isinstance(value, Mapping | list | tuple) and (inside := attribute(value, "map")) is not None:
+        value = inside
+    elif (
+        not isinstance(value, Mapping | list | tuple)
+        and attribute(value, "model_dump") is not None
+        and hasattr(value, "model_dump")
+    ):
         value = _dumped(value)
     if isinstance(value, list | tuple):
         for each in value:

@@ -12,7 +12,7 @@ from instrc.ir.tool import Example, Tool
 from instrc.jsonvalue import Json, JsonArray, JsonObject, as_object
 from instrc.lowering.plain import plain
 from instrc.problems.suggest import nearest
-from instrc.python_types import as_json, described
+from instrc.python_types import as_json, attribute, described
 from instrc.schema.members import mapping
 
 ToolLike: TypeAlias = Mapping[str, object] | bool | Tool | Artefact | Process | type | Callable[..., object]
@@ -110,7 +110,7 @@ def each_of(values: object) -> list[Tool]:
 
 
 def _refusal(value: object) -> str:
-    shown = "a text" if isinstance(value, str | bytes) else f"{value!r:.60}"
+    shown = "a text" if isinstance(value, str | bytes) else arguments.excerpt(value)
     more = ": read it first, for example with `json.loads`" if isinstance(value, str | bytes) else ""
     return f"{shown} is no schema, tool, type or function{more}"
 
@@ -120,9 +120,9 @@ def _of_object(value: object, name: str | None) -> list[Tool]:
     if (kind := described(value)) is not None:
         return [Tool(name or kind.name or "tool", plain(kind.schema), kind.description)]
     for words in _OBJECTS:
-        own, schema = getattr(value, words.name, None), getattr(value, words.schema, None)
+        own, schema = attribute(value, words.name), attribute(value, words.schema)
         if isinstance(own, str) and schema is not None:
-            text = getattr(value, words.description, None)
+            text = attribute(value, words.description)
             inner = {"name": own, words.schema: schema} if isinstance(schema, dict) else tool_of(schema).schema
             tool = _of_inputs(schema) if words.schema == "inputs" and isinstance(schema, dict) else None
             read = tool if tool is not None else schema if isinstance(schema, dict) else inner

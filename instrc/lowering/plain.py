@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import orjson
 
+from instrc.arguments import excerpt
 from instrc.jsonvalue import Json, JsonArray, JsonObject
 
 _STRICTLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -22,10 +23,21 @@ def plain(value: object) -> Json:
     try:
         read: Json = orjson.loads(orjson.dumps(value, option=_STRICTLY))
     except (TypeError, RecursionError, orjson.JSONDecodeError):
-        return _plain_copy(value)
+        return _read(value)
     if read == value:  # what is no JSON, such as a tuple or no number, comes back as something else
         return value
-    return _plain_copy(value)
+    return _read(value)
+
+
+def _read(value: object) -> Json:
+    """Return a copy of a value; what its own classes raise when they are read is a `TypeError` that says so."""
+    try:
+        return _plain_copy(value)
+    except TypeError:
+        raise
+    except Exception as error:
+        message = f"{excerpt(value)} cannot be read as JSON: its own code raises {type(error).__name__}"
+        raise TypeError(message) from error
 
 
 def _plain_copy(value: object) -> Json:
@@ -61,7 +73,7 @@ def _plain_copy(value: object) -> Json:
 def _key(name: object) -> str:
     """Return a key of an object."""
     if not isinstance(name, str):
-        message = f"{name!r:.60} is no key of JSON"
+        message = f"{excerpt(name)} is no key of JSON"
         raise TypeError(message)
     return _text(name)
 
@@ -80,7 +92,7 @@ def _scalar(value: object) -> Json:
                 message = f"{value} is no number of JSON"
                 raise TypeError(message)
             return value if value.__class__ is float else float(value)
-    message = f"{value!r:.60} is no value of JSON"
+    message = f"{excerpt(value)} is no value of JSON"
     raise TypeError(message)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from functions import SOUND, call, ends_well, parameters, public, required
-from values import Refusing
+from values import Proxy, Refusing, Unreadable, Wordless
 
 import instrc
 from instrc.jsontext import dumps
@@ -40,6 +40,9 @@ HARD: dict[str, Callable[[], Any]] = {
     "deep": deep,
     "long": long,
     "no comparing": Refusing,
+    "no words": Wordless,
+    "a proxy of nothing": Proxy,
+    "more digits than Python writes": lambda: 10**5000,
     "huge": lambda: 10**40,
     "less than nothing": lambda: -1,
     "nothing": lambda: None,
@@ -100,3 +103,9 @@ def test_a_value_is_written_for_a_target_only_if_it_is_json() -> None:
     for value in ({1: 2}, {"a": float("nan")}):
         with pytest.raises(instrc.CompileError, match="invalid-answer"):
             instrc.encode(value, record, check=False)
+
+
+@pytest.mark.parametrize("inside", [{"default": Wordless()}, {"enum": [10**5000, Wordless()]}, Unreadable(type="object")])
+def test_what_raises_when_it_is_read_is_refused_on_purpose(inside: Any) -> None:
+    with pytest.raises((TypeError, instrc.CompileError)):
+        instrc.lower({"type": "object", "properties": {"a": inside}}, "openai")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -56,6 +57,30 @@ class Refusing:
 
     def __bool__(self) -> bool:
         message = "no truth"
+        raise ArithmeticError(message)
+
+
+class Wordless:
+    """An object that cannot be shown."""
+
+    def __repr__(self) -> str:
+        message = "no words"
+        raise ArithmeticError(message)
+
+
+class Proxy:
+    """An object that stands for another one, outside of the context in which there is one."""
+
+    def __getattr__(self, name: str) -> object:
+        message = "working outside of request context"
+        raise RuntimeError(message)
+
+
+class Unreadable(dict[str, object]):
+    """An object of JSON that raises when it is read."""
+
+    def __iter__(self) -> Iterator[str]:
+        message = "not now"
         raise ArithmeticError(message)
 
 
