@@ -137,15 +137,20 @@ class MisplacedAnnotation(Problem):
 
     name: ClassVar[str] = "misplaced-annotation"
 
+    block: bool = False
+    """Whether it follows a block."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.block:
+            return "a block has no schema to annotate: it takes `within`, `delay` and a description"
         return "there is no schema here to annotate"
 
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "put the `@` after a call"
+        return "put the `@` after a call in the block" if self.block else "put the `@` after a call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

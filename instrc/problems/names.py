@@ -54,6 +54,9 @@ class UnknownName(Problem):
     inside: Span | None = None
     """Where a block defines the same name."""
 
+    reading: bool = False
+    """Whether a value is read there: the head of a path, a list or a condition."""
+
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
@@ -75,6 +78,8 @@ class UnknownName(Problem):
             return _IN_BLOCKS[self.word]
         if not self.nearest and self.word in _LOOPS:
             return "write `each NAME in PATH { … }`"
+        if self.reading and not self.nearest:
+            return f"name the value that has it first: `const found = …;`, then read `found.{self.word}`"
         advice = did_you_mean(self.nearest) or "save its schema as a vibe below a root, or try `--sketch`"
         if strange := strange_letter(self.word):
             return f"{strange}; {advice}"

@@ -157,6 +157,8 @@ MISTAKES = [
     ("repeat «3» { Draft(prompt) }", "incomplete-block", ""),
     ('repeat { Draft(previous) } until «round is "3"»', "never-true", ""),
     ("Draft(«error»)", "unknown-name", ""),
+    ("«do { Draft(prompt) }» @ { maxItems: 3 }", "misplaced-annotation", "in the block"),
+    ("People(prompt) | each p in «attendees» { Draft(p) }", "unknown-name", "`found.attendees`"),
     # more words and signs of other languages
     (PEOPLE + "each x in p.attendees { Draft(x) } «max» 3", "stray-word", ""),
     (PEOPLE + "each x in p.attendees «where» x.name { Draft(x) }", "incomplete-block", ""),

@@ -52,7 +52,7 @@ def subject(ev: Evaluation, name: Name, context: EvaluationContext) -> Task[Valu
     if scope.is_input(name.text):
         ev.note_read(name.text, scope)
         return Result(Path(name.text))
-    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope) is not None:
+    if definition is not None or knows(name.text, scope) or find_instruction(ev, name, scope, reading=True) is not None:
         near = similar_values(name, scope.visible(), scope.inputs)
         ev.report.add(problems.paths.NotAValue(at=name.span, word=name.text, nearest=near))
     return None

@@ -75,7 +75,7 @@ def _about(ev: Evaluation, written: surface.Block, context: EvaluationContext) -
     for each in context.annotations:
         text = each.get("description") if isinstance(each, dict) and each.keys() == {"description"} else None
         if not isinstance(text, str):
-            ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span))
+            ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, block=True))
         elif text not in texts:
             texts.append(text)
     return "\n".join(texts) or None

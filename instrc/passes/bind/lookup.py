@@ -33,8 +33,8 @@ def knows(name: str, scope: Scope) -> bool:
     return known or bool(instructions.programs_named(name))
 
 
-def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | Program | None:
-    """Return the instruction of the registry that a name finds, else the program."""
+def find_instruction(ev: Evaluation, name: Name, scope: Scope, *, reading: bool = False) -> Instruction | Program | None:
+    """Return the instruction of the registry that a name finds, else the program; with `reading`, a value should stand there."""
     instructions = scope.program.instructions
     if known := instructions.found.get(name.text):
         return known
@@ -54,7 +54,10 @@ def find_instruction(ev: Evaluation, name: Name, scope: Scope) -> Instruction | 
     else:
         offered = suggestions(name, scope.visible(), scope.inputs, instructions.names(), RESERVED)
         searched, inside = instructions.searched(), scope.program.survey.defined(name.text)
-        ev.report.add(problems.names.UnknownName(at=name.span, word=name.text, nearest=offered, searched=searched, inside=inside))
+        at, word = name.span, name.text
+        ev.report.add(
+            problems.names.UnknownName(at=at, word=word, nearest=offered, searched=searched, inside=inside, reading=reading)
+        )
     return None
 
 
