@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from instrc.arguments import several, text
 from instrc.jsonvalue import Json
@@ -15,7 +15,7 @@ from instrc.runtime.retrying import Retry
 Given: TypeAlias = "Json | Pending"
 """What a handler gives back."""
 Handler: TypeAlias = "Callable[[Json], Given | Awaitable[Given]]"
-_F = TypeVar("_F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., object])
 
 
 class ActivityError(Exception):

@@ -20,7 +20,7 @@ from instrc.runtime.tables import UnusableTableError, refuse, with_variables
 _POLICY = tuple(each.name for each in fields(Retry))
 
 
-def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
+def served(name: str, table: Mapping[str, object], folder: Path) -> Activity:
     """Return the activity that a table of the settings describes; files and commands are looked up from the folder."""
     try:
         make = _maker(table)
@@ -38,7 +38,7 @@ def served(name: str, table: Mapping[str, Any], folder: Path) -> Activity:
         raise CompileError([problems.installed.MissingExtra(feature=feature, extra=extra, package=package)]) from None
 
 
-def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:
+def _maker(table: Mapping[str, object]) -> Callable[[str, Any, Path], Handler]:
     kinds = [kind for kind in ("url", "mcp") if kind in table]
     if len(kinds) != 1:
         known = ", ".join(f"`{key}`" for key in table) or "nothing"
@@ -52,7 +52,7 @@ def _maker(table: Mapping[str, Any]) -> Callable[[str, Any, Path], Handler]:
     return mcp_handler
 
 
-def _policy(table: Any) -> Retry:
+def _policy(table: object) -> Retry:
     if not isinstance(table, Mapping) or not set(table) <= set(_POLICY):
         refuse(f"`retry` is a table of {', '.join(f'`{name}`' for name in _POLICY)}")
     given = dict(table)
