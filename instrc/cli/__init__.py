@@ -6,6 +6,7 @@ This module answers `--version` by itself, so that it costs no more than startin
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -18,6 +19,8 @@ READER_GONE = 141
 """What a shell reports of a program that wrote to a closed pipe."""
 INTERNAL_ERROR = 70
 """A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
+VARIABLES = ("INSTRC_DEBUG", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
+"""The variables of the environment that are read."""
 _USUAL = gc.get_threshold()
 
 
@@ -42,6 +45,7 @@ def begin_long_work() -> None:
 def _run(given: list[str]) -> int:
     from instrc.cli.terminal import OutputFailedError, ReaderGoneError, tell, write
 
+    _tell_unknown_variables()
     try:
         if given in (["--version"], ["-V"]):
             write(f"instrc {__version__}\n")
@@ -69,9 +73,20 @@ def _run(given: list[str]) -> int:
         return _own_mistake(error)
 
 
-def _folder_is_gone() -> bool:
-    import os  # only here
+def _tell_unknown_variables() -> None:
+    """Tell the variables of the environment that have our prefix and that nothing reads: they are probably misspelt."""
+    unknown = [name for name in os.environ if name.startswith("INSTRC_") and name not in VARIABLES]
+    if unknown:
+        from instrc.cli.terminal import tell
+        from instrc.problems.suggest import did_you_mean, nearest
 
+        for name in unknown:
+            shown = name[:80].encode("ascii", "backslashreplace").decode()
+            known = did_you_mean(nearest(name, VARIABLES, 1)) or f"these are: {', '.join(VARIABLES)}"
+            tell(f"warning: the variable {shown} is not read: {known}\n")
+
+
+def _folder_is_gone() -> bool:
     try:
         os.getcwd()  # noqa: PTH109  -- nothing else is needed of a path
     except OSError:

@@ -144,3 +144,11 @@ def test_options_that_take_several_values_and_flags_may_stand_twice(instrc: Inst
     done = instrc("check", "a.aug", "--root", "schemas", "--root", "schemas", "--strict", "--strict", "--format", "--json")
     assert "`--json` is none of" in " ".join(done.err.split())  # the value of an option, whatever it looks like
     assert instrc("check", "a.aug", "--root", "schemas", "--root", "schemas", "--strict", "--strict").code == 0
+
+
+def test_a_misspelt_variable_of_the_environment_is_told(instrc: Instrc, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSTRC_TELEMETRY", "off")
+    assert instrc("--version").err == ""
+    monkeypatch.setenv("INSTRC_TELEMETRI", "off")
+    done = instrc("--version")
+    assert (done.code, done.err) == (0, "warning: the variable INSTRC_TELEMETRI is not read: did you mean `INSTRC_TELEMETRY`?\n")
