@@ -37,26 +37,27 @@ def checker() -> FormatChecker:
     return made
 
 
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))")
+# Patterns are compiled when they are used: all of them would take longer than a small program.
+_DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+_TIME = r"([01][0-9]|2[0-3]):([0-5][0-9]):([0-5][0-9]|60)(?:\.[0-9]+)?(?:[zZ]|([+-])([01][0-9]|2[0-3]):([0-5][0-9]))"
 _CLOCK = "(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DAYS = "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
-_DURATION = re.compile(f"P(?:[0-9]+W|{_DAYS}(?:T{_CLOCK})?|T{_CLOCK})")
-_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
+_DURATION = f"P(?:[0-9]+W|{_DAYS}(?:T{_CLOCK})?|T{_CLOCK})"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-_LOCAL = re.compile(rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"')
+_LOCAL = rf'{_ATOM}+(?:\.{_ATOM}+)*|"(?:[ !#-\[\]-~]|\\[ -~])*"'
 _UNICODE_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\U0010ffff-]"
-_UNICODE_LOCAL = re.compile(rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"')
-_UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
-_POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
-_RELATIVE_POINTER = re.compile(r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~[01])*)*)")
+_UNICODE_LOCAL = rf'{_UNICODE_ATOM}+(?:\.{_UNICODE_ATOM}+)*|"(?:[ !#-\[\]-~\u0080-\U0010ffff]|\\[ -~])*"'
+_UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+_POINTER = r"(?:/(?:[^~/]|~[01])*)*"
+_RELATIVE_POINTER = r"(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~/]|~[01])*)*)"
 _ESCAPE = "%[0-9A-Fa-f]{2}"
 _VARIABLE = rf"(?:[A-Za-z0-9_]|{_ESCAPE})(?:\.?(?:[A-Za-z0-9_]|{_ESCAPE}))*(?::[1-9][0-9]{{0,3}}|\*)?"
-_TEMPLATE = re.compile(rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*""")
+_TEMPLATE = rf"""(?:[^\x00-\x20"'%<>\\^`{{|}}\x7f]|{_ESCAPE}|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*"""
 
 
 def _is_date(text: str) -> bool:
-    found = _DATE.fullmatch(text)
+    found = re.fullmatch(_DATE, text)
     try:
         return found is not None and dt.date(*map(int, found.groups())).year > 0
     except ValueError:  # 30 February; year 0 is none to Python, and not to ISO 8601
@@ -64,7 +65,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    found = _TIME.fullmatch(text)
+    found = re.fullmatch(_TIME, text)
     if found is None or found[3] != "60":
         return found is not None
     away = (int(found[5]) * 60 + int(found[6])) * (1 if found[4] == "+" else -1) if found[4] else 0
@@ -76,7 +77,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_duration(text: str) -> bool:
-    return _DURATION.fullmatch(text) is not None
+    return re.fullmatch(_DURATION, text) is not None
 
 
 def _is_ipv4(text: str) -> bool:
@@ -95,7 +96,7 @@ def _is_ipv6(text: str) -> bool:
 
 def _is_hostname(text: str) -> bool:
     labels = text.split(".")
-    if not 0 < len(text) <= 253 or not all(map(_LABEL.fullmatch, labels)):
+    if not 0 < len(text) <= 253 or not all(re.fullmatch(_LABEL, label) for label in labels):
         return False
     return all(label[2:4] != "--" or (label[:2].lower() == "xn" and _is_encoded(label)) for label in labels)
 
@@ -121,12 +122,14 @@ def _is_idn_hostname(text: str) -> bool:
 
 def _is_email(text: str) -> bool:
     local, _, domain = text.rpartition("@")
-    return len(local) <= 64 and _LOCAL.fullmatch(local) is not None and (_is_literal(domain) or _is_hostname(domain))
+    return len(local) <= 64 and re.fullmatch(_LOCAL, local) is not None and (_is_literal(domain) or _is_hostname(domain))
 
 
 def _is_idn_email(text: str) -> bool:
     local, _, domain = text.rpartition("@")
-    return len(local) <= 64 and _UNICODE_LOCAL.fullmatch(local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
+    return (
+        len(local) <= 64 and re.fullmatch(_UNICODE_LOCAL, local) is not None and (_is_literal(domain) or _is_idn_hostname(domain))
+    )
 
 
 def _is_literal(domain: str) -> bool:
@@ -137,19 +140,19 @@ def _is_literal(domain: str) -> bool:
 
 
 def _is_uuid(text: str) -> bool:
-    return _UUID.fullmatch(text) is not None
+    return re.fullmatch(_UUID, text) is not None
 
 
 def _is_pointer(text: str) -> bool:
-    return _POINTER.fullmatch(text) is not None
+    return re.fullmatch(_POINTER, text) is not None
 
 
 def _is_relative_pointer(text: str) -> bool:
-    return _RELATIVE_POINTER.fullmatch(text) is not None
+    return re.fullmatch(_RELATIVE_POINTER, text) is not None
 
 
 def _is_template(text: str) -> bool:
-    return _TEMPLATE.fullmatch(text) is not None
+    return re.fullmatch(_TEMPLATE, text) is not None
 
 
 def _is_regex(text: str) -> bool:

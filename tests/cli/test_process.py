@@ -45,6 +45,15 @@ def test_a_compilation_loads_nothing_that_it_does_not_need(folder: Path) -> None
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+def test_formats_are_defined_without_reading_their_patterns() -> None:
+    script = (
+        "import re, ipaddress, datetime; made = []; plain = re.compile; "
+        "re.compile = lambda *said: made.append(said) or plain(*said); import instrc.schema.formats; print(made)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_a_check_loads_nothing_that_writes_documents(folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)
     script = (
