@@ -5,7 +5,8 @@ case; its blocks are JSON, told apart by the word behind `json`:
 
 * `answer`: what a model filled in; `json answer openai` is as that provider returns it.
   Expected are `output`, `thoughts`, `metrics`, or a block `problems` with a line `POINTER words` for each violation.
-* `answers`: a whole run, given by chunk, step or activity (a list is taken in order), with `input` for the request.
+* `answers`: a whole run, given by chunk, step or activity, compared without case, `_` and `-` (a list is taken in order,
+  `{"fail": "why"}` makes an activity fail), with `input` for the request.
   Expected are `value`, `output`, or `error`, of which the members that are written count.
 
 `export=NAME` behind it chooses one of several exports.
@@ -200,27 +201,41 @@ class _Script:
     """Answers by name; a list is taken in order, and its last one stays."""
 
     def __init__(self, answers: dict[str, Json]) -> None:
-        self.answers = answers
+        self.answers = {bare_name(name): value for name, value in answers.items() if value != []} | answers
         self.taken: dict[str, int] = {}
 
     def result(self, command: Command) -> Result:
         if command["kind"] == "timer":
             return {"ok": None}
-        names = list(_names(command))
+        names = list(dict.fromkeys(_names(command)))
         for name in names:
-            if name in self.answers:
-                value = self.answers[name]
-                if isinstance(value, list):
-                    at = self.taken.get(name, 0)
-                    self.taken[name] = at + 1
-                    if not value:
-                        break
-                    value = value[min(at, len(value) - 1)]
+            if self.answers.get(name, []) != []:
+                value = self._next(name)
                 if isinstance(value, dict) and value.keys() == {"fail"}:
                     said = value["fail"]
                     return {"error": said if isinstance(said, dict) else {"message": str(said)}}
                 return {"ok": _whole_answer(value, name, command)}
-        _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in dict.fromkeys(names))}")
+        steps = _steps(command)
+        given = {step: name for step in steps for name in (bare_name(step), step) if self.answers.get(name, []) != []}
+        if len(given) < len(steps) or not steps:
+            alone = [step for step in steps if step not in given] if len(steps) > 1 else []
+            each = f", nor for its steps {', '.join(f'`{step}`' for step in alone)}" if alone else ""
+            _refuse(f"there is no answer for {' or '.join(f'`{name}`' for name in names)}{each}")
+        return {"ok": {step: self._next(name) for step, name in given.items()}}
+
+    def _next(self, name: str) -> Json:
+        """Return the answer of a name; of a list the next one, or the last."""
+        value = self.answers[name]
+        if not isinstance(value, list):
+            return value
+        at = self.taken.get(name, 0)
+        self.taken[name] = at + 1
+        return value[min(at, len(value) - 1)]
+
+
+def _steps(command: Command) -> list[str]:
+    """Return the steps that are answered together in one chunk of the model or of a person."""
+    return list(map(str, command["steps"])) if command["kind"] in {"model", "user"} else []
 
 
 def _whole_answer(value: Json, name: str, command: Command) -> Json:

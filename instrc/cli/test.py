@@ -39,13 +39,28 @@ def command(
 ) -> None:
     """Run the test cases in NAME.cases.md next to NAME.aug: answers and whole runs; exit 5 if there are none.
 
-    `instrc/testing.py` and the examples show how a case is written.
-    """
+    A case is a heading and blocks of JSON, for example:
+
+    \b
+    ## Thoughts are no part of the output
+    ```json answer
+    { "text": "On Monday.", "_why": "It is free." }
+    ```
+    ```json output
+    { "text": "On Monday." }
+    ```
+
+    An answer is given by `answer` (`answer openai`: as that provider returns it); `output`, `thoughts`, `metrics` and
+    `problems` are expected of it.
+    A whole run is given by `answers` (what each step or activity gives, a list is taken in order) and `input`; `value`,
+    `output` and `error` are expected of it.  `{"fail": "why"}` among `answers` makes an activity fail.
+    `export=NAME` after the word of a block chooses one of several exports.
+    """  # noqa: D301  -- the sign that keeps the lines of the example as they are
     from instrc.testing import BadCaseError, judge, read_cases  # the help of all commands does without it
 
     report = Report()
     files = _files(["."] if paths is None else paths, report)
-    passed = failed = 0
+    passed = failed = known = 0
     changed: dict[Path, str] = {}
     try:
         workspace = Workspace(root or (), shared or (), locked=locked)
@@ -57,7 +72,9 @@ def command(
         if data is None:
             continue
         text = data.decode("utf-8-sig", "replace")
-        cases = [case for case in read_cases(text) if chosen.lower() in f"{file} {case.title}".lower()]
+        there = list(read_cases(text))
+        known += len(there)
+        cases = [case for case in there if chosen.lower() in f"{file} {case.title}".lower()]
         found = Report()
         artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
         problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
@@ -82,10 +99,17 @@ def command(
     _write(changed, report)
     show(report.once(), Format.TEXT)
     if not passed and not failed and not report.failed:
-        tell("there are no cases: write some into NAME.cases.md beside NAME.aug\n")
+        tell(_nothing_tested(chosen, known))
         raise typer.Exit(NO_CASES)
     tell(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
     raise typer.Exit(PROBLEMS if failed or report.failed else FINE)
+
+
+def _nothing_tested(chosen: str, known: int) -> str:
+    """Say why no case was run."""
+    if known:
+        return f"none of the {known:,} cases contains `{chosen}` in its title or file\n"
+    return "there are no cases: write some into NAME.cases.md beside NAME.aug (`instrc test -h` shows one)\n"
 
 
 def _write(changed: dict[Path, str], report: Report) -> None:

@@ -89,7 +89,8 @@ def test_cases_that_hold_pass(instrc: Instrc) -> None:
 def test_cases_are_chosen_by_their_titles(instrc: Instrc) -> None:
     assert instrc("test", "-k", "person").err == "1 passed\n"
     assert instrc("test", "mail.aug", "-k", "refused").err == "1 passed\n"
-    assert instrc("test", "-k", "nothing like it").code == 5
+    none = instrc("test", "-k", "nothing like it")
+    assert (none.code, none.err) == (5, "none of the 5 cases contains `nothing like it` in its title or file\n")
 
 
 def test_a_difference_is_shown_with_its_place(instrc: Instrc, folder: Path) -> None:
@@ -126,6 +127,20 @@ def test_a_case_that_cannot_be_carried_out_says_why(instrc: Instrc, folder: Path
     done = instrc("test")
     assert done.code == 1
     assert said in done.out
+
+
+def test_steps_of_one_chunk_are_answered_by_their_names(instrc: Instrc, folder: Path) -> None:
+    (folder / "two.aug").write_text(
+        '@{ title: "FirstDraft", type: "object" } | @{ title: "Draft", type: "object" }'
+        ' | @{ title: "Approve_User", type: "object" }'
+    )
+    answers = '{ "first_draft": { "text": "a" }, "draft": [{ "text": "b" }], "approve": { "ok": true } }'
+    case = f"## It\n\n```json answers\n{answers}\n```\n```json value\n{{}}\n```\n"
+    (folder / "two.cases.md").write_text(case)
+    assert instrc("test", "two.aug", "--update").code == 0
+    assert '"ok": true' in (folder / "two.cases.md").read_text()
+    (folder / "two.cases.md").write_text(case.replace("first_draft", "fist_draft"))
+    assert "there is no answer for `llmContext1`, nor for its steps `step1_first_draft`" in instrc("test", "two.aug").out
 
 
 def test_no_cases_are_an_exit_code_of_their_own(instrc: Instrc, folder: Path) -> None:

@@ -66,8 +66,9 @@ def test_what_the_page_says_is_what_comes_out(
             (place / "expected" / "problems.txt").write_text(printed.err + printed.out, encoding="utf-8")
             assert code == 1
         else:
-            assert code == 0
-            assert all(line.startswith("wrote ") for line in printed.err.splitlines())
+            assert code == 0, printed.out + printed.err
+            expected_lines = ("wrote ", "2 passed", "3 passed") if command == "test" else ("wrote ",)
+            assert all(line.startswith(expected_lines) for line in printed.err.splitlines())
     written = {path.relative_to(tmp_path / "example") for path in (place / "expected").rglob("*") if path.is_file()}
     for path in sorted(written):
         assert (place / path).read_text(encoding="utf-8") == expected(name=(page.parent.relative_to(ROOT) / path).as_posix())

@@ -27,6 +27,7 @@ GEMINI = targets()["gemini"].key
         ("$qualityScore", "qualityScore"),
         ("тема", "tema"),
         ("Имя клиента", "Imya_klienta"),
+        ("Прочитать объявление", "Prochitat_obyavlenie"),
         ("two words", "two_words"),
         ("naïve", "naive"),
         ("1st", "_1st"),
