@@ -21,7 +21,8 @@ from instrc.source import Source
 from instrc.workspace import OptionOverrides, Workspace
 
 if TYPE_CHECKING:
-    from instrc.testing import Difference
+    from instrc.ir.artefact import Artefact
+    from instrc.testing import Case, Difference
 
 NO_CASES = 5
 """The exit code where there is nothing to test, as pytest has it."""
@@ -50,13 +51,11 @@ def command(
     { "text": "On Monday." }
     ```
 
-    An answer is given by `answer` (`answer openai`: as that provider returns it); `output`, `thoughts`, `metrics` and
-    `problems` are expected of it.
-    A whole run is given by `answers` (what each step or activity gives, a list is taken in order) and `input`; `value`,
-    `output` and `error` are expected of it.  `{"fail": "why"}` among `answers` makes an activity fail.
-    `export=NAME` after the word of a block chooses one of several exports.
+    Of an `answer` (`answer openai`: as that provider returns it) `output`, `thoughts`, `metrics`, `problems` are expected;
+    of a whole run, given by `answers` (by step or activity, lists in order) and `input`: `value`, `output`, `error`.
+    `{"fail": "why"}` makes an activity fail; `export=NAME` after the word of a block chooses one of several exports.
     """  # noqa: D301  -- the sign that keeps the lines of the example as they are
-    from instrc.testing import BadCaseError, judge, read_cases  # the help of all commands does without it
+    from instrc.testing import read_cases  # the help of all commands does without it
 
     report = Report()
     files = _files(["."] if paths is None else paths, report)
@@ -79,30 +78,46 @@ def command(
         artefacts = workspace.compile(str(_program(file)), OptionOverrides(), found) if cases else ()
         problems: list[Problem] = [problem for problem in found.once() if problem.severity == "error"]
         report.problems += problems
-        edits: list[Difference] = []
-        for case in cases if not problems else ():
-            try:
-                differences = judge(case, artefacts)
-            except BadCaseError as error:
-                failed += 1
-                write(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
-                continue
-            edits += differences
-            if differences and not update:
-                failed += 1
-                write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
-            else:
-                passed += 1
+        good, bad, edits = _judged(file, [] if problems else cases, artefacts, update=update)
+        passed += good
+        failed += bad
         if edits and update:
             changed[file] = _edited(text, edits)
         failed += len(cases) if problems else 0
     _write(changed, report)
     show(report.once(), Format.TEXT)
+    raise typer.Exit(_conclude(passed, failed, report, _nothing_tested(chosen, known)))
+
+
+def _judged(file: Path, cases: list[Case], artefacts: tuple[Artefact, ...], *, update: bool) -> tuple[int, int, list[Difference]]:
+    """Return how many cases of a file passed and failed, and what came out otherwise; what failed is printed."""
+    from instrc.testing import BadCaseError, judge  # the help of all commands does without it
+
+    passed = failed = 0
+    edits: list[Difference] = []
+    for case in cases:
+        try:
+            differences = judge(case, artefacts)
+        except BadCaseError as error:
+            failed += 1
+            write(f"{file.as_posix()}:{case.line}: {case.title}: {error}\n")
+            continue
+        edits += differences
+        if differences and not update:
+            failed += 1
+            write(f"{file.as_posix()}:{case.line}: {case.title}\n{''.join(map(_difference_as_text, differences))}")
+        else:
+            passed += 1
+    return passed, failed, edits
+
+
+def _conclude(passed: int, failed: int, report: Report, nothing: str) -> int:
+    """Say how many cases passed, or why there were none, and return the exit code."""
     if not passed and not failed and not report.failed:
-        tell(_nothing_tested(chosen, known))
-        raise typer.Exit(NO_CASES)
+        tell(nothing)
+        return NO_CASES
     tell(f"{passed} passed, {failed} failed\n" if failed else f"{passed} passed\n")
-    raise typer.Exit(PROBLEMS if failed or report.failed else FINE)
+    return PROBLEMS if failed or report.failed else FINE
 
 
 def _nothing_tested(chosen: str, known: int) -> str:
