@@ -166,14 +166,14 @@ def _uri(other_letters: str, *, relative: bool) -> Callable[[str], bool]:
     """Return the check of RFC 3986, or of RFC 3987 with letters of other scripts."""
     plain = rf"A-Za-z0-9\-._~{other_letters}!$&'()*+,;="
     private = r"\ue000-\uf8ff\U000f0000-\U0010fffd" if other_letters else ""
-    whole = re.compile(
+    whole = (
         rf"(?:(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):)?"
         rf"(?://(?:(?:[{plain}:]|{_ESCAPE})*@)?(?:\[(?P<literal>[^\[\]]*)\]|(?:[{plain}]|{_ESCAPE})*)(?::[0-9]*)?(?=[/?#]|\Z)|(?!//))"
         rf"(?P<path>(?:[{plain}:@/]|{_ESCAPE})*)(?:\?(?:[{plain}:@/?{private}]|{_ESCAPE})*)?(?:#(?:[{plain}:@/?]|{_ESCAPE})*)?"
     )
 
     def check(text: str) -> bool:
-        found = whole.fullmatch(text)
+        found = re.fullmatch(whole, text)
         if found is None or (found["scheme"] is None and not relative):
             return False
         if found["scheme"] is None and not text.startswith("//") and ":" in found["path"].partition("/")[0]:

@@ -29,6 +29,7 @@ PROCESSES: dict[str, list[str]] = {
 }
 PROMISES = (
     ("instrc --version", "import typer", 1.5),
+    ("instrc --help", "import typer", 2.5),
     ("instrc compile", "import lark, orjson", 1.35),
     ("instrc check", "import lark, orjson", 1.35),
 )
