@@ -41,8 +41,8 @@ READ: dict[str, tuple[Any, Any]] = {
     ),
     "what draft 6 does not know": ({"$schema": D6, "const": 1, "if": {}, "then": False}, {"const": 1}),
     "what draft 7 does not know": (
-        {"$schema": D7, "dependentRequired": {"a": ["b"]}, "if": {}, "then": {"minimum": 1}},
-        {"if": {}, "then": {"minimum": 1}},
+        {"$schema": D7, "dependentRequired": {"a": ["b"]}, "if": {}, "then": {"minimum": 1}, "else": False},
+        {"if": {}, "then": {"minimum": 1}, "else": False},
     ),
     "lists of items": (
         {"$schema": D7, "items": [{"minimum": 1}], "additionalItems": False},

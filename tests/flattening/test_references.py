@@ -210,6 +210,12 @@ def test_documents_are_read_only_when_they_are_needed() -> None:
     assert names(error) == ["unresolved-reference"]
 
 
+def test_documents_that_are_read_when_asked_for_are_not_all_read_to_find_an_identifier() -> None:
+    with pytest.raises(CompileError) as error:
+        flatten({"$ref": "https://e.com/no"}, Lazy())
+    assert names(error) == ["forbidden-reference"]
+
+
 def test_meta_schemas_are_known() -> None:
     flat = flatten({"properties": {"schema": {"$ref": "https://json-schema.org/draft/2020-12/schema"}}})
     judge = jsonschema_rs.Draft202012Validator(flat)
@@ -337,9 +343,18 @@ def test_a_fragment_names_an_anchor_a_pointer_or_the_only_property_of_that_name(
         "/properties/readers/items/anyOf/0/properties/name",
         "/properties/sender/properties/name",
     )
+    assert problem.places == ()  # type: ignore[attr-defined]
     with pytest.raises(CompileError) as error:
         to("agee")
     assert "age" in str(error.value.problems[0].hint)
+
+
+def test_the_properties_that_a_fragment_may_mean_are_shown_where_they_stand() -> None:
+    source = Source("letter.json", "x" * 200)
+    with pytest.raises(CompileError) as error:
+        flatten({"$ref": "aug:/forms/letter:1#name"}, LIBRARY, locate=lambda _, pointer: source.span(len(pointer), 60))
+    (problem,) = error.value.problems
+    assert problem.places == tuple(source.span(len(each), 60) for each in problem.pointers)  # type: ignore[attr-defined]
 
 
 def test_elsewhere_a_fragment_names_no_property() -> None:

@@ -10,6 +10,7 @@ from judges import verdicts
 from making import Maker
 
 from instrc.flattening.flatten import flatten
+from instrc.limits.schemas import COMPARED_BRANCHES
 from instrc.problems.report import Report
 from instrc.problems.schemas import Contradiction
 
@@ -268,3 +269,10 @@ def test_few_that_are_contained_are_compared_and_many_are_not() -> None:
     assert flatten(few) == {"contains": {"minimum": 9}}
     kept = flatten(many)
     assert [kept["contains"], *(branch["contains"] for branch in kept["allOf"])] == [{"minimum": number} for number in range(60)]
+
+
+def test_more_that_are_contained_than_any_are_compared_stay_each_in_a_branch() -> None:
+    each = [{"contains": {"minimum": number}} for number in range(COMPARED_BRANCHES + 1)]
+    assert flatten({"allOf": each}) == {**each[0], "allOf": each[1:]}
+    counted = flatten({"allOf": [{"contains": True, "maxContains": 4}, *each]})
+    assert counted == {"minItems": 1, "maxItems": 4, **each[0], "allOf": each[1:]}

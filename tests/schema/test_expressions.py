@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instrc.schema.ecmascript import is_ecmascript
+from instrc.schema.ecmascript import is_ecmascript, translate
 from instrc.schema.expressions import MOST_PATTERN, MOST_TEXT, is_linear, search, time_limit, unreadable
 
 SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -126,6 +126,11 @@ def test_only_what_needs_it_backtracks() -> None:
     assert is_linear(r"^[^\s@]+@[^\s@]+\.[^\s@]+$")
     assert not is_linear(r"^(?!a)")
     assert not is_linear(r"a{0,1001}")
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)", "(?<!a)b", "(?>a)", "a++", r"(a)\1", r"(?<n>a)\k<n>", r"\p{scx=Greek}"])
+def test_a_translation_says_that_the_linear_engine_has_no_words_for_it(pattern: str) -> None:
+    assert translate(pattern).backtracks
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a*)*b", "^(a|aa)+$", "(.*)*x{30}", "^(([a-z])+.)+[A-Z]([a-z])+$"])

@@ -118,7 +118,7 @@ def test_one_change_in_a_sound_schema_never_slips_through(data: st.DataObject) -
 def test_an_ordinary_schema_needs_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("instrc.schema.wellformed._judged", None)
     assert problems_of(BASE) == ()
-    assert problems_of({"type": "string", "nullable": True, "example": 1, "references": 3}) == ()
+    assert problems_of({"type": "string", "pattern": "^a", "nullable": True, "example": 1, "references": 3}) == ()
 
 
 @pytest.mark.parametrize(
