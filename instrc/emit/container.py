@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from instrc.emit.definitions import Definitions
+from instrc.emit.paths import suffixed
 from instrc.jsonvalue import Json
 
 
@@ -22,17 +23,18 @@ class Container(msgspec.Struct):
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     """How often a key was wanted that was taken already."""
 
-    def add(self, key: str, schema: Json, *, required: bool = True) -> None:
-        """Take a property in; a key that is taken gets `_2`, `_3`."""
-        key = self.free(key)
-        self.properties[key] = schema
-        if required:
-            self.required.append(key)
+    def add(self, key: str, schema: Json, items: tuple[int | None, ...] = (None,), *, required: bool = True) -> None:
+        """Take a property in, once an item; a key that is taken gets `_2`, `_3` before the item is named."""
+        key = self.free(key, items)
+        for item in items:
+            self.properties[suffixed(key, item)] = schema
+            if required:
+                self.required.append(suffixed(key, item))
 
-    def free(self, key: str) -> str:
-        """Return a key that is not taken."""
+    def free(self, key: str, items: tuple[int | None, ...] = (None,)) -> str:
+        """Return a key that is not taken for any of some items."""
         wanted = key
-        while key in self.properties:
+        while any(suffixed(key, item) in self.properties for item in items):
             self.counts[wanted] = self.counts.get(wanted, 1) + 1
             key = f"{wanted}_{self.counts[wanted]}"
         return key

@@ -128,8 +128,7 @@ class Renderer:
 
     def _add_all(self, made: Container, listed: list[Field], items: tuple[int | None, ...]) -> None:
         for name, schema, required in listed:
-            for item in items:
-                made.add(suffixed(name, item), schema, required=required)
+            made.add(name, schema, items, required=required)
 
     def step(self, number: int, item: int | None, *, answer: bool = False) -> Json:
         """Return the schema of a step; in a process with what is for the engine beside it."""

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from hunting import examples
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from meaning import MODELS, OTHERS, Step, Tree, compiled, registry, trees, write
+from meaning import MODELS, OTHERS, Around, Step, Tree, compiled, registry, trees, write
 
 from instrc.compiler import compile_vibe
 from instrc.emit.vibes import emit_vibe
@@ -162,7 +162,14 @@ def _engine_words(schema: Json) -> set[str]:
     return found
 
 
+CALLED = Step(
+    "Log_Activity", ("",), (Around("Introspect_Mixin", Around("Introspect_Mixin", Step("Ma", ("",), (Step("Ma", (), ()),)))),)
+)
+"""What one mixin says twice around two steps of the model has one name twice, which is counted before items are."""
+
+
 @examples(40)
+@example(tree=Step("Ma", ("", "x"), (CALLED, CALLED)), batch=2)
 @given(tree=processes(), batch=st.sampled_from([2, 3]))
 def test_a_process_that_is_kept_is_multiplied_as_its_program_is(tree: Tree, batch: int, known: Registry) -> None:
     kept, many = (_artefact(tree, known, hints=False, batch=each).documents["process"] for each in (1, batch))

@@ -118,7 +118,7 @@ def test_a_check_emits_nothing_that_cannot_fail(folder: Path, monkeypatch: pytes
         check_source(Source("t.aug", text), Registry([folder]), Options(), Report(), stem="t")
 
     check(chain(3, exported=(2,)))
-    monkeypatch.setattr("instrc.compiler.emit", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("instrc.emit.emit.emit", lambda *_, **__: 1 / 0)
     check(chain(3, exported=(2,)))
     with pytest.raises(ZeroDivisionError):
         check("Around_Mixin(A(A(prompt)))")
