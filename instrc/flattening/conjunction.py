@@ -18,53 +18,48 @@ STRIPPED = IDENTIFIERS | {"$recursiveRef"}
 """Keywords that only serve references, which are gone afterwards."""
 
 
-class Conjunct:
+class Conjunct(Struct, frozen=True, eq=False, gc=False):
     """One schema of a conjunction, without `allOf` and references."""
 
-    __slots__ = ("depth", "mark", "node", "scope", "view")
-
-    def __init__(self, node: JsonObject, view: JsonObject, scope: Scope, depth: int, mark: tuple[int, int]) -> None:
-        self.node: JsonObject = node
-        self.view: JsonObject = view
-        self.scope: Scope = scope
-        self.depth: int = depth
-        self.mark: tuple[int, int] = mark
-        """What it is known by: the `id`s of the schema and of its scope."""
+    node: JsonObject
+    view: JsonObject
+    scope: Scope
+    depth: int
+    mark: tuple[int, int]
+    """What it is known by: the `id`s of the schema and of its scope."""
 
 
-class Finalization:
+class Finalization(Struct, eq=False, gc=False):
     """What is left to do for a merged schema once its parts are done; mostly nothing."""
 
-    new_not = False
+    new_not: bool = False
     """Whether `not` has been put together here."""
-    watched_properties = False
-    watched_items = False
+    watched_properties: bool = False
+    watched_items: bool = False
     """Whether an `unevaluated…` looks at what is marked as evaluated here."""
-    refold = False
+    refold: bool = False
     """Whether the schema has to be folded again, since something has turned out to hold always."""
     refused: tuple[str, ...] = ()
     """The keywords of a group of which nothing is left."""
-    shares = False
+    shares: bool = False
     """Whether some schema may now stand in several places."""
-    may_simplify = False
+    may_simplify: bool = False
     """Whether a further pass might do more."""
-    may_close = False
+    may_close: bool = False
     """Whether groups of properties stay apart that could be joined if `additionalProperties` turns out to be `false`."""
-
-    def __init__(self) -> None:
-        self.apart: dict[str, list[JsonObject]] = {}
-        """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
-        self.units: JsonArray = []
-        """Schemas that must stay branches."""
-        self.to_fold: list[JsonObject] = []
-        """Schemas made on the way that are to be folded then."""
+    apart: dict[str, list[JsonObject]] = field(default_factory=dict)
+    """Further groups of keywords that found no place in the schema itself, by the keyword that leads the group."""
+    units: JsonArray = field(default_factory=list)
+    """Schemas that must stay branches."""
+    to_fold: list[JsonObject] = field(default_factory=list)
+    """Schemas made on the way that are to be folded then."""
 
     def anything(self) -> bool:
         """Tell whether more is left to do than to look at the result."""
         return bool(self.apart or self.units or self.new_not or self.refold or self.may_close)
 
 
-class Pending(Struct):
+class Pending(Struct, frozen=True, eq=False, gc=False):
     """A part of a frame that is still to be done: the place of its result, and the terms of its conjunction."""
 
     container: JsonObject | JsonArray
@@ -112,27 +107,24 @@ class Collecting(Begun):
 Frame: TypeAlias = Merging | Collecting
 
 
-class Written(Struct, frozen=True, gc=False):
+class Written(Struct, frozen=True, eq=False, gc=False):
     """Keywords of one conjunct that stand together: the place of the conjunct, and the keywords in written order."""
 
     place: int
     keywords: Iterable[str]
 
 
-class Expansion:
+class Expansion(Struct, eq=False, gc=False):
     """The conjuncts of a conjunction, which keywords they have in written order, and schemas that must stay branches."""
 
-    __slots__ = ("applied", "conjuncts", "shares", "units", "written")
-
-    def __init__(self) -> None:
-        self.conjuncts: list[Conjunct] = []
-        self.written: list[Written] = []
-        self.units: list[tuple[JsonObject, Scope]] = []
-        """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
-        self.shares: bool = False
-        """Whether a reference has been followed, so that a schema may stand in several places."""
-        self.applied: list[Term] = []
-        """Schemas that apply mixins and have to be done first."""
+    conjuncts: list[Conjunct] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+    units: list[tuple[JsonObject, Scope]] = field(default_factory=list)
+    """Schemas with `unevaluated…` that must not see the rest, nor be seen by it."""
+    shares: bool = False
+    """Whether a reference has been followed, so that a schema may stand in several places."""
+    applied: list[Term] = field(default_factory=list)
+    """Schemas that apply mixins and have to be done first."""
 
 
 class Derived(Struct, frozen=True):

@@ -7,7 +7,7 @@ from functools import partial
 
 from instrc.flattening.conjunction import Frame, Term
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.schema.walk import rebuild, subschemas, walk
+from instrc.schema.walk import objects_below, rebuild, walk
 
 _NOT_IN_A_NAME = r"[^A-Za-z0-9_.]+"
 
@@ -49,7 +49,7 @@ class Definitions:
             if name in self.schemas and name not in found:
                 found[name] = self.schemas[name]
                 stack.append(found[name])
-            stack.extend([child for _, child in subschemas(node)][::-1])
+            stack.extend(reversed(objects_below(node)))
         return found
 
     def body(self, schema: Json) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from instrc import problems
 from instrc.flattening.conjunction import STRIPPED, Conjunct, Expansion, Term, Written
@@ -13,12 +13,13 @@ from instrc.flattening.mixing import applies_mixins
 from instrc.flattening.run import Run
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError
+from instrc.problems.report import Report
 from instrc.schema.located import kind_of
 from instrc.schema.resources import Scope
 from instrc.schema.store import SchemaStore
 
 
-class _Holder(Struct, frozen=True, gc=False):
+class _Holder(Struct, frozen=True, eq=False, gc=False):
     """A schema whose parts are followed, and the one that holds it: the way on which a schema was met."""
 
     mark: tuple[int, int]
@@ -26,7 +27,7 @@ class _Holder(Struct, frozen=True, gc=False):
     view: JsonObject
 
 
-class _Schema(Struct, frozen=True, gc=False):
+class _Schema(Struct, frozen=True, eq=False, gc=False):
     """A schema to take in."""
 
     node: Json
@@ -35,7 +36,7 @@ class _Schema(Struct, frozen=True, gc=False):
     holder: _Holder | None
 
 
-class _Followed(Struct, frozen=True, gc=False):
+class _Followed(Struct, frozen=True, eq=False, gc=False):
     """All parts of a schema have been followed to their end."""
 
     mark: tuple[int, int]
@@ -52,7 +53,7 @@ def expand(
     `fold` names those of `anyOf` and `oneOf` whose single branches are taken for what they hold;
     `opened` are the `id`s of schemas with `unevaluated…` that are merged although these depend on the instance.
     """
-    way = _Way(run, fold, opened, alone=len(terms) == 1)
+    way = _Way(run, run.store, fold, opened, alone=len(terms) == 1, calm=not fold and not run.store.unevaluated)
     stack, found, seen = way.stack, way.found, way.seen
     indexed, needs_flattening = run.store.indexed, run.store.needs_flattening
     stack += [_Schema(node, scope, 0, None) for node, scope in reversed(terms)]
@@ -77,22 +78,22 @@ def expand(
     return found
 
 
-class _Way:
+class _Way(Struct, eq=False, gc=False):
     """The way through the schemas of one conjunction, in written order."""
 
-    def __init__(self, run: Run, fold: frozenset[str], opened: frozenset[int], *, alone: bool) -> None:
-        self.run = run
-        self.store = run.store
-        self.fold = fold
-        self.opened = opened
-        self.alone = alone
-        """Whether the conjunction has one term only."""
-        self.calm = not fold and not run.store.unevaluated
-        self.found = Expansion()
-        self.seen: set[tuple[int, int]] = set()
-        self.entered: set[tuple[int, int]] = set()
-        """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
-        self.stack: list[_Entry] = []
+    run: Run
+    store: SchemaStore
+    fold: frozenset[str]
+    opened: frozenset[int]
+    alone: bool
+    """Whether the conjunction has one term only."""
+    calm: bool
+    """Whether a schema that has nothing to flatten may be taken as it is."""
+    found: Expansion = field(default_factory=Expansion)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    entered: set[tuple[int, int]] = field(default_factory=set)
+    """Schemas whose parts are being followed: one of these that is met again leads in a circle."""
+    stack: list[_Entry] = field(default_factory=list)
 
     def enter(self, entry: _Schema) -> bool:
         """Take in one schema, or put what it refers to on the stack; false if nothing satisfies it."""
@@ -114,8 +115,9 @@ class _Way:
                 return mixed is not False
             node, mark = mixed, (id(mixed), id(scope))
         if mark in self.seen:
-            if way is not None and mark in self.entered:
-                _tell_circle(self.run, mark, way)
+            report = self.run.options.report
+            if report is not None and way is not None and mark in self.entered:
+                _tell_circle(self.run, report, mark, way)
             return True
         self.seen.add(mark)
         view = store.view(node, scope) if scope.resource.dialect.old else node
@@ -132,7 +134,7 @@ class _Way:
         return (
             "allOf" in view
             or not scope.resource.dialect.references.isdisjoint(view)
-            or any(_single(view, keyword) for keyword in self.fold)
+            or (bool(self.fold) and any(_single(view, keyword) for keyword in self.fold))
         )
 
     def _stays_apart(self, node: JsonObject, view: JsonObject, scope: Scope, depth: int) -> bool:
@@ -147,11 +149,13 @@ class _Way:
         """Put the parts of a schema on the stack: its own keywords, branches and what it refers to, in written order."""
         view, scope = conjunct.view, conjunct.scope
         references = scope.resource.dialect.references
-        self.entered.add(conjunct.mark)
-        self.stack.append(_Followed(conjunct.mark))
+        if self.run.options.report is not None:  # where circles are told
+            self.entered.add(conjunct.mark)
+            self.stack.append(_Followed(conjunct.mark))
         place, below = len(self.found.conjuncts), conjunct.depth + 1
         parts: list[_Schema | Written] = []
         keywords: list[str] = []
+        speaks = False
         further = _Holder(conjunct.mark, way, view)
         for keyword, value in view.items():
             if keyword in STRIPPED:
@@ -167,7 +171,7 @@ class _Way:
                 continue
             if keywords:
                 parts.append(Written(place, keywords))
-                keywords = []
+                speaks, keywords = True, []
             if value.__class__ is list:
                 parts += [_Schema(branch, scope, below, further) for branch in value]
             else:
@@ -177,7 +181,8 @@ class _Way:
                 parts.append(_Schema(target.node, target.scope, below, further))
         if keywords:
             parts.append(Written(place, keywords))
-        if any(part.__class__ is Written for part in parts):
+            speaks = True
+        if speaks:
             self.found.conjuncts.append(conjunct)
         self.stack += reversed(parts)
 
@@ -190,7 +195,7 @@ def _apart(store: SchemaStore, node: JsonObject, view: JsonObject, scope: Scope)
     )
 
 
-def _tell_circle(run: Run, mark: tuple[int, int], way: _Holder) -> None:
+def _tell_circle(run: Run, report: Report, mark: tuple[int, int], way: _Holder) -> None:
     """Report a schema that is one of those that led to it; one that is merely met twice says nothing new.
 
     Such a schema says of itself only that it is what it is, so it adds nothing, which is also what validators make of it.
@@ -203,10 +208,9 @@ def _tell_circle(run: Run, mark: tuple[int, int], way: _Holder) -> None:
         if isinstance(reference, str):
             references.append(reference)
         if step.mark == mark:
-            if run.options.report is not None:
-                found = problems.references.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
-                if found not in run.options.report.problems:
-                    run.options.report.add(found)
+            found = problems.references.ReferenceCycle(at=run.store.at(way.view), references=tuple(reversed(references)))
+            if found not in report.problems:
+                report.add(found)
             return
         step = step.around
 

@@ -119,14 +119,14 @@ class Flattener(Tracing):
         """Return what a schema leads to that is a reference and nothing else; itself if it is none."""
         store = self.store
         for _ in range(REFERENCES_AT_ONCE):
-            if not isinstance(node, dict) or id(node) not in store.needs_flattening or len(node) > 1:
+            if node.__class__ is not dict or len(node) > 1 or id(node) not in store.needs_flattening:
                 break
             reference = node.get("$ref")
-            if not isinstance(reference, str) or not scope.resource.dialect.references:
+            if reference.__class__ is not str or not scope.resource.dialect.references:
                 break
             if store.mixins and is_mixin(reference):
                 break
-            target = store.resolve(reference, store.below(node, scope), node)
+            target = store.resolve(reference, store.below(node, scope) if store.nested else scope, node)
             node, scope = target.node, target.scope
         return node, scope
 
@@ -237,17 +237,18 @@ class Flattener(Tracing):
     def merged(self, frame: Merging) -> Json | Frame:
         """Return the result of a conjunction whose parts are done, or a frame that folds it again."""
         out: Json = frame.out
-        if frame.todo is not None:
-            out = finalize(frame, frame.todo)
-            if frame.todo.apart or frame.todo.units:
+        todo = frame.todo
+        if todo is not None:
+            out = finalize(frame, todo)
+            if todo.apart or todo.units:
                 self.may_simplify = True
             if isinstance(out, dict):
                 if self.options.trace:
                     self.record(out, frame)
-                if frame.todo.refold or (frame.todo.may_close and out.get("additionalProperties") is False):
-                    return self.refold(out, frame, frame.todo.to_fold)
-            if frame.todo.refused:
-                report_refusal(self, frame.conjuncts, frame.todo.refused)
+                if todo.refold or (todo.may_close and out.get("additionalProperties") is False):
+                    return self.refold(out, frame, todo.to_fold)
+            if todo.refused:
+                report_refusal(self, frame.conjuncts, todo.refused)
         return self.close(frame, out)
 
     def refold(self, out: JsonObject, frame: Frame, parts: list[JsonObject]) -> Frame:

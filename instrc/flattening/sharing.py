@@ -14,7 +14,7 @@ from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, as_object
 from instrc.limits.schemas import SHARED_PART
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import Path, schemas_under, subschemas, with_parts
+from instrc.schema.walk import Path, objects_below, schemas_under, subschemas, with_parts
 
 
 def sizes(schema: JsonObject) -> dict[int, int]:
@@ -116,17 +116,17 @@ def _below_first(roots: list[Json]) -> Iterator[dict[str, Json]]:
     """Yield all schema objects below some schemas, each once, after those below it."""
     done: set[int] = set()
     for root in roots:
-        stack: list[tuple[Json, bool]] = [(child, False) for _, child in subschemas(root)]
+        stack: list[tuple[JsonObject, bool]] = [(child, False) for child in objects_below(root)]
         while stack:
             node, entered = stack.pop()
-            if node.__class__ is not dict or id(node) in done:
+            if id(node) in done:
                 continue
             if entered:
                 done.add(id(node))
                 yield node
             else:
                 stack.append((node, True))
-                stack += [(child, False) for _, child in subschemas(node)]
+                stack += [(child, False) for child in objects_below(node)]
 
 
 def _united(schema: dict[str, Json], note: Callable[[Json, Json], None]) -> dict[str, Json]:

@@ -19,15 +19,14 @@ from instrc.schema.dialects import (
 from instrc.schema.resources import Document, Resource
 from instrc.schema.uris import is_mixin, join
 from instrc.schema.vocabulary import HOLDERS
-from instrc.schema.walk import schemas_under
+from instrc.schema.walk import objects_below
 
 _IDENTIFIERS = frozenset({"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "id", "$vocabulary"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_SPECIAL = _IDENTIFIERS | _REFERENCES
 FOLDED = _REFERENCES | {"allOf"}
 """Keywords without any of which a schema of today's dialect has nothing to resolve or fold."""
 _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-_TELLING = HOLDERS | _SPECIAL
+_TELLING = HOLDERS | _IDENTIFIERS | _REFERENCES
 """Keywords without any of which a schema of today's dialect has nothing to note."""
 
 
@@ -112,25 +111,23 @@ class Index:
             note_down(key)
             place = len(order)
             order.append((key, above))
-            if not _SPECIAL.isdisjoint(node):
+            if not _IDENTIFIERS.isdisjoint(node):
                 within = self._identify(node, within, is_root=above < 0 and node is within.root)
-                if is_mixin(node.get("$ref")):
-                    self.mixins = True
-                if not _REFERENCES.isdisjoint(node):
-                    self.to_fold = True
+                if node is not home:
                     dirty_at.append(place)
-                elif node is not home and not _IDENTIFIERS.isdisjoint(node):
-                    dirty_at.append(place)
+            if not FOLDED.isdisjoint(node) and (node.get("allOf").__class__ is list or not _REFERENCES.isdisjoint(node)):
+                self.to_fold = True
+                self.mixins = self.mixins or is_mixin(node.get("$ref"))
+                dirty_at.append(place)
             dialect = within.dialect
             old = dialect.old
             if old and modern(node, dialect) is not node:
                 dirty_at.append(place)
                 if within.holder is not None:  # words of another draft than the document's
                     self.to_fold = True
-            if node.get("allOf").__class__ is list:
-                self.to_fold = True
-                dirty_at.append(place)
-            for child in self._children(node):
+            if not _UNEVALUATED.isdisjoint(node):
+                self.unevaluated = True
+            for child in objects_below(node):
                 if old or not tells_nothing(child) or id(child) in indexed:
                     push((child, within, place))
                 else:  # most schemas are leaves
@@ -138,16 +135,6 @@ class Index:
                     plain += 1
         self.count += len(order) + plain
         mark(self.needs_flattening, dirty_at, order, further)
-
-    def _children(self, node: dict[str, Json]) -> list[dict[str, Json]]:
-        """Return the schemas directly below one that are objects; note that it holds an `unevaluated…`."""
-        found: list[dict[str, Json]] = []
-        for keyword, value in node.items():
-            if keyword in HOLDERS:
-                if keyword in _UNEVALUATED:
-                    self.unevaluated = True
-                found += [child for child in schemas_under(keyword, value) if child.__class__ is dict]
-        return found
 
     def _identify(self, node: dict[str, Json], within: Resource, *, is_root: bool) -> Resource:
         """Record the identifiers of a schema; return the resource that what is below it belongs to."""

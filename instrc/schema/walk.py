@@ -52,6 +52,24 @@ def subschemas(node: Json, into: frozenset[str] = HOLDERS) -> Iterator[tuple[Pat
             yield (keyword,), value
 
 
+def objects_below(node: Json) -> list[JsonObject]:
+    """Return the schemas directly below a schema that are objects: as a list, for the walks that have to be quick."""
+    found: list[JsonObject] = []
+    if node.__class__ is not dict:
+        return found
+    for keyword, value in node.items():
+        if keyword not in HOLDERS:
+            continue
+        if value.__class__ is dict:
+            if keyword in NAMED:
+                found += [child for child in value.values() if child.__class__ is dict]
+            elif keyword in ONE:
+                found.append(value)
+        elif value.__class__ is list and keyword in MANY:
+            found += [child for child in value if child.__class__ is dict]
+    return found
+
+
 def is_schema(value: Json) -> bool:
     """Tell whether a value has the form of a schema: an object or a boolean."""
     return value.__class__ is dict or value.__class__ is bool
@@ -134,5 +152,5 @@ def refers(schema: Json) -> bool:
         if "$ref" in node:
             return True
         seen.add(id(node))
-        stack.extend(child for _, child in subschemas(node))
+        stack += objects_below(node)
     return False
