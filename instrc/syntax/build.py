@@ -49,6 +49,10 @@ class Builder(ExpressionBuilder):
         self.comments: list[Span] = []
         self.hopeless = False
         """Whether mending has been given up."""
+        self.word: Callable[[str, int, int], object] = Token
+        """What stands for a word of this kind and range in the values of a rule."""
+        self.sign: Callable[[str, int, int], object] | None = None
+        """What stands for a sign; the surface has no use for signs."""
 
     def program(self) -> Program:
         """Return what has been built."""

@@ -1,7 +1,8 @@
 """Text to tree: nothing of the source is left out.
 
-The reader is the one that also names mistakes.  A statement in which something was mended or passed over becomes
-a `broken` phrase of its words; the others are as the grammar has them.
+A program is recognised in one pass, the one of `instrc.syntax.parse`, here with all its signs.
+What is no program is read by the machine that also names mistakes: a statement in which something was mended or passed
+over becomes a `broken` phrase of its words; the others are as the grammar has them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, Literal, TypeAlias, cast
 from instrc.ir.tree import Leaf, Node, Phrase, Tree, Trivia
 from instrc.source import Source
 from instrc.syntax.build import Builder
+from instrc.syntax.parse import recognise
 from instrc.syntax.recovery import Machine
 from instrc.syntax.scan import Scanner
-from instrc.syntax.tables import Rule, tables
+from instrc.syntax.tables import Rule, Tables, tables
 from instrc.syntax.tokens import Token
 
 _TRIVIA = re.compile(
@@ -24,25 +26,29 @@ _TRIVIA = re.compile(
 _FLAT = frozenset({"arguments", "fields", "items", "stages", "shut", "bound", "valued", "sealed", "bounds", "stop"})
 """Rules of lists: what they cover stands in the phrase around them, one after the other."""
 
-_Found: TypeAlias = "Token | Phrase | list[_Found] | None"
-"""What a rule has been reduced to: a word, a phrase of words without what stands between them, a list, nothing."""
+_Found: TypeAlias = "Token | Node | list[Node] | None"
+"""What a symbol has been reduced to: a word as the machine has it, a part of the tree, a list of them, nothing."""
 
 
 def read_tree(source: Source) -> Tree:
     """Return the tree of a source, whatever is in it."""
     automaton = tables()
     collector = _Collector(source)
+    if not recognise(source, automaton, collector):
+        return _tree_with_mistakes(source, automaton)
+    root = Phrase("program", tuple(collector.kept), 0, collector.end)
+    return Tree(source, root, _trivia(source.text[collector.end :]))
+
+
+def _tree_with_mistakes(source: Source, automaton: Tables) -> Tree:
+    collector = _Collector(source)
     scanner = Scanner(source, automaton)
     Machine(automaton, collector, scanner).run()
     scanner.need(len(source.text) + 1)
-    words = [token for token in scanner.tokens if token.start < token.end]
-    leaves: list[Leaf] = []
-    end = 0
-    for word in words:
-        leaves.append(Leaf(word.kind, source.text[word.start : word.end], word.start, _trivia(source.text[end : word.start])))
-        end = word.end
-    root = Phrase("program", tuple(_root_children(leaves, collector.kept)), 0, end)
-    return Tree(source, root, _trivia(source.text[end:]))
+    leaves = [collector.leaf(token.kind, token.start, token.end) for token in scanner.tokens if token.start < token.end]
+    statements = [node for node in collector.kept if isinstance(node, Phrase)]
+    root = Phrase("program", tuple(_root_children(leaves, statements)), 0, collector.end)
+    return Tree(source, root, _trivia(source.text[collector.end :]))
 
 
 class _Collector(Builder):
@@ -50,50 +56,67 @@ class _Collector(Builder):
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.kept: list[Phrase] = []
-        """The statements that have been recognised, of words with nothing before them."""
+        self.word = self.sign = self.leaf
+        self.end = 0
+        """Of the last word so far."""
+        self.kept: list[Node] = []
+        """What has been recognised: the statements, and each `;` between them.
+
+        The machine hands over tokens instead of words; then there are statements only, of words with nothing before them.
+        """
+
+    def leaf(self, kind: str, start: int, end: int) -> Leaf:
+        """Return the next word, with what stands before it."""
+        text = self.source.text
+        leaf = Leaf(kind, text[start:end], start, _trivia(text[self.end : start]))
+        self.end = end
+        return leaf
 
     def actions(self, rules: list[Rule]) -> list[Any]:
         """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
         return [self._action(rule) for rule in rules]
 
     def _action(self, rule: Rule) -> Callable[[list[_Found], int, int], _Found] | None:
-        if rule.length == 1 and getattr(Builder, rule.name, None) is None:
+        named = getattr(Builder, rule.name, None) is not None
+        if rule.length == 1 and not named:
             return None
         if rule.name in {"open", "closed"}:
             return self._statement
-        flat = rule.name in _FLAT or getattr(Builder, rule.name, None) is None
-
-        def keep(values: list[_Found], start: int, end: int) -> _Found:
-            if rule.name == "either" and isinstance(first := values[0], Phrase) and first.rule == "either":
-                return Phrase("either", (*first.children, *self._leaves(values[1:])), start, end)
-            if not flat:
-                return Phrase(rule.name, tuple(self._leaves(values)), start, end)
-            listed: list[_Found] = values[0] if isinstance(values[0], list) else [values[0]]
-            listed += values[1:]
-            return listed
-
-        return keep
+        if rule.name in _FLAT or not named:
+            return self._list
+        if rule.name == "either":
+            return self._either
+        name = rule.name
+        return lambda values, start, end: Phrase(name, tuple(self._nodes(values)), start, end)
 
     def _statement(self, values: list[_Found], _start: int, _end: int) -> None:
-        phrase = values[1]
-        if isinstance(phrase, Phrase):
-            self.kept.append(phrase)
+        kept = values[1]
+        if isinstance(kept, Phrase | Leaf):
+            self.kept.append(kept)
 
-    def _leaves(self, values: list[_Found]) -> list[Node]:
+    def _list(self, values: list[_Found], _start: int, _end: int) -> list[Node]:
+        first = values[0]
+        if not isinstance(first, list):
+            return self._nodes(values)
+        first += self._nodes(values[1:])
+        return first
+
+    def _either(self, values: list[_Found], start: int, end: int) -> Phrase:
+        first = values[0]
+        if isinstance(first, Phrase) and first.rule == "either":
+            return Phrase("either", (*first.children, *self._nodes(values[1:])), start, end)
+        return Phrase("either", tuple(self._nodes(values)), start, end)
+
+    def _nodes(self, values: list[_Found]) -> list[Node]:
         """Return what a rule holds, lists flat."""
         found: list[Node] = []
-        pending = values[::-1]
-        while pending:
-            match value := pending.pop():
-                case None:
-                    pass
-                case Token():
-                    found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
-                case Phrase():
-                    found.append(value)
-                case list():
-                    pending.extend(reversed(value))
+        for value in values:
+            if isinstance(value, list):
+                found += value
+            elif isinstance(value, Token):
+                found.append(Leaf(value.kind, self.source.text[value.start : value.end], value.start))
+            elif value is not None:
+                found.append(value)
         return found
 
 
@@ -159,6 +182,8 @@ def _between(leaves: list[Leaf]) -> list[Node]:
 def _trivia(text: str) -> tuple[Trivia, ...]:
     if not text:
         return ()
+    if text.isspace():
+        return (Trivia("space", text),)
     return tuple(
         Trivia(cast("Literal['space', 'comment', 'stray']", found.lastgroup), found.group()) for found in _TRIVIA.finditer(text)
     )

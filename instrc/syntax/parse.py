@@ -16,7 +16,7 @@ from instrc.source import Source
 from instrc.syntax.build import Action, Builder
 from instrc.syntax.depth import MAX_DEPTH, too_deep
 from instrc.syntax.tables import CONTEXTUAL, END, START, Tables, tables
-from instrc.syntax.tokens import MOST_REPORTED, Token, is_name
+from instrc.syntax.tokens import MOST_REPORTED, is_name
 
 _SIGNS = {"LPAR": 1, "LSQB": 1, "LBRACE": 1, "RPAR": -1, "RSQB": -1, "RBRACE": -1}
 _SIGNS |= dict.fromkeys(("SEMICOLON", "EQUAL", "VBAR", "AT", "COMMA", "COLON", "DOT"), 0)
@@ -30,10 +30,10 @@ def parse(source: Source, report: Report, start: int = 0) -> Program:
     """
     automaton = tables()
     builder = Builder(source)
-    if not _recognise(source, automaton, builder, start):
+    if not recognise(source, automaton, builder, start):
         from instrc.syntax.recovery import recover  # wrong programs only
 
-        recover(source, automaton, builder, _recognise, start)
+        recover(source, automaton, builder, recognise, start)
     program = builder.program()
     if deep := too_deep(program):
         builder.problems[:] = [deep]
@@ -82,8 +82,9 @@ def _rules(automaton: Tables, builder: Builder) -> list[_Rule]:
     return [(rule.length, rule.origin, action) for rule, action in actions]
 
 
-def _recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
+def recognise(source: Source, automaton: Tables, builder: Builder, position: int = 0) -> bool:
     """Build the source from the beginning of a statement on, or tell that it is no program."""
+    word, sign = builder.word, builder.sign
     text = source.text
     only_ascii = text.isascii()
     match = automaton.lexer.match
@@ -133,11 +134,11 @@ def _recognise(source: Source, automaton: Tables, builder: Builder, position: in
             depth += nested
             if depth > MAX_DEPTH:
                 return False
-            values.append(None)
+            values.append(None if sign is None else sign(kind, start, position))
         else:
             if not only_ascii and kind == "NAME" and not is_name(text[start:position]):
                 return False
-            values.append(Token(kind, start, position))
+            values.append(word(kind, start, position))
         states.append(action)
         starts.append(start)
         end = position
