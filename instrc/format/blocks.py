@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from instrc.format.comments import Comment
 from instrc.format.lists import Item, statement_rows
 from instrc.format.page import Doc, Line, Nest
@@ -17,7 +19,7 @@ def statements(parts: Iterable[Made]) -> tuple[list[Item], tuple[Comment, ...]]:
     for part in parts:
         bare = without_brackets(part).item
         if part.kind != "SEMICOLON":
-            items.append(bare._replace(lead=waiting + bare.lead).behind(()))
+            items.append(replace(bare, lead=waiting + bare.lead).behind(()))
             waiting = ()
             continue
         waiting += tuple(comment for comment in bare.lead if not comment.inline)
@@ -42,7 +44,7 @@ def braces_of_block(parts: Sequence[Made]) -> Made:
     """Lay out the braces of a block; only a single value without a block in it may stand in their line."""
     opening, *inner, closing = parts
     items, _ = statements(inner)
-    items[0] = items[0]._replace(lead=opening.item.trail + items[0].lead)
+    items[0] = replace(items[0], lead=opening.item.trail + items[0].lead)
     blocks = any(part.blocks for part in inner)
     return _braces(opening, items, closing.item.lead, closing, blocks=blocks)
 
@@ -65,9 +67,9 @@ def with_comments_of_else(parts: Sequence[Made]) -> list[Made]:
         if not moved:
             continue
         items, behind = block.body
-        first = items[0]._replace(lead=tuple(comment._replace(inline=False, blank=False) for comment in moved) + items[0].lead)
-        found[at - 1] = before._replace(item=before.item._replace(trail=()))
-        found[at] = word._replace(item=word.item._replace(lead=(), trail=()))
-        bare = block._replace(item=block.item._replace(lead=()))
+        first = replace(items[0], lead=tuple(replace(comment, inline=False, blank=False) for comment in moved) + items[0].lead)
+        found[at - 1] = replace(before, item=replace(before.item, trail=()))
+        found[at] = replace(word, item=replace(word.item, lead=(), trail=()))
+        bare = replace(block, item=replace(block.item, lead=()))
         found[at + 1] = _braces(bare, [first, *items[1:]], behind, bare, blocks=block.blocks)
     return found

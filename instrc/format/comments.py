@@ -7,15 +7,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from msgspec import Struct
 
 from instrc.ir.tree import Leaf, Tree, Trivia
 
 _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE", "COMMA", "SEMICOLON", "VBAR", "COLON", "EQUAL", "DOT"})
 
 
-class Comment(NamedTuple):
+class Comment(Struct, frozen=True, gc=False):
     """A comment as it is printed: directly before its word (`inline`) or on a line, perhaps with an empty one before it."""
 
     text: str
@@ -23,8 +22,7 @@ class Comment(NamedTuple):
     blank: bool = False
 
 
-@dataclass(slots=True)
-class Surroundings:
+class Surroundings(Struct, gc=False):
     """What belongs to one word: comments above and directly before it, and at the end of its line."""
 
     lead: tuple[Comment, ...] = ()
@@ -37,12 +35,14 @@ def surroundings(tree: Tree) -> tuple[dict[int, Surroundings], tuple[Comment, ..
     """Return what belongs to each word by its offset, and the comments behind the last line of the program."""
     found: dict[int, Surroundings] = {}
     last: Leaf | None = None
+    before = Surroundings()
     for leaf in tree.leaves():
         found[leaf.start] = here = Surroundings()
-        _share(leaf.before, last, leaf, found[last.start] if last else Surroundings(), here)
-        last = leaf
+        if leaf.before:
+            _share(leaf.before, last, leaf, before, here)
+        last, before = leaf, here
     end = Surroundings()
-    _share(tree.behind, last, None, found[last.start] if last else Surroundings(), end)
+    _share(tree.behind, last, None, before, end)
     return found, end.lead
 
 
@@ -74,6 +74,8 @@ def _ends_line(trivia: Trivia) -> bool:
 
 
 def _line_ends(text: str) -> int:
+    if "\r" not in text:
+        return text.count("\n")
     return text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc.format.comments import Comment
 from instrc.format.page import Broken, Doc, Group, Line, Nest
@@ -13,7 +15,7 @@ _GOES_ON = frozenset({"(", "@"}) | {word.lower() for word in CONTEXTUAL}
 """With what a statement may not begin directly behind another: it would be taken for a part of that."""
 
 
-class Item(NamedTuple):
+class Item(Struct, frozen=True, gc=False):
     """One line of a list: a statement, an argument, a field, a stage."""
 
     doc: Doc
@@ -30,15 +32,19 @@ class Item(NamedTuple):
     @property
     def above(self) -> tuple[Comment, ...]:
         """Comments on lines of their own: a directly placed one too, if another follows it."""
+        if not self.lead:
+            return ()
         last = max((at + 1 for at, comment in enumerate(self.lead) if not comment.inline), default=0)
         return self.lead[:last]
 
     def behind(self, comments: tuple[Comment, ...]) -> Item:
         """Return the item with comments at the end of its line; where one of several ends the line, only the last stays there."""
         trail = self.trail + comments
+        if not trail:
+            return self
         if any("\n" in comment.text or comment.text.startswith("//") for comment in trail[:-1]):
-            return self._replace(lead=self.lead + trail[:-1], trail=trail[-1:])
-        return self._replace(trail=trail)
+            return replace(self, lead=self.lead + trail[:-1], trail=trail[-1:])
+        return replace(self, trail=trail)
 
     @property
     def apart(self) -> bool:

@@ -6,14 +6,16 @@ This is the printer of Wadler's "A prettier printer" with an explicit stack, so 
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+from msgspec import Struct
 
 WIDTH = 100
 """Columns of a line, as far as it can be broken."""
 _INDENT = 2
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True, gc=False):
     """A place where a line ends if the group around it is broken; `flat` stands there if it is not."""
 
     flat: str = " "
@@ -21,87 +23,97 @@ class Line(NamedTuple):
     """Whether an empty line follows."""
 
 
-class Nest(NamedTuple):
+class Nest(Struct, frozen=True, gc=False):
     """A document whose lines are indented one step further."""
 
     doc: Doc
 
 
-class Group(NamedTuple):
-    """A document that stands on one line if it fits; `broken` where it must not."""
+class Group(Struct, frozen=True, gc=False):
+    """A document that stands on one line if it fits; `broken` where it must not, and then every group around it is broken."""
 
     doc: Doc
     broken: bool = False
 
 
-class Broken(NamedTuple):
+class Broken(Struct, frozen=True, gc=False):
     """A text that stands only in a broken group."""
 
     text: str
 
 
 Doc: TypeAlias = "str | Line | Nest | Group | Broken | tuple[Doc, ...]"
-_Task: TypeAlias = tuple[int, bool, Doc]
-"""A document to print, with its indentation and whether the group around it is broken."""
+_Task: TypeAlias = tuple[int, Doc]
+"""A document to print with its indentation; all groups around it are broken."""
 
 
 def layout(doc: Doc, width: int = WIDTH) -> str:
     """Return the text of a document; lines end without spaces."""
     written: list[str] = []
     column = 0
-    stack: list[_Task] = [(0, True, doc)]
+    stack: list[_Task] = [(0, doc)]
     while stack:
-        indent, broken, part = stack.pop()
-        match part:
-            case str():
-                written.append(part)
-                column = len(part) - part.rfind("\n") - 1 if "\n" in part else column + len(part)
-            case Line(flat, blank):
-                if broken:
-                    written.append("\n\n" if blank else "\n")
-                    written.append(" " * indent)
-                    column = indent
-                else:
-                    written.append(flat)
-                    column += len(flat)
-            case Nest(inner):
-                stack.append((indent + _INDENT, broken, inner))
-            case Group(inner, must):
-                stack.append((indent, must or not _fits(inner, width - column, stack), inner))
-            case Broken(text):
-                if broken:
-                    written.append(text)
-                    column += len(text)
-            case _:
-                stack.extend((indent, broken, each) for each in reversed(part))
+        indent, part = stack.pop()
+        if isinstance(part, str):
+            written.append(part)
+            column = len(part) - part.rfind("\n") - 1 if "\n" in part else column + len(part)
+        elif isinstance(part, tuple):
+            stack += [(indent, each) for each in part[::-1]]
+        elif isinstance(part, Line):
+            written.append(("\n\n" if part.blank else "\n") + " " * indent)
+            column = indent
+        elif isinstance(part, Nest):
+            stack.append((indent + _INDENT, part.doc))
+        elif isinstance(part, Group):
+            line = None if part.broken else _on_one_line(part.doc, width - column, stack)
+            stack.append((indent, part.doc if line is None else line))
+        else:
+            written.append(part.text)
+            column += len(part.text)
     return "".join(written)
 
 
-def _fits(doc: Doc, left: int, behind: list[_Task]) -> bool:
-    """Tell whether a document and what follows it up to the next line end takes no more columns than are left."""
-    todo: list[tuple[bool, Doc]] = [(False, doc)]
-    following = len(behind)
-    while left >= 0:
-        if not todo:
-            if not following:
-                return True
-            following -= 1
-            todo.append(behind[following][1:])
-            continue
-        broken, part = todo.pop()
-        match part:
-            case str():
+def _on_one_line(doc: Doc, left: int, behind: list[_Task]) -> str | None:
+    """Return a document as it stands on one line; `None` if that with what follows takes more columns than are left."""
+    texts: list[str] = []
+    todo: list[Doc] = [doc]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, str):
+            left -= len(part)
+            if left < 0:
+                return None
+            texts.append(part)
+        elif isinstance(part, tuple):
+            todo += part[::-1]
+        elif isinstance(part, Line):
+            left -= len(part.flat)
+            texts.append(part.flat)
+        elif isinstance(part, Nest):
+            todo.append(part.doc)
+        elif isinstance(part, Group):
+            if part.broken:
+                return None
+            todo.append(part.doc)
+    return "".join(texts) if _rest_fits(left, behind) else None
+
+
+def _rest_fits(left: int, behind: list[_Task]) -> bool:
+    """Tell whether what follows up to the next line end takes no more columns than are left."""
+    for _, doc in reversed(behind):
+        todo = [doc]
+        while todo and left >= 0:
+            part = todo.pop()
+            if isinstance(part, str):
                 left -= len(part)
-            case Line(flat):
-                if broken:
-                    return True
-                left -= len(flat)
-            case Nest(inner):
-                todo.append((broken, inner))
-            case Group(inner, must):
-                todo.append((broken or must, inner))
-            case Broken(text):
-                left -= len(text) if broken else 0
-            case _:
-                todo.extend((broken, each) for each in reversed(part))
-    return False
+            elif isinstance(part, tuple):
+                todo += part[::-1]
+            elif isinstance(part, Line):
+                return True
+            elif isinstance(part, Nest | Group):
+                todo.append(part.doc)
+            else:
+                left -= len(part.text)
+        if left < 0:
+            return False
+    return left >= 0

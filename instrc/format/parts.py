@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from instrc.format.comments import Comment
 from instrc.format.lists import Item
 from instrc.format.page import Doc
 
 
-class Made(NamedTuple):
+class Made(Struct, frozen=True, gc=False):
     """What has been laid out of a part of the tree, with the comments that still have to find a line."""
 
     kind: str
@@ -37,5 +39,7 @@ def comments_beside(parts: Sequence[Made]) -> tuple[tuple[Comment, ...], tuple[C
     """Return the comments above a row and those behind it."""
     lead: tuple[Comment, ...] = parts[0].item.lead
     for before, part in pairwise(parts):
-        lead += tuple(comment._replace(blank=False) for comment in (*before.item.trail, *part.item.lead))
+        if not (before.item.trail or part.item.lead):
+            continue
+        lead += tuple(replace(comment, blank=False) for comment in (*before.item.trail, *part.item.lead))
     return lead, parts[-1].item.trail

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from instrc.format.blocks import braces_of_block, file_lines, statements, with_comments_of_else
 from instrc.format.comments import Comment, Surroundings, surroundings
 from instrc.format.lists import Item, bracketed, line_end, lines_above
@@ -84,7 +86,8 @@ class _Layouter:
 
 def _row(rule: str, parts: Sequence[Made]) -> Made:
     """Put parts side by side; comments between them go above all."""
-    parts = with_comments_of_else(parts)
+    if rule in _BLOCKS:
+        parts = with_comments_of_else(parts)
     if rule in _WHOLE:
         parts = [*parts[:-1], without_brackets(parts[-1])]
     elif rule != "call":
@@ -100,7 +103,7 @@ def _row(rule: str, parts: Sequence[Made]) -> Made:
     item = Item(whole, *comments_beside(parts), first.blank, hard, first.first, last.closed and rule in _BLOCKS | {"anonymous"})
     if rule not in _BLOCKS:
         return Made(rule, item, blocks=any(part.blocks for part in parts))
-    return Made(rule, item._replace(doc=Group(whole, hard)), raw=whole, blocks=True)
+    return Made(rule, replace(item, doc=Group(whole, hard)), raw=whole, blocks=True)
 
 
 def _close(left: str, right: str) -> bool:
@@ -116,7 +119,7 @@ def _key(key: Made) -> Made:
     name = text[1:-1]
     if "\\" in name or not is_name(name) or normal(name) != name or name.upper() in CONTEXTUAL:
         return key
-    return key._replace(item=key.item._replace(doc=name))
+    return replace(key, item=replace(key.item, doc=name))
 
 
 def _string(text: str) -> str:
@@ -136,7 +139,7 @@ def _group(parts: Sequence[Made]) -> Made:
     hard = value.item.hard
     doc = Group(("(", Nest((Line(""), value.item.doc)), Line(""), ")"), hard)
     item = Item(doc, lead, trail, opening.item.blank, hard, "(")
-    within = value._replace(item=value.item._replace(lead=lead, trail=trail, blank=opening.item.blank))
+    within = replace(value, item=replace(value.item, lead=lead, trail=trail, blank=opening.item.blank))
     return Made("group", item, within=within, blocks=value.blocks)
 
 
@@ -148,7 +151,7 @@ def _items(parts: Sequence[Made], separators: frozenset[str]) -> tuple[list[Item
     for part in inner:
         if part.kind not in separators:
             bare = without_brackets(part).item
-            items.append(bare._replace(lead=waiting + bare.lead).behind(()))
+            items.append(replace(bare, lead=waiting + bare.lead).behind(()))
             waiting = ()
         else:
             waiting += part.item.lead
@@ -187,7 +190,7 @@ def _call(parts: Sequence[Made]) -> Made:
         hard = items[0].hard
     else:
         doc, hard = bracketed("(", items, behind, ")", spaced=False)
-    lead = comments_beside([callee, opening._replace(item=opening.item._replace(trail=()))])[0]
+    lead = comments_beside([callee, replace(opening, item=replace(opening.item, trail=()))])[0]
     item = Item((callee.item.doc, doc), lead, closing.item.trail, callee.item.blank, hard, callee.item.first)
     return Made("call", item, blocks=any(part.blocks for part in inner))
 
@@ -204,7 +207,7 @@ def _pipe(parts: Sequence[Made]) -> Made:
             waiting = (*part.item.lead, *part.item.trail)
         else:
             item = without_brackets(part, _CLOSED).item
-            stages.append(item._replace(lead=waiting + item.lead).behind(()))
+            stages.append(replace(item, lead=waiting + item.lead).behind(()))
             waiting = ()
     first, *rest = stages
     lead, trail = first.lead, stages[-1].trail
@@ -212,7 +215,7 @@ def _pipe(parts: Sequence[Made]) -> Made:
     hard = hard or any(item.trail for item in rest[:-1])
     rows: list[Doc] = []
     for number, item in enumerate(rest):
-        rows += [Line(), *lines_above(item._replace(blank=False)), "| ", Nest(item.inner)]
+        rows += [Line(), *lines_above(replace(item, blank=False)), "| ", Nest(item.inner)]
         if number < len(rest) - 1:
             rows += line_end(item)
     doc = Group((first.doc, *line_end(first), Nest(tuple(rows))), hard)

@@ -69,7 +69,7 @@ class Tree(msgspec.Struct, frozen=True):
             if isinstance(node, Leaf):
                 yield node
             else:
-                pending.extend(reversed(node.children))
+                pending += node.children[::-1]
 
     @property
     def text(self) -> str:
@@ -89,16 +89,19 @@ class Tree(msgspec.Struct, frozen=True):
 
     def fold(self, make: Callable[[Phrase, list[T]], T], leaf: Callable[[Leaf], T]) -> T:
         """Compute a value from the leaves upwards, without recursion: depth is no limit."""
-        pending: list[tuple[Node, bool]] = [(self.root, False)]
+        pending: list[Node | None] = [self.root]
+        opened: list[Phrase] = []  # each of them ends where `None` is pending
         values: list[T] = []
         while pending:
-            node, opened = pending.pop()
-            if isinstance(node, Leaf):
+            node = pending.pop()
+            if node is None:
+                phrase = opened.pop()
+                first = len(values) - len(phrase.children)
+                values[first:] = [make(phrase, values[first:])]
+            elif isinstance(node, Leaf):
                 values.append(leaf(node))
-            elif opened:
-                first = len(values) - len(node.children)
-                values[first:] = [make(node, values[first:])]
             else:
-                pending.append((node, True))
-                pending.extend((child, False) for child in reversed(node.children))
+                opened.append(node)
+                pending.append(None)
+                pending += node.children[::-1]
         return values[0]
