@@ -16,6 +16,8 @@ _OPENAI_FACTS = (
     Fact("each property is required, each object closed", "400 answers quoted in vercel/ai#6484", "2026-11-20"),
     Fact("default, oneOf, uniqueItems, propertyNames are not permitted", "400 answers quoted in issue trackers", "2026-11-20"),
     Fact("5,000 properties, depth 10, 1,000 enum values, 120,000 characters", "OpenAI guide, structured outputs", "2026-11-20"),
+    Fact("an enum of more than 250 texts has at most 15,000 characters", "OpenAI guide, structured outputs", "2026-11-22"),
+    Fact("a request has at most 128 functions", "OpenAI API reference, Chat Completions, tools", "2026-11-22"),
     Fact("objects of one anyOf must not share their first key", "400 answers quoted in issue trackers", "2026-11-20"),
     Fact("minLength and maxLength are enforced, save by fine-tuned models", "reported live by users of the API", "2026-08"),
     Fact("descriptions end at 1,024 characters; not confirmed for today", "getsentry/sentry-mcp#106", "2025-04"),

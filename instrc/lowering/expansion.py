@@ -58,7 +58,7 @@ class Expansion:
         if kind != "object":
             return _PLAIN
         properties = mapping(node.get("properties"))
-        rest = node.get("additionalProperties", False)
+        rest = node.get("additionalProperties", True)
         beside = 2 * self._size(rest, passed) if rest is not False and not properties else 0
         inside = sum(len(name) + 20 + self._size(child, passed) for name, child in properties.items())
         return beside + inside * (1 if node.get("required") else max(len(properties), 1)) + _PLAIN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -77,7 +78,18 @@ def test_a_map_holds_only_definitions_that_tell_alternatives_apart() -> None:
     assert "codecs" in result.map
     assert "definitions" not in result.map
     asked = dumps([lower(NESTED, "openai").map[member] for member in ("codec", "codecs", "definitions")])
-    assert all(f"#/$defs/{name}" in asked for name in lower(NESTED, "openai").map["definitions"])
+    assert set(re.findall(r'"#/\$defs/([^"]+)"', asked)) == lower(NESTED, "openai").map["definitions"].keys()
+
+
+def test_a_map_holds_the_recursive_definitions_that_tell_alternatives_apart() -> None:
+    ends = {"t": {"const": "end"}, "u": {"type": "integer"}}
+    nodes = {
+        name: {"type": "object", "properties": {"n": {"anyOf": [{"$ref": f"#/$defs/{name}"}, end]}}, "required": ["n"]}
+        for name, end in ends.items()
+    }
+    union = {"anyOf": [{"$ref": "#/$defs/t"}, {"$ref": "#/$defs/u"}]}
+    schema = {"type": "object", "properties": {"x": union}, "required": ["x"], "$defs": nodes}
+    assert lower(schema, "openai").map["definitions"].keys() == {"t", "u"}
 
 
 def test_what_is_wrong_deep_inside_unions_is_looked_for_once_at_each_level(monkeypatch: pytest.MonkeyPatch) -> None:

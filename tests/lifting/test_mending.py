@@ -10,6 +10,7 @@ from instrc.codecs.encode import encode
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps
 from instrc.lifting.lift import lift
+from instrc.lifting.repair import listed_word
 from instrc.lowering.lower import lower
 
 LETTER: Any = {
@@ -183,3 +184,12 @@ def test_a_hostile_answer_is_mended_in_bounds() -> None:
     for _ in range(150):
         deep = {"a": deep}
     assert not lift({"to": deep}, lower(LETTER, "jsonschema").map).ok
+
+
+@pytest.mark.parametrize(
+    ("word", "listed", "other"),
+    [("HIGH", ("low", "high"), "high"), ("high", ("low", "high"), None), ("high", ("High", "HIGH"), None), (1, ("1",), None)],
+    ids=["another case", "listed itself", "two that differ in case", "no text"],
+)
+def test_a_word_is_another_only_if_no_other_fits(word: Any, listed: tuple[str, ...], other: str | None) -> None:
+    assert listed_word(word, listed) == other

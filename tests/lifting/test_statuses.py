@@ -105,6 +105,7 @@ CASES: dict[str, list[Any]] = {
         chat("length", content='{"a": "'),
         chat("length", content=None, tool_calls=called('{"a": "')),
         chat("model_length", content="", tool_calls=None),
+        chat("tool_calls", content=None, tool_calls=called('{"a": "x\\"}')),
         responses("incomplete", {**ITEM, "arguments": '{"a'}, incomplete_details={"reason": "max_output_tokens"}),
         responses("incomplete", {**ITEM, "status": "incomplete", "arguments": ""}),
         claude("max_tokens", USE),

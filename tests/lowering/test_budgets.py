@@ -92,6 +92,12 @@ def test_optional_properties_come_last_before_strictness_goes() -> None:
     assert [loss.kind for loss in result.losses if loss.kind == "order"] == ["order"]
 
 
+def test_the_tools_of_a_request_give_up_the_order_of_optional_properties_one_by_one_and_say_so() -> None:
+    tools = lower_all([(f"t{index}", flat(10, required=False)) for index in range(3)], "anthropic-strict")
+    assert [tool.get("strict", False) for tool in tools.payload] == [True] * 3
+    assert [[loss.kind for loss in lowering.losses] for lowering in tools.lowerings] == [[], ["order"], ["order"]]
+
+
 def test_too_many_optional_parameters_are_sent_plain() -> None:
     result = lower(flat(25, required=False), "anthropic-strict", "many")
     assert "strict" not in result.payload

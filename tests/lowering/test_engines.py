@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from test_facts import RICH
 
 from instrc.dialects.catalogue import targets
 from instrc.jsontext import dumps, loads
+from instrc.limits.payloads import SAMPLE_OPTIONAL_LEVELS
 from instrc.lowering.expansion import ENDLESS, Expansion
 from instrc.lowering.lower import lower
 from instrc.lowering.sample import sample, swaps
@@ -99,6 +101,35 @@ def test_every_schema_can_be_measured(schema: Any) -> None:
     assert 0 <= Expansion(schema).size() <= ENDLESS
 
 
+TEXT: Any = {"type": "string"}
+NODE: Any = {"type": "object", "properties": {"v": TEXT, "next": {"$ref": "#/$defs/n"}}, "required": ["v"]}
+WRITTEN: list[tuple[Any, int]] = [
+    (TEXT, 43),
+    ({"type": "boolean"}, 12),
+    ({}, 13_879),
+    ({"type": "object"}, 6_900),
+    ({"type": ["string", "null", "object"]}, 6_963),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, 172),
+    ({"type": "object", "properties": {"a": TEXT}, "required": ["a"]}, 67),
+    ({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}, 27_803),
+    ({"type": "object", "properties": dict.fromkeys("abcd", TEXT)}, 652),
+    ({"type": "array"}, 6_832),
+    ({"type": "array", "items": TEXT}, 116),
+    ({"type": "array", "items": {}}, 27_788),
+    ({"type": "array", "prefixItems": [TEXT, TEXT, TEXT]}, 159),
+    ({"enum": ["a" * 100, "b" * 50]}, 157),
+    ({"const": "x" * 100}, 102),
+    ({"anyOf": [TEXT, {"const": "x" * 500}]}, 548),
+    ({"$ref": "#/$defs/n", "$defs": {"n": NODE}}, 349),
+]
+"""Schemas, and the characters of the expressions that outlines-core 0.2.14 makes of them."""
+
+
+@pytest.mark.parametrize(("schema", "characters"), WRITTEN, ids=str)
+def test_what_is_measured_is_no_less_than_is_written_and_not_far_more(schema: Any, characters: int) -> None:
+    assert characters <= Expansion(schema).size() <= 5 * characters
+
+
 @pytest.mark.parametrize("target", targets())
 def test_rules_judge_where_there_is_no_engine(target: str) -> None:
     verdict = verify(lower(RICH, target).payload, target)
@@ -134,6 +165,24 @@ def test_a_sample_satisfies_its_schema_and_each_declared_pair_can_be_swapped() -
     for swap in found:
         assert swap.value == value
         assert dumps(swap.value) != dumps(value)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda inner: {"type": "object", "properties": {"k0": inner}, "required": ["k0"]},
+        lambda inner: {"type": "object", "additionalProperties": inner, "minProperties": 1},
+        lambda inner: {"type": "array", "items": inner, "minItems": 1},
+        lambda inner: {"type": "array", "prefixItems": [inner]},
+        lambda inner: {"anyOf": [inner, {"type": "null"}]},
+    ],
+    ids=["a property", "an entry", "an item", "a place", "an alternative"],
+)
+def test_a_sample_has_what_is_optional_on_its_first_levels_only(around: Callable[[Any], Any]) -> None:
+    schema: Any = {"type": "object", "properties": {"optional": TEXT}}
+    for levels in range(SAMPLE_OPTIONAL_LEVELS + 1):
+        assert ("optional" in dumps(sample(schema))) is (levels < SAMPLE_OPTIONAL_LEVELS)
+        schema = around(schema)
 
 
 def test_a_payload_that_nobody_could_try_is_not_called_accepted(monkeypatch: pytest.MonkeyPatch) -> None:

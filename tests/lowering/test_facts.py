@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import fields
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -95,6 +98,15 @@ def schema(target: str) -> Any:
         if key in payload:
             return payload[key]
     return payload
+
+
+@pytest.mark.parametrize("target", targets())
+def test_each_limit_of_a_target_is_a_number_that_one_of_its_facts_tells(target: str) -> None:
+    dialect = targets()[target]
+    told = " ".join(fact.what for fact in dialect.facts)
+    limits = [getattr(dialect.limits, field.name) for field in fields(dialect.limits)]
+    numbers = [*chain.from_iterable(limit if isinstance(limit, tuple) else (limit,) for limit in limits), dialect.most_repeated]
+    assert [number for number in numbers if number is not None and not re.search(rf"(?<![\d,]){number:,}(?![\d,])", told)] == []
 
 
 @pytest.mark.parametrize("target", ["openai", "openai-responses", "openai-output"])

@@ -79,6 +79,13 @@ def test_names_that_cannot_be_are_lost_where_keys_are_renamed() -> None:
     assert ("/properties/v", "false") in lost(schema, "anthropic")
 
 
+def test_what_may_not_be_inside_of_a_lost_keyword_is_lost_at_its_place() -> None:
+    schema = closed(v={"type": "string", "not": {"properties": {"a": False, "b": {"minLength": 2}}}})
+    assert {("/properties/v/not/properties/a", "false"), ("/properties/v/not/properties/b", "minLength")} <= lost(
+        schema, "openai"
+    )
+
+
 def test_what_another_constraint_made_needless_is_lost_with_that() -> None:
     schema = closed(v={"type": "array", "items": {"type": "integer"}, "maxItems": 1, "uniqueItems": True})
     assert lost(schema, "ollama") >= {("/properties/v", "maxItems"), ("/properties/v", "uniqueItems")}

@@ -114,6 +114,7 @@ def test_what_is_read_otherwise_is_reported() -> None:
     [
         (r"^[[A-Z]+]?$", r"^[\[A-Z]+]?$"),
         (r"[a&&b]", r"[a\&&b]"),
+        (r"[\\&&b]", r"[\\\&&b]"),
         (r"\[[x]\]a[[]", r"\[[x]\]a[\[]"),
         (r"[^\]\[]", r"[^\]\[]"),
         (r"a&&b", r"a&&b"),

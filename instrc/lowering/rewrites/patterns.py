@@ -70,7 +70,7 @@ def _plain_classes(pattern: str) -> str:
             out.append(step[1])
             place += 2
             continue
-        if inside and (step == "[" or (pattern[place : place + 2] in _SETS and out[-1][-1:] != "\\")):
+        if inside and (step == "[" or pattern[place : place + 2] in _SETS):
             step = f"\\{step}"
             place -= 1
         elif step == "[":
