@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from instrc import arguments, problems
+from instrc.files import is_there, unreadable
 from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
@@ -151,7 +152,15 @@ def types(
     """
     report = Report()
     compiled = artefacts(
-        program, vibes=vibes, roots=roots, shared=shared, naming=naming, batch=batch, locked=locked, report=report
+        program,
+        vibes=vibes,
+        roots=roots,
+        shared=shared,
+        naming=naming,
+        hints=False,  # what a step reads is for the model: nobody who reads a class can use it
+        batch=batch,
+        locked=locked,
+        report=report,
     )
     _warn(report)
     from instrc.classes.programs import module_of  # the generator is an extra
@@ -183,8 +192,11 @@ def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iter
         jsonschema.Draft202012Validator({"$ref": "aug:instructions/find-slot"}, registry=instrc.registry("programs"))
 
     A vibe is read when it is first referred to; nothing else is ever retrieved.
+    `CompileError` if there is no such file or folder.
     """
     place = arguments.path("path", path)
+    if not is_there(place):
+        raise CompileError([unreadable(place, "there is no such file or folder")])
     inside = os.path.join(place, TEXT_NAME) if os.path.isdir(place) else place  # noqa: PTH112, PTH118  -- any path of a caller's
     return _workspace(roots, shared).registry(inside).reference_registry()
 

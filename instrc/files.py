@@ -61,6 +61,15 @@ def is_folder(path: str) -> bool:
         return False
 
 
+def is_there(path: str) -> bool:
+    """Tell whether there is a file or a folder at a path."""
+    try:
+        os.stat(path)  # noqa: PTH116  -- as above
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def unreadable(path: str, why: str) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
     name = name_of(path)

@@ -143,6 +143,12 @@ def test_anyones_validator_follows_references_with_the_registry(program: Path) -
         lost.is_valid(3)
 
 
+def test_a_registry_of_a_place_that_does_not_exist_is_a_problem(tmp_path: Path) -> None:
+    for place in ("nowhere", "nowhere/a.aug", "nul\0l"):
+        with pytest.raises(instrc.CompileError, match="there is no such file or folder"):
+            instrc.registry(tmp_path / place)
+
+
 def test_a_traceback_says_where_and_the_way_out(program: Path) -> None:
     with pytest.raises(instrc.CompileError) as caught:
         instrc.compile("tool a = Gret(prompt);\ntool b = Anser(prompt);")

@@ -11,7 +11,7 @@ from instrc import problems
 from instrc.cli.options import ProblemFormat, one_stdin
 from instrc.cli.outputs import write_files
 from instrc.cli.progress import with_progress
-from instrc.cli.show import Format, show, verdict
+from instrc.cli.show import PROBLEMS, Format, show, verdict
 from instrc.cli.terminal import tell, write
 from instrc.files import STDIN, name_of, read_bytes, reason
 from instrc.problems.report import Report
@@ -29,7 +29,7 @@ def command(
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; the exit code is 1 if a file would change.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change; else as --check.")] = False,
     name: Annotated[
         str, typer.Option("--stdin-filename", metavar="NAME", help="The file name of the standard input, which decides its kind.")
     ] = "",
@@ -45,12 +45,14 @@ def command(
 
     report = Report()
     changed: dict[Path, str] = {}
+    differs = False
     for path in with_progress(find(paths, report), "Formatting"):
         source = _read(path, name, report)
         if source is None or (text := format_source(source, report)) is None:
             continue
         if diff:
             write(_difference(source, text))
+            differs = differs or text != source.text
         elif path == STDIN and not check:
             write(text)
         elif text != source.text:
@@ -61,7 +63,7 @@ def command(
         _write(changed, report)
     found = report.once()
     show(found, shape)
-    raise typer.Exit(verdict(found))
+    raise typer.Exit(PROBLEMS if differs else verdict(found))
 
 
 def _read(path: str, name: str, report: Report) -> Source | None:

@@ -14,7 +14,7 @@ from instrc.files import reason
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
-from instrc.vibes.lock import Lock, lock_text, read_lock
+from instrc.vibes.lock import Lock, Locked, lock_text, place_in_lock, read_lock
 from instrc.workspace import Workspace, find
 
 
@@ -69,18 +69,27 @@ def _stale(lock: Lock) -> list[Problem]:
             )
         ]
     before = read_lock(lock.path, text)
-    at = Source(name, text).whole()
+    source = Source(name, text)
+    old, new = _by_reference(before), _by_reference(lock)
     found: list[Problem] = []
+    for reference in sorted({*old, *new}):
+        was, now = old.get(reference, {}), new.get(reference, {})
+        gone, come = sorted({*was} - {*now}), sorted({*now} - {*was})
+        reasons = [(file, f"`{file}` has changed") for file in sorted({*was} & {*now}) if was[file] != now[file]]
+        if len(gone) == len(come) == 1:
+            reasons.append((gone[0], f"it now finds `{come[0]}`, not `{gone[0]}`"))
+        else:
+            reasons += [(file, f"nothing refers to `{file}` by it any more") for file in gone]
+            reasons += [(next(iter(was), ""), f"`{file}` is not in it") for file in come]
+        for file, said in reasons:
+            at = place_in_lock(source, reference, file)
+            found.append(problems.locks.StaleLock(at=at, reference=reference, reason=said))
+    return found
+
+
+def _by_reference(lock: Lock) -> dict[str, dict[str, Locked]]:
+    """Return the entries of a lock by reference, then by file."""
+    found: dict[str, dict[str, Locked]] = {}
     for entry in lock.entries:
-        known = before.find(entry.reference, entry.file)
-        if known is None:
-            found.append(problems.locks.StaleLock(at=at, reference=entry.reference, reason=f"`{entry.file}` is not in it"))
-        elif known != entry:
-            said = f"`{entry.file}` has changed"
-            found.append(problems.locks.StaleLock(at=at, reference=entry.reference, reason=said))
-    now = {(entry.reference, entry.file) for entry in lock.entries}
-    for entry in before.entries:
-        if (entry.reference, entry.file) not in now:
-            said = f"nothing refers to `{entry.file}` by it any more"
-            found.append(problems.locks.StaleLock(at=at, reference=entry.reference, reason=said))
+        found.setdefault(entry.reference, {})[entry.file] = entry
     return found

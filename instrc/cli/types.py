@@ -35,7 +35,7 @@ def command(
     text = ""
     try:
         workspace = Workspace(root or (), shared or (), locked=locked)
-        compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(), report)]
+        compiled = [artefact for file in files for artefact in workspace.compile(file, OptionOverrides(hints=False), report)]
         if not report.failed:
             from instrc.classes.programs import module_of  # after the files are known to compile
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import isroutine
 from typing import NamedTuple, TypeAlias
 
 from instrc import arguments
@@ -89,10 +90,17 @@ def tools_of(value: object, name: str | None = None) -> list[Tool]:
 
 
 def each_of(values: object) -> list[Tool]:
-    """Return the tools of a list or a request; a tuple in it is a name, a schema and perhaps a description."""
+    """Return the tools of a list, a request, or a mapping from names to types and functions.
+
+    A tuple in a list is a name, a schema and perhaps a description.
+    """
     if isinstance(values, Mapping):
-        return tools_of(values)
-    if isinstance(values, str | bytes | Tool) or not isinstance(values, Iterable):
+        by_name = bool(values) and all(isinstance(each, type | Tool) or isroutine(each) for each in values.values())
+        return [tool_of(each, name) for name, each in values.items()] if by_name else tools_of(values)
+    if isinstance(values, Tool) or (isinstance(values, type) and described(values) is not None) or isroutine(values):
+        message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
+        raise TypeError(message)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
     found: list[Tool] = []
     for value in values:
@@ -107,6 +115,11 @@ def each_of(values: object) -> list[Tool]:
         else:
             found += tools_of(value)
     return found
+
+
+def _name_of(value: object) -> str:
+    own = value.name if isinstance(value, Tool) else getattr(value, "__name__", None)
+    return own if isinstance(own, str) else "tool"
 
 
 def _refusal(value: object) -> str:

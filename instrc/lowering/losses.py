@@ -13,7 +13,8 @@ Kind = Literal["unenforced", "part", "narrowed", "convention", "annotation", "or
 `part`: a constraint inside of a keyword that is unenforced.
 `narrowed`: some values the schema allows cannot be written.  `convention`: as that, for values nobody means:
 properties an object does not declare and does not speak of, null beside a default of null.
-`annotation`: a keyword without force moved into the description or left out.  `order`: the order of answers is not kept.
+`annotation`: a keyword without force moved into the description or left out, or a name that is sent in another spelling.
+`order`: the order of answers is not kept.
 `contradiction`: a property that no value satisfies is left out."""
 
 
@@ -36,6 +37,11 @@ class Loss(Struct, frozen=True, gc=False):
     def to_json(self) -> JsonObject:
         """Return the loss as plain JSON, for reports read by programs."""
         return {"pointer": self.pointer, "keyword": self.keyword, "value": self.value, "kind": self.kind, "reason": self.reason}
+
+    @staticmethod
+    def of_name(own: str, sent: str) -> tuple[Loss, ...]:
+        """Return the loss of a tool that is sent under another name, nothing if it keeps its own."""
+        return () if own == sent else (Loss("", "name", own, "annotation", f"is sent as `{sent}`"),)
 
     def __str__(self) -> str:
         return f"{self.pointer or '/'}: {self.keyword}: {self.reason}"

@@ -21,6 +21,7 @@ from instrc.lowering.as_written import as_written
 from instrc.lowering.build import build
 from instrc.lowering.flat import flat_survey
 from instrc.lowering.given import ToolLike, tool_of
+from instrc.lowering.losses import Loss
 from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal
 from instrc.lowering.options import Options, Recursion
@@ -90,6 +91,7 @@ def lower_tool(tool: Tool, dialect: Dialect, options: Options, documents: Mappin
     built = build(flat, dialect, options, name)
     sent = write(built, flat.schema, tool, name, dialect)
     losses = as_written((*unread, *sent.losses), flat.schema, readable.schema, documents)
+    losses = (*Loss.of_name(tool.name, name), *losses)
     return Lowering(sent.payload, sent.map, losses, built.problems, sent.schema, dialect)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from instrc.ir.dialect import Dialect
 from instrc.jsonvalue import Json, JsonObject
@@ -11,12 +12,17 @@ from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
 
+Payload: TypeAlias = Any
+"""JSON for the library of a provider.
+
+Each library has types of its own for it (`ChatCompletionToolParam`, `ToolParam`, …), to which no type checker lets plain JSON."""
+
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
     """What a schema becomes for a target."""
 
-    payload: Json
+    payload: Payload
     """The schema in the exact envelope of the target, ready to be sent."""
     map: JsonObject
     """The way back for answers, as plain JSON: give it to `lift`."""

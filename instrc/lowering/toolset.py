@@ -20,7 +20,7 @@ from instrc.lowering.build import easier
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lower import lower_tool
-from instrc.lowering.lowered import Lowering, report_losses
+from instrc.lowering.lowered import Lowering, Payload, report_losses
 from instrc.lowering.names import legal, unique
 from instrc.lowering.options import Options, Recursion
 from instrc.problems.problem import Problem
@@ -32,7 +32,7 @@ from instrc.problems.targets import BudgetExceeded
 class LoweredTools:
     """What the tools of one request become for a target."""
 
-    payload: list[Json]
+    payload: list[Payload]
     """The tools, in order, each in its envelope."""
     map: JsonObject
     """The way back for answers to the request, parallel calls included."""
@@ -46,7 +46,9 @@ class LoweredTools:
 
 
 Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLike, str | None]] | Mapping[str, object]
-"""What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is."""
+"""What `lower` takes, or a name with it and perhaps a description; or a request, or the answer to `tools/list`, as it is.
+
+A mapping from names to models, other types and functions is a list of tools with these names."""
 
 
 def lower_all(
@@ -79,8 +81,8 @@ def lower_all(
         spent = done[index].spent
     results = [done[index] for index in range(len(wanted))]
     lowerings = tuple(
-        _under_own_name(report_losses(each.lowering, dialect, strict=strict, report=told), tool.name)
-        for each, (tool, _) in zip(results, wanted, strict=True)
+        _under_own_name(report_losses(each.lowering, dialect, strict=strict, report=told), tool.name, sent)
+        for each, (tool, sent) in zip(results, wanted, strict=True)
     )
     problems = [problem for each in results for problem in each.problems]
     if told is not None:
@@ -145,10 +147,11 @@ def _lower_member(
     return _Joined(replace(lowering, losses=(*lowering.losses, loss), problems=(*lowering.problems, *told)), spent, told)
 
 
-def _under_own_name(lowering: Lowering, name: str) -> Lowering:
-    """Return a lowering whose map, wherever it stands, has the tool's own name beside the one that is sent."""
+def _under_own_name(lowering: Lowering, name: str, sent: str) -> Lowering:
+    """Return a lowering whose map, wherever it stands, has the tool's own name beside the one that is sent, which it tells."""
     record: JsonObject = {**lowering.map, "tool": {**as_object(lowering.map["tool"]), "name": name}}
-    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record))
+    losses = (*Loss.of_name(name, sent), *lowering.losses)
+    return replace(lowering, map=record, payload=_with_map(lowering.payload, lowering.map, record), losses=losses)
 
 
 def _with_map(payload: Json, old: Json, new: Json) -> Json:

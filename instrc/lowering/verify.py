@@ -109,9 +109,11 @@ def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Ver
     """
     if isinstance(payload, Lowering):
         dialect = payload.dialect if target is None else catalogue.dialect(target)
-        payload = payload.payload
-    else:
-        dialect = catalogue.dialect("openai" if target is None else target)
+        return _verified(payload.payload, dialect)
+    return _verified(payload, catalogue.dialect("openai" if target is None else target))
+
+
+def _verified(payload: Json, dialect: Dialect) -> Verification:
     if is_deeper(payload, LOWERED_LEVELS):
         raise CompileError([TooLarge(what="the payload", limit=LOWERED_LEVELS, unit="levels")])
     if json_fault(payload) is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from instrc import resources
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json
 
 PROGRAM: Final = "answer.aug"
 SETTINGS: Final = "pyproject.toml"
+META_SCHEMA: Final = ".vscode/vibe.schema.json"
+"""The schema of vibe files, for editors: it says which keywords a vibe has, and offers them."""
 
 _SOURCE = """\
 // Read a letter, think, answer it: one tool, filled in from top to bottom.
@@ -61,7 +64,7 @@ repos:
 
 _EDITOR: Json = {
     "files.associations": {"*.aug": "aug", "*.cases.md": "markdown"},
-    "json.schemas": [{"fileMatch": ["*.vibe.json"], "url": "https://json-schema.org/draft/2020-12/schema"}],
+    "json.schemas": [{"fileMatch": ["*.vibe.json"], "url": f"./{META_SCHEMA}"}],
     "files.insertFinalNewline": True,
 }
 
@@ -75,6 +78,7 @@ def project() -> dict[str, str]:
         SETTINGS: TABLE,
         ".pre-commit-config.yaml": _HOOKS,
         ".vscode/settings.json": f"{dumps(_EDITOR)}\n",
+        META_SCHEMA: resources.read("schemas", "meta/vibe.schema.json"),
     }
 
 

@@ -18,7 +18,7 @@ from instrc.jsontext import dumps
 from instrc.limits.incoming import LOCK_BYTES
 from instrc.problems.problem import CompileError
 from instrc.regular import read_regular
-from instrc.source import Source
+from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
 from instrc.vibes.uri import evergreen_of
 from instrc.vibes.vibe import Vibe
@@ -110,6 +110,21 @@ def read_lock(path: Path, text: str) -> Lock:
     if not isinstance(tables, list):
         raise _invalid(path, text, "`vibe` is a list of tables")
     return Lock(path, tuple(sorted(_entry(path, text, table) for table in tables)))
+
+
+def place_in_lock(source: Source, reference: str, file: str) -> Span:
+    """Return where a lock says what a reference meant: the line of the reference in the entry with this file.
+
+    The whole lock, without a line of it, if it has no such entry or another layout than ours.
+    """
+    wanted = (f"reference = {_toml_string(reference)}\n", f"file = {_toml_string(file)}\n")
+    start = 0
+    for table in source.text.split("[[vibe]]\n"):
+        if all(line in table for line in wanted):
+            at = start + table.index(wanted[0])
+            return source.span(at, at + len(wanted[0]) - 1)
+        start += len(table) + len("[[vibe]]\n")
+    return Source(source.name, "").whole()
 
 
 def _entry(path: Path, text: str, table: object) -> Locked:

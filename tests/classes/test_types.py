@@ -65,6 +65,12 @@ def test_a_tool_its_steps_and_its_result_have_classes(tmp_path: Path, capsys: py
     assert list(found["WriteReplyResult"].model_fields) == ["text"]
 
 
+def test_docstrings_say_nothing_of_what_a_model_reads() -> None:
+    program = ROOT / "examples/schedule-meeting/schedule-meeting.aug"
+    assert "Use step" in json.dumps(instrc.compile(program))
+    assert "Use " not in instrc.types(program)
+
+
 def test_an_answer_becomes_an_instance_and_goes_back() -> None:
     program = ROOT / "examples/reply/reply.aug"
     [tool] = instrc.compile(program)

@@ -50,12 +50,15 @@ def test_check_writes_nothing_and_tells_where_the_first_difference_is(instrc: In
     assert instrc("fmt", "--check", "a.aug") == (0, "", "")
 
 
-def test_diff_writes_nothing_and_shows_the_change(instrc: Instrc, files: Path) -> None:
+def test_diff_writes_nothing_shows_the_change_and_exits_with_1_if_there_is_one(instrc: Instrc, files: Path) -> None:
+    """As `ruff format --diff`, `clang-format-diff` and `diff` itself do."""
     done = instrc("fmt", "--diff", "a.aug")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (1, "")
     assert done.out == f"--- a.aug\n+++ a.aug\n@@ -1 +1 @@\n-{UNTIDY}+{TIDY}"
     assert (files / "a.aug").read_text() == UNTIDY
     assert instrc("fmt", "--diff", "--check", "a.aug").code == 1
+    instrc("fmt", "a.aug")
+    assert instrc("fmt", "--diff", "a.aug") == (0, "", "")
 
 
 def test_the_standard_input_goes_to_the_standard_output(process: Instrc) -> None:

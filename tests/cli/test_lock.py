@@ -53,7 +53,22 @@ def test_a_newer_version_is_not_taken_when_locked(instrc: Instrc, folder: Path) 
     vibe(folder, "draft@2", {**DRAFT, "title": "New"})
     assert instrc("compile", "it.aug", "--locked") == (0, before, "")
     assert instrc("compile", "it.aug").out != before
-    assert problem_names(instrc("lock", "--check", "--format", "json")) == ["stale-lock", "stale-lock"]
+    assert problem_names(instrc("lock", "--check", "--format", "json")) == ["stale-lock"]
+    told = instrc("lock", "--check").err
+    assert "aug.lock:11:1: error" in told
+    assert "it now finds `schemas/draft@2.vibe.json`, not `schemas/draft@1.vibe.json`" in told
+    assert '11 | reference = "aug:draft"' in told
+
+
+def test_what_is_not_in_the_lock_has_no_line_in_it(instrc: Instrc, folder: Path) -> None:
+    instrc("lock")
+    vibe(folder, "reply", DRAFT)
+    (folder / "it.aug").write_text("tool it = Draft | Reply")
+    told = json.loads(instrc("lock", "--check", "--format", "json").err)
+    assert [(problem["message"].rpartition(": ")[2], problem["line"]) for problem in told] == [
+        ("nothing refers to `built-in/vibes/macros/Introspect_Mixin@1.vibe.json` by it any more", 5),
+        ("`schemas/reply.vibe.json` is not in it", 1),
+    ]
 
 
 def test_spaces_do_not_count_but_order_does(instrc: Instrc, folder: Path) -> None:

@@ -182,6 +182,17 @@ def test_a_set_takes_tools_of_every_kind() -> None:
             lower_all(wrong, "anthropic")  # type: ignore[arg-type]
 
 
+def test_one_tool_where_several_are_expected_is_told_what_to_write() -> None:
+    for one in (Weather, forecast, Tool("letter", {})):
+        with pytest.raises(TypeError, match=r"give a list, `\[(Weather|forecast|letter)\]`, or use `lower`"):
+            lower_all(one)  # type: ignore[arg-type]
+
+
+def test_a_mapping_from_names_to_types_is_several_tools() -> None:
+    made = lower_all({"first": Weather, "second": forecast}, "anthropic")
+    assert [tool["name"] for tool in made.payload] == ["first", "second"]
+
+
 def test_several_tools_are_not_one() -> None:
     with pytest.raises(TypeError, match="lower_all"):
         lower({"tools": [SOURCES["mcp"][0], SOURCES["openai"][0]]})

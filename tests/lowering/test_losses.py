@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from instrc.lowering.lower import lower
+from instrc.lowering.toolset import lower_all
 
 OPEN = ["gemini-schema", "gigachat", "ollama"]
 """Targets whose objects cannot be closed."""
@@ -152,6 +153,14 @@ def test_what_is_said_of_other_keys_than_a_pattern_finds_is_lost_where_keys_are_
         "additionalProperties": {"type": "boolean"},
     }
     assert lost(schema, "anthropic") >= {("", "patternProperties"), ("", "additionalProperties"), ("", "type")}
+
+
+def test_a_name_that_is_sent_in_another_spelling_is_told() -> None:
+    told = [loss for loss in lower({"type": "object"}, "openai", name="bad name!").losses if loss.keyword == "name"]
+    assert [(loss.value, loss.reason, loss.grave) for loss in told] == [("bad name!", "is sent as `bad_name`", False)]
+    twice = lower_all([("a", {"type": "object"}), ("a", {"type": "object"})], "openai")
+    assert [loss.reason for loss in twice.losses if loss.keyword == "name"] == ["is sent as `a_2`"]
+    assert "name" not in {loss.keyword for loss in lower({"type": "object"}, "openai", name="fine").losses}
 
 
 def test_a_branch_that_no_value_satisfies_is_left_out_and_what_stands_in_it_is_no_loss() -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 RIGHT = """
-from typing import assert_type
+from typing import TypedDict, assert_type
 
 import instrc
 from instrc.lifting.lift import Lifted
@@ -20,15 +24,25 @@ class Reply(BaseModel):
     text: str
 
 
+class ToolParam(TypedDict):
+    name: str
+
+
+def send(tools: list[ToolParam]) -> None:
+    print(tools)  # each library of a provider has types of its own for what it is sent
+
+
 documents = instrc.compile("Reply", vibes={"Reply": Reply}, emit="tool")
 fitted = [instrc.lower(document, "openai", document_name) for document, document_name in zip(documents, ("reply",), strict=True)]
 fitted += [instrc.lower(Reply, dialect) for dialect in instrc.targets().values()]
 lowered = instrc.lower(Reply, target="anthropic-strict", envelope="openai")
+send([lowered.payload])
 sent = instrc.encode(Reply(text="Yes."), lowered)
 assert_type(instrc.verify(lowered).accepted, bool | None)
 assert_type(lowered, instrc.Lowering)
 several = instrc.lower_all([("one", Reply)], target="gemini")
 assert_type(several, instrc.LoweredTools)
+send(several.payload)
 lifted = instrc.lift({"text": "Yes."}, lowered)
 assert_type(lifted, Lifted)
 assert_type(lifted.as_model(Reply), Reply)
@@ -51,15 +65,42 @@ WRONG = [
 ]
 
 
-def mypy(folder: Path, text: str) -> tuple[int, str]:
-    (folder / "user.py").write_text(f"import instrc\n{text}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports", "silent", "user.py"]
+README = Path(__file__).parents[2] / "README.md"
+FRAMEWORKS = README.parent / "examples" / "frameworks" / "README.md"
+
+
+def pieces(page: Path) -> list[tuple[str, str]]:
+    """Return the Python of a page, each piece with the library that it is for."""
+    return re.findall(r"^```py(?:thon)?(?: ([\w.]+))?\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def mypy(folder: Path, text: str, others: Mapping[str, str] = MappingProxyType({})) -> tuple[int, str]:
+    files = {"user.py": f"import instrc\n{text}\n", **others}
+    for name, piece in files.items():
+        (folder / name).write_text(piece, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports", "silent", *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout
 
 
 def test_a_right_project_passes_and_its_types_are_exact(tmp_path: Path) -> None:
-    assert mypy(tmp_path, RIGHT) == (0, "Success: no issues found in 1 source file\n")
+    """So do the pieces of README that need no library of a provider."""
+    readme = {f"readme_{number}.py": text for number, (_, text) in enumerate(pieces(README)) if "openai import" not in text}
+    assert len(readme) >= 2
+    assert mypy(tmp_path, RIGHT, readme) == (0, f"Success: no issues found in {len(readme) + 1} source files\n")
+
+
+@pytest.mark.slow
+def test_the_lines_for_frameworks_pass_too(tmp_path: Path) -> None:
+    """Those of Mistral do not: no type checker takes a list of plain messages for its own, with or without this package."""
+    [(_, first), *others] = pieces(FRAMEWORKS)
+    chosen = [
+        f"{first}{text}" for library, text in others if library and library != "mistralai" and find_spec(library.split(".")[0])
+    ]
+    if find_spec("openai"):
+        chosen += [text for _, text in pieces(README) if "openai import" in text]
+    files = {f"piece_{number}.py": text for number, text in enumerate(chosen)}
+    assert mypy(tmp_path, "", files) == (0, f"Success: no issues found in {len(files) + 1} source files\n")
 
 
 def test_names_of_targets_and_documents_are_known_to_the_type_checker(tmp_path: Path) -> None:
