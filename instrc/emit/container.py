@@ -8,7 +8,8 @@ import msgspec
 
 from instrc.emit.definitions import Definitions
 from instrc.emit.paths import suffixed
-from instrc.jsonvalue import Json
+from instrc.flattening.beside import closes, write_beside
+from instrc.jsonvalue import Json, as_object
 
 
 class Container(msgspec.Struct):
@@ -45,4 +46,8 @@ class Container(msgspec.Struct):
         if self.required:
             made["required"] = [*self.required]
         more = [*self.extra, *annotations]
-        return self.definitions.intersect([made, *more]) if more else made
+        if not any(closes(each) for each in more):
+            return self.definitions.intersect([made, *more]) if more else made
+        for each in more:
+            made = as_object(write_beside(made, each, lambda left, right: self.definitions.intersect([left, right])))
+        return made

@@ -10,6 +10,7 @@ from instrc.emit.definitions import Definitions
 from instrc.emit.engines import Engines
 from instrc.emit.parts import answer_of, has_output, inputs_of, put, with_null_output
 from instrc.emit.paths import Paths, suffixed
+from instrc.flattening.beside import closes
 from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside, read_chunk, read_step, resolved
 from instrc.ir.fusion import Group, StepObject, Unit
@@ -122,6 +123,8 @@ class Renderer:
             for keyword, value in mixin.items()
             if keyword not in {"type", "properties", "required", "additionalProperties", "unevaluatedProperties", "$schema"}
         }
+        if others := [each["additionalProperties"] for each in map(as_object, group.application.annotations) if closes(each)]:
+            rest["additionalProperties"] = False if False in others else others[-1]
         if rest:
             made.extra.append(rest)
         return listed[:cut], listed[cut + 1 :]
@@ -263,10 +266,10 @@ class Renderer:
         return schema
 
     def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
-        """Return the steps of an object; what is written behind it stands in the slot already."""
+        """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
         made = Container({}, [], [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
-        return made.schema()
+        return made.schema([each for each in block.annotations if closes(each)])
 
     def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""

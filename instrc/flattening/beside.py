@@ -18,8 +18,7 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     if not isinstance(schema, dict) or not isinstance(annotation, dict):
         return intersect(schema, annotation)
     adds = as_object(annotation.get("properties", {})).keys() - as_object(schema.get("properties", {})).keys()
-    closes = "additionalProperties" in annotation
-    if not closes and not (adds and "additionalProperties" in schema):
+    if not closes(annotation) and not (adds and "additionalProperties" in schema):
         return intersect(schema, annotation)
     rests = [part["additionalProperties"] for part in (schema, annotation) if "additionalProperties" in part]
     made = intersect(_open(schema), _open(annotation))
@@ -28,6 +27,11 @@ def write_beside(schema: Json, annotation: Json, intersect: Callable[[Json, Json
     rest = False if False in rests else rests[0] if len(rests) == 1 else intersect(rests[0], rests[1])
     keyword = "additionalProperties" if made.keys().isdisjoint(_IN_PLACE) else "unevaluatedProperties"
     return {**made, keyword: rest}
+
+
+def closes(annotation: Json) -> bool:
+    """Tell whether an annotation speaks of the properties that nothing beside it names."""
+    return isinstance(annotation, dict) and "additionalProperties" in annotation
 
 
 def _open(schema: dict[str, Json]) -> dict[str, Json]:

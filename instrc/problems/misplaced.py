@@ -122,7 +122,7 @@ class MisplacedAnnotation(Problem):
     """An annotation follows something that has no schema.
 
     `@` adds a description or keywords to the schema of a step.
-    Inputs, literals and keys in braces have no schema.
+    Inputs, literals and keys in braces have no schema, nor has an object of values that is not in a property.
 
     ```aug letter.aug
     Draft(prompt @ "what was asked")
@@ -139,10 +139,14 @@ class MisplacedAnnotation(Problem):
 
     block: bool = False
     """Whether it follows a block."""
+    values: bool = False
+    """Whether it follows an object of values."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
+        if self.values:
+            return "an object of values has no schema of its own: its members are steps"
         if self.block:
             return "a block has no schema to annotate: it takes `within`, `delay` and a description"
         return "there is no schema here to annotate"

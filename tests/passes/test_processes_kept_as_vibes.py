@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import instrc
 from instrc.emit.vibes import emit_vibe
 from instrc.problems.problem import CompileError
 
@@ -166,3 +168,14 @@ def test_a_vibe_that_is_no_process_is_a_tool_once_an_item(batch: int) -> None:
     many = {"type": "object", "properties": dict.fromkeys(keys, INPUTS), "required": keys}
     expected = {"$schema": "https://json-schema.org/draft/2020-12/schema", **(INPUTS if batch == 1 else many)}
     assert documents == {"tool": expected, "result": expected}
+
+
+def test_a_plan_may_leave_out_an_input_that_has_a_default(tmp_path: Path) -> None:
+    """A run fills it in, so it is no required argument of the process."""
+    (tmp_path / "trip.aug").write_text("input city\ninput days @ { default: 3 }\nAsk_User(prompt, city, days)", "utf-8")
+    open_object = {"type": "object"}
+    vibes = {"Act": {"type": "object", "properties": {"plan": {}}}, "Ask_User": open_object}
+    program = "RunPlan_Activity(Act(prompt, { plan: Plan(Trip) }).plan)"
+    [document] = instrc.compile(program, emit="process", vibes=vibes, roots=[tmp_path])
+    tools = document["$defs"]["SERVER_1"]["properties"]["step2_run_plan"]["plan"]["tools"]
+    assert tools["Trip"]["arguments"]["required"] == ["prompt", "city"]

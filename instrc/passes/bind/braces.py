@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.fusion import StepObject, Unit
+from instrc.ir.graph import NO_TIMING
 from instrc.ir.paths import Path
 from instrc.ir.reads import Constant
 from instrc.ir.surface import Name, Object
@@ -28,6 +29,8 @@ def members(ev: Evaluation, written: Object, context: EvaluationContext) -> Task
         return None
     if context.key is not None:
         return (yield _evaluate_nested(ev, written, context))
+    if context.annotations or context.timing != NO_TIMING:
+        ev.report.add(problems.misplaced.MisplacedAnnotation(at=written.span, values=True))
     members: dict[str, Value] = {}
     complete = True
     keys = Keys.within(context.keys)

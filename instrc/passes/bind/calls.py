@@ -14,7 +14,7 @@ from instrc.passes.bind.choices import choice, is_choice
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.filling import fuse
-from instrc.passes.bind.given import Given, take_label
+from instrc.passes.bind.given import Given, check_names, take_label
 from instrc.passes.bind.literals import data_of, is_data
 from instrc.passes.bind.lookup import find_instruction, is_reference
 from instrc.passes.bind.slots import check_slots, properties_of
@@ -160,6 +160,7 @@ def collect(ev: Evaluation, instruction: Instruction, written: tuple[Written, ..
                 given.complete = False
             else:
                 given.add(each.label, value)
+        check_names(ev, given, each.value.span)
     return given
 
 

@@ -126,7 +126,7 @@ def _tool(ev: Evaluation, written: Written, context: EvaluationContext, collect:
         inputs = programs.inputs_of(ev, called, expression.span, context)
         if inputs is None:
             return None
-        made = {"type": "object", "properties": inputs, "required": list(inputs)}, {}, True
+        made = _of_inputs(inputs), {}, True
     if made is None:
         activity = f"{expression.text}_Activity" if isinstance(expression, Name) else ""
         offered = activity if activity and ev.instructions.named(activity) else ""
@@ -210,7 +210,13 @@ def _described(
     properties.pop("called", None)  # the name that it was called by is the engine's to give
     if properties["prompt"] == {}:
         properties["prompt"] = {"type": "string"}
-    return {"type": "object", "properties": properties, "required": list(properties)}, {}, True
+    return _of_inputs(properties), {}, True
+
+
+def _of_inputs(inputs: dict[str, Json]) -> dict[str, Json]:
+    """Return what a process is called with: its inputs, of which those with a default may be left out."""
+    needed: list[Json] = [name for name, schema in inputs.items() if not isinstance(schema, dict) or "default" not in schema]
+    return {"type": "object", "properties": inputs, "required": needed}
 
 
 def _arguments(ev: Evaluation, called: Instruction, schema: Json, at: Span, context: EvaluationContext) -> dict[str, Json]:

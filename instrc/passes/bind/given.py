@@ -27,6 +27,10 @@ class Given(msgspec.Struct):
     """What has to be there first although nobody is shown it."""
     chosen: list[Path] = msgspec.field(default_factory=list)
     """Lists of which something is chosen."""
+    named: dict[str, tuple[Path | Constant, Span]] = msgspec.field(default_factory=dict)
+    """The arguments that have a name, and where they are written; members of objects that are read are among them."""
+    checked: int = 0
+    """How many arguments have been looked at for names that are given twice."""
 
     def add(self, label: str | None, value: Value) -> None:
         """Take a value as an argument; an object stands for its members under their names."""
@@ -64,3 +68,15 @@ def take_label(ev: Evaluation, given: Given, label: str, span: Span) -> bool:
         return False
     given.labels[label] = span
     return True
+
+
+def check_names(ev: Evaluation, given: Given, span: Span) -> None:
+    """Report a name that the arguments at a place give to another value than one before: only one of them could be passed on."""
+    for argument in given.arguments[given.checked :]:
+        if argument.label is None:
+            continue
+        value, first = given.named.setdefault(argument.label, (argument.value, span))
+        if value != argument.value:
+            ev.report.add(problems.names.RepeatedName(at=span, word=argument.label, first=first))
+            given.complete = False
+    given.checked = len(given.arguments)

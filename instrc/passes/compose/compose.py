@@ -9,13 +9,13 @@ from functools import partial
 from msgspec import Struct, structs
 
 from instrc import problems
-from instrc.flattening.beside import write_beside
+from instrc.flattening.beside import closes, write_beside
 from instrc.flattening.slots import splice
 from instrc.ir.blocks import Content, regions_of
 from instrc.ir.fusion import Application, Fusion, Instruction, Slot, StepObject, Unit
 from instrc.ir.graph import FlatGraph, Graph, Placed
 from instrc.ir.reads import Constant
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, as_object
 from instrc.passes.compose.loops import bound_loops
 from instrc.passes.compose.nulls import optional_arguments
 from instrc.passes.compose.objects import admits_objects
@@ -131,7 +131,8 @@ class _Composer:
         steps = (graph.steps[unit] for unit in place.block.units if isinstance(unit, int))
         filled = {step.key: self.instructions.part(schemas[step.number]) for step in steps if step.key is not None}
         whole: Json = {"type": "object", "properties": filled, "required": list(filled)}
-        self.fold(schema, (whole,), place.block.span)
+        closing = tuple(filter(closes, place.block.annotations))
+        self.fold(schema, (self.annotated(whole, closing, place.block.span),), place.block.span)
 
     def made(self, recipe: Recipe, span: Span, make: Callable[[], Task[Json]]) -> _Made:
         """Return the schema that a recipe makes, with the blocks in it; what is wrong with it is reported wherever it is used."""
@@ -165,7 +166,7 @@ class _Composer:
                 return {"const": value}
             case StepObject(annotations=annotations):
                 self.placed.append(Placed(path, content))
-                return self.annotated({"type": "object"}, annotations, content.span)
+                return self.annotated({"type": "object"}, tuple(map(_without_closing, annotations)), content.span)
             case Fusion(instruction, slots, annotations, mixins, span):
                 schema = self.instructions.schema(instruction, span)
                 if self.lacks(content, schema):
@@ -264,3 +265,8 @@ class _Composer:
             else:
                 found[slot.name] = Filled(slot.span, None, address)
         return found
+
+
+def _without_closing(annotation: Json) -> Json:
+    """Return an annotation of an object of steps without what closes it: that is about the steps, which are put in later."""
+    return {word: value for word, value in as_object(annotation).items() if word != "additionalProperties"}
