@@ -144,6 +144,24 @@ def test_writing_an_expression_in_the_place_of_its_name_changes_no_byte(body: Bo
     assert same(compiled(text, known), compiled(other, known))
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        'when prompt is "a" { const x = Ma(prompt); Ma(x.a) }',
+        "each e in prompt { Ma(e.b, Mb(e).b) }",
+        'repeat { const x = Ma(prompt, previous.x.a, rounds); x } until x.a is "b"',
+        "repeat e in prompt { const x = Ma(e.q, previous.x.a); x }",
+        "try { const x = Ma(prompt); Log_Activity(x.a) } else { Ma(error.message) }",
+        "do { do { const x = Ma(prompt); Ma(x.a) } }",
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", 'when prompt is "c" {{ {} }}'])
+def test_a_block_with_paths_that_is_written_twice_is_one(block: str, around: str, known: Registry) -> None:
+    named = compiled(around.format(f"const b = {block}; Ma(b, b)"), known)
+    assert not isinstance(named, set)
+    assert same(named, compiled(around.format(f"Ma({block}, {block})"), known))
+
+
 def _read_directly(body: Body, name: str) -> bool:
     """Tell whether an argument of a call of this very body reads a name, so that its expression stands there as well."""
     calls = [*(value for _, value in body.statements), body.value]

@@ -140,7 +140,7 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
         inner=nested_steps(table, [*units, *inside]),
         keyed=isinstance(value, Members),
         value=None if isinstance(value, Cut) or depth_of(value) > DEEPEST_VALUE else reading_of(value),
-        accesses=tuple(dict.fromkeys(evaluation.accesses)),
+        accesses=tuple(dict.fromkeys(each for each in evaluation.accesses if not steps.is_dropped(each.path))),
     )
 
 

@@ -45,12 +45,9 @@ class Regions:
             inner = self.outer[inner]
         return inner == outer
 
-    def all_steps(self, regions: Iterable[int]) -> list[int]:
-        """Return the steps of some regions and of all regions in them."""
-        found: list[int] = []
-        waiting = list(regions)
-        while waiting:
-            region = waiting.pop()
-            found += self.steps[region]
-            waiting += self._inner[region]
+    def within(self, regions: Iterable[int]) -> list[int]:
+        """Return some regions and all regions in them."""
+        found = list(regions)
+        for region in found:  # grows while it is walked
+            found += self._inner[region]
         return found

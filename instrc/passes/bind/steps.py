@@ -37,7 +37,9 @@ class Steps:
         self.inside: set[int] = set()
         """Those of them that lie in a slot or in a group, so that they are no unit of their own."""
         self.dissolved: set[int] = set()
-        """Steps that turned out to be the content of a slot."""
+        """Steps that turned out to be the content of a slot, or that lie in a block that is equal to another."""
+        self.dropped: set[int] = set()
+        """The regions of these blocks."""
         self.groups: dict[int, Group] = {}
         """Groups that lie in no other, by their first step."""
         self.identities = identities
@@ -163,7 +165,14 @@ class Steps:
 
     def drop(self, regions: Iterable[int]) -> None:
         """Forget the steps of regions and of all in them, as of a block that is equal to another."""
-        self.dissolved.update(self.regions.all_steps(regions))
+        for region in self.regions.within(regions):
+            self.dropped.add(region)
+            self.dissolved.update(self.regions.steps[region])
+
+    def is_dropped(self, path: Path) -> bool:
+        """Tell whether a path leads to a step or a name of a block that has been forgotten."""
+        origin = path.origin
+        return origin.block in self.dropped if isinstance(origin, Local) else origin in self.dissolved
 
     def apply(self, application: Application, brackets: Brackets, *, whole: bool) -> tuple[Unit, ...]:
         """Put a mixin around what brackets hold and return that; nothing if they hold nothing.
