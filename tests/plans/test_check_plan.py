@@ -35,6 +35,11 @@ TOOLS: Any = {
         "bound": {"user": "passenger"},
     },
     "Open": {"activity": "Open_Activity", "arguments": {"type": "object"}},
+    "Count": {
+        "activity": "Count_Activity",
+        "arguments": {"type": "object"},
+        "output": {"type": "object", "patternProperties": {"^by_": TEXT}, "additionalProperties": False},
+    },
     "Window": {
         "process": "aug:window",
         "arguments": {"type": "object", "properties": {"span": {"type": "object", "properties": {"from": TEXT}}}},
@@ -59,6 +64,7 @@ SOUND: dict[str, Any] = {
     "no arguments where none are needed": [{"tool": "Open", "id": "a"}],
     "an open tool takes anything": [task("a", "Open", x=[1], y={"from": 3})],
     "a path into the output": [task("a", query="boats"), task("b", query={"from": "a.items.0"}, limit={"from": "a.count"})],
+    "a member that a pattern finds": [task("a", "Count"), task("b", query={"from": "a.by_day"})],
     "a forward reference": [task("a", query={"from": "b.pair.0"}), task("b", query="boats")],
     "waiting without reading": [task("a", query="boats", after=["b"]), task("b", query="ships", after=[])],
     "a copy for every element": [task("a", query="boats"), task("b", query={"each": "a.items"})],

@@ -250,6 +250,11 @@ def test_links_order_what_arguments_do_not() -> None:
     assert instrc.export_plan(waits.plan, DAILY)["task_links"] == [link]
 
 
+def test_every_link_that_is_none_is_told() -> None:
+    read = instrc.import_plan({"task_nodes": [{"task": "get_news", "arguments": []}], "task_links": [{}, 7]}, DAILY)
+    assert [problem.pointer for problem in read.problems if problem.name == "invalid-plan"] == ["/task_links/0", "/task_links/1"]
+
+
 TEMPORAL: dict[str, tuple[Any, Any, str, bool]] = {
     "no such parameter": ([{"task": "get_news", "arguments": named(subject="Rome")}], [], "unknown-argument", False),
     "by name": ([{"task": "get_news", "arguments": {"topic": "Rome"}}], [], "odd-arguments", False),

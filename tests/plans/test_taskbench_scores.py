@@ -140,6 +140,15 @@ def test_scores_equal_the_definitions(seed: int) -> None:
     assert sum(score.requests for score in scores.by_shape.values()) == scores.overall.requests
 
 
+def test_a_link_that_lacks_an_end_is_none() -> None:
+    links = [{"source": "get_weather", "target": "book_car_rental"}]
+    nodes = [{"task": name, "arguments": []} for name in ("get_weather", "book_car_rental")]
+    gold = {"id": "1", "task_nodes": nodes, "task_links": links}
+    for odd in ({"source": "get_weather"}, {"target": "get_weather"}, {"source": 1, "target": "get_weather"}, 7):
+        scores = instrc.score_plans([gold], [{**gold, "task_links": [odd, *links]}], TOOLS["daily-life"])
+        assert scores.overall.values()["e-F1"] == 1
+
+
 def test_scores_are_shown_as_a_table_and_a_picture() -> None:
     draw = random.Random(1)  # noqa: S311  -- as above
     gold = [record(draw, number, TOOLS["huggingface"]) for number in range(8)]

@@ -12,6 +12,7 @@ from written import DECISION, TEXT, attempt, call, chunk, do, each, is_, otherwi
 from instrc.jsontext import dumps, loads
 from instrc.runtime.interpreter import versions
 from instrc.runtime.plan import plan_of
+from instrc.runtime.validation import accepts
 
 Answer = Callable[[Any], Any]
 
@@ -575,6 +576,15 @@ def test_a_plan_runs_its_tasks_as_their_dependencies_allow_with_the_programs_own
     ]
 
 
+def test_a_task_that_brings_what_its_tool_does_not_bring_has_failed() -> None:
+    plan = [{"tool": "Mail", "id": "m", "arguments": {"to": "a"}}]
+    answers = {"model": {"step1_act": {"plan": plan}}, "activity": {"text": 5}}
+    played = Played(PLANNED, lambda command: ok(answers[command["kind"]]), inputs={"prompt": "me"})
+    [task] = played.outcome["value"]
+    assert (task["status"], task["error"]["kind"]) == ("failed", "invalid")
+    assert task["error"]["message"].startswith("at `/text`: ")
+
+
 def test_copies_of_a_task_combine_lists_that_differ_in_length_and_go_through_equal_ones_together() -> None:
     def sent(first: list[Any], second: list[Any]) -> list[Any]:
         plan = [
@@ -678,3 +688,7 @@ def test_a_result_that_is_none_fails_the_step() -> None:
         assert played.outcome["status"] == "failed"
         assert played.outcome["error"]["kind"] == "failed"
     assert Played(document, lambda _command: ok({"text": 1})).outcome["error"]["kind"] == "invalid"
+
+
+def test_a_condition_that_cannot_be_applied_holds_for_nothing() -> None:
+    assert not accepts({"$ref": "#/$defs/nowhere"}, 1)

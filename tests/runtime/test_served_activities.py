@@ -251,3 +251,4 @@ def test_a_server_that_does_not_start_is_unreachable(tmp_path: Path) -> None:
     with pytest.raises(ActivityError) as raised:
         call(served("A", {"mcp": f"{tmp_path}/not-there"}, tmp_path), {})
     assert raised.value.code == "unreachable"
+    assert "not-there" in str(raised.value)

@@ -63,8 +63,8 @@ class Score:
 
     requests: int = 0
     unreadable: int = 0
-    _counts: list[list[int]] = field(default_factory=lambda: [[0, 0, 0] for _ in range(4)])
-    """For each F1: what both have, what was predicted, what was right."""
+    _counts: list[list[int]] = field(default_factory=lambda: [[0, 0] for _ in range(4)])
+    """For each F1: what both have, and what was predicted and what was right together."""
     _missed: list[int] = field(default_factory=lambda: [0] * 4)
     """What was right where the prediction cannot be read."""
     _ratios: float = 0.0
@@ -79,15 +79,14 @@ class Score:
             return
         for count, (both, said, right) in zip(self._counts, request.counts, strict=True):
             count[0] += both
-            count[1] += said
-            count[2] += right
+            count[1] += said + right
         self._ratios += request.ratio
 
     def values(self, *, with_unreadable: bool = False) -> dict[str, float]:
         """Return the scores by name."""
         made: dict[str, float] = {}
-        for name, (both, said, right), missed in zip(METRICS, self._counts, self._missed, strict=False):
-            total = said + right + (missed if with_unreadable else 0)
+        for name, (both, listed), missed in zip(METRICS, self._counts, self._missed, strict=False):
+            total = listed + (missed if with_unreadable else 0)
             made[name] = 2 * both / total if total else 0.0
         compared = self.requests if with_unreadable else self.requests - self.unreadable
         made["NED"] = 1 - self._ratios / compared if compared else 1.0
