@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from instrc import arguments, problems
 from instrc.files import is_there, unreadable
 from instrc.jsonvalue import Json, JsonObject
+from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError, CompileWarning, Problem
 from instrc.problems.report import Report
 from instrc.source import Source
@@ -29,6 +30,7 @@ TEXT_NAME = "program.aug"
 _PATH_ENDINGS = (".aug", ".json")
 
 
+@takes_plain_values
 def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compiles Python
     program: Program,
     *,
@@ -82,6 +84,7 @@ def compile(  # noqa: A001  -- `instrc.compile` is its name; nothing here compil
     return documents
 
 
+@takes_plain_values
 def artefacts(
     program: Program,
     *,
@@ -116,7 +119,7 @@ def _warn(report: Report) -> None:
     """Show the warnings in a report as warnings of Python, at the line that called the public function."""
     for problem in report.once():
         if problem.severity == "warning":
-            warnings.warn(CompileWarning(problem), stacklevel=3)
+            warnings.warn(CompileWarning(problem), stacklevel=4)  # the caller of the public function, which is wrapped
 
 
 _MOST_ITEMS = 10_000
@@ -133,6 +136,7 @@ def _refuse(naming: object, batch: object) -> None:
     found.stop_if_failed()
 
 
+@takes_plain_values
 def types(
     program: Program,
     *,
@@ -170,6 +174,7 @@ def types(
     return module_of(compiled, file)
 
 
+@takes_plain_values
 def check(
     *paths: AnyPath, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = (), locked: bool = False
 ) -> tuple[Problem, ...]:
@@ -186,6 +191,7 @@ def check(
     return report.once()
 
 
+@takes_plain_values
 def registry(path: AnyPath = ".", *, roots: Iterable[AnyPath] = (), shared: Iterable[AnyPath] = ()) -> referencing.Registry[Json]:
     """Return the vibes that are visible to a file or a folder, as a registry with which validators follow `aug:` references.
 

@@ -16,6 +16,7 @@ from instrc.importers.kinds import Imported, given_of, known_kind, read_tools
 from instrc.importers.vibes import ImportedVibe, Results, boxed, with_property
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.plain_values import takes_plain_values
 from instrc.problems.imported import ReadOtherwise, UnusableTool
 from instrc.problems.importing import NoTools
 from instrc.problems.problem import CompileError, Problem
@@ -38,6 +39,7 @@ _MOST_FILES = 1000
 _TEXTS = (".json", ".jsonl", ".ndjson", ".yaml", ".yml")
 
 
+@takes_plain_values
 def import_tools(kind: str, source: object, *, results: Results = "leave") -> Imported:
     """Return the tools of a source as vibes.
 

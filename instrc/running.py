@@ -13,6 +13,7 @@ from instrc.launching.handlers import all_activities
 from instrc.launching.hosting import Here, close_stores, host_of
 from instrc.launching.launcher import Launcher, inputs_of
 from instrc.launching.preparing import Prepared, prepare
+from instrc.plain_values import takes_plain_values, takes_plain_values_async
 from instrc.problems.problem import CompileError, Problem
 from instrc.python_types import attribute
 from instrc.rehearsing.rehearsal import Rehearsal, made_inputs, rehearsal_of
@@ -90,6 +91,7 @@ def run(
     )
 
 
+@takes_plain_values_async
 async def run_async(
     program: Program,
     input: Json = None,  # noqa: A002  -- its name
@@ -126,6 +128,7 @@ async def run_async(
     return KeptRun(host, await host.start(made))
 
 
+@takes_plain_values
 def rehearse(
     program: Program,
     input: Json = None,  # noqa: A002  -- its name
@@ -176,6 +179,7 @@ def find_run(
     return run_to_end(work)
 
 
+@takes_plain_values_async
 async def find_run_async(
     id: str,  # noqa: A002  -- its name
     *,

@@ -13,7 +13,19 @@ FLOORS: dict[str, int] = {
     part: floor
     for floor, parts in enumerate(
         [
-            ["arguments", "arriving", "limits", "source", "json", "naming", "regular", "resources", "tomltext", "version"],
+            [
+                "arguments",
+                "arriving",
+                "limits",
+                "source",
+                "json",
+                "naming",
+                "plain_values",
+                "regular",
+                "resources",
+                "tomltext",
+                "version",
+            ],
             ["problems", "python_docstrings"],
             ["ir", "python_types", "python_values"],
             ["schema"],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
-from typing import Annotated
+from io import StringIO
+from typing import IO, Annotated
 
 import typer
 
 from instrc.cli.coercion import HELP, spare_pydantic
+from instrc.cli.terminal import tell, write
 from instrc.version import __version__
 
 COMMANDS = {
@@ -51,11 +55,36 @@ def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code."""
     program = typer.main.get_command(_app(arguments))
     spare_pydantic(program)
-    try:
-        program.main(args=arguments, prog_name="instrc")
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else 0
-    return 0
+    with _own_output(arguments):
+        try:
+            code = program.main(args=arguments, prog_name="instrc", standalone_mode=False)
+        except SystemExit as exit_:
+            code = exit_.code
+        except Exception as error:
+            shown = getattr(error, "show", None)  # the class of its errors is private to typer
+            if shown is None:
+                raise
+            _tell_what(shown)
+            code = getattr(error, "exit_code", 2)
+    return code if isinstance(code, int) else 0
+
+
+@contextmanager
+def _own_output(arguments: list[str]) -> Iterator[None]:
+    """Write help in our own way, which answers for streams that are closed or full; typer's own does not."""
+    if not ({*HELP, "--version", "-V"} & {*arguments} or "_INSTRC_COMPLETE" in os.environ):
+        yield
+        return
+    said = StringIO()
+    with redirect_stdout(said):
+        yield
+    write(said.getvalue())
+
+
+def _tell_what(show: Callable[[IO[str]], object]) -> None:
+    said = StringIO()
+    show(said)
+    tell(said.getvalue())
 
 
 def _app(arguments: list[str]) -> typer.Typer:

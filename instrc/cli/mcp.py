@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -18,8 +19,9 @@ from instrc.cli.running import (
     show_warnings,
     tell_of_made_up_answers,
 )
-from instrc.cli.show import Format
-from instrc.cli.terminal import tell
+from instrc.cli.show import PROBLEMS, Format, show
+from instrc.cli.terminal import OutputFailedError, tell
+from instrc.files import STDIN, unreadable
 from instrc.ir.process import Process
 from instrc.problems.problem import CompileError
 
@@ -44,6 +46,11 @@ def command(
     """Serve tools and processes to an MCP client over standard input and output."""
     from instrc.launching.preparing import prepare
 
+    if http is None and sys.stdin is None:  # so it is where a shell has closed it (`<&-`)
+        show([unreadable(STDIN, "it is closed")], shape)
+        raise typer.Exit(PROBLEMS)
+    if http is None and sys.stdout is None:
+        raise OutputFailedError
     try:
         try:
             from instrc.mcp.server import serve_http, serve_stdio

@@ -31,6 +31,7 @@ from instrc.ir.codec import (
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, JsonObject, equal, freeze
 from instrc.limits.payloads import CODEC_LEVELS
+from instrc.plain_values import takes_plain_values
 from instrc.problems.answers import InvalidAnswer
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
@@ -206,6 +207,7 @@ def _to_text(codec: TextCodec, value: Json) -> str:
     return text
 
 
+@takes_plain_values
 def encode(value: object, map: object, name: str | None = None, *, check: bool = True) -> Json:  # noqa: A002  -- the word for it everywhere else
     """Return a value as a model would write it for the target: what `lift` turns back into it.
 

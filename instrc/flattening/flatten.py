@@ -12,6 +12,7 @@ from instrc.flattening.run import Options, too_large
 from instrc.flattening.sharing import share, sizes
 from instrc.jsonvalue import Json, equal
 from instrc.limits.schemas import FLAT_SCHEMAS, FLATTEN_PASSES, ONE_PASS, SHARED_FROM, SHARED_FROM_TIMES
+from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.report import Report
 from instrc.schema.dialects import LATEST_URI, dialect_of_uri
@@ -55,6 +56,7 @@ def flatten(
 ) -> Flat: ...
 
 
+@takes_plain_values
 def flatten(
     schema: Json,
     documents: Mapping[str, Json] | None = None,

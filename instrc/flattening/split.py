@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias, TypedDict
 from instrc.flattening.strip import is_meta
 from instrc.jsonvalue import Json, JsonArray, JsonObject, require_tree
 from instrc.limits.schemas import SPLIT_AT_ONCE
+from instrc.plain_values import takes_plain_values
 from instrc.schema.expressions import search
 
 
@@ -19,6 +20,7 @@ class Split(TypedDict):
     metrics: dict[str, Json]
 
 
+@takes_plain_values
 def split(answer: Json, schema: Json = None) -> Split:
     """Return an answer's `output`, and its `thoughts` and `metrics` by path, in the order of the answer.
 

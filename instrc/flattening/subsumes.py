@@ -11,6 +11,7 @@ from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.flattening.instances import instances
 from instrc.jsonvalue import Json
+from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.schema.relations import implies
 
@@ -24,6 +25,7 @@ class Subsumption:
     """With `no`: an instance that the second schema accepts and the first rejects."""
 
 
+@takes_plain_values
 def subsumes(a: Json, b: Json, documents: Mapping[str, Json] | None = None) -> Subsumption:
     """Return whether `a` accepts every instance that `b` accepts.
 

@@ -20,12 +20,14 @@ from instrc.lifting.replies.arguments import raw_call
 from instrc.lifting.replies.in_text import extract_tool_calls, fenced_value
 from instrc.lifting.replies.reasoning import strip_reasoning
 from instrc.lifting.replies.reply import RawCall, Reply, join_replies
+from instrc.plain_values import takes_plain_values
 from instrc.schema.members import mapping
 from instrc.schema.validation import Violation
 
 __all__ = ["Call", "Lifted", "lift"]
 
 
+@takes_plain_values
 def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for it everywhere else
     """Bring an answer back to the names and shapes of the schema that was lowered.
 

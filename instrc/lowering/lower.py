@@ -29,10 +29,12 @@ from instrc.lowering.plain import plain
 from instrc.lowering.reading import read
 from instrc.lowering.survey import survey
 from instrc.lowering.write import write
+from instrc.plain_values import takes_plain_values
 from instrc.problems.report import Report
 from instrc.python_values import json_of
 
 
+@takes_plain_values
 def lower(
     schema: ToolLike,
     target: TargetName | Dialect = "openai",

@@ -23,6 +23,7 @@ from instrc.lowering.lower import lower_tool
 from instrc.lowering.lowered import Lowering, Payload, report_losses
 from instrc.lowering.names import legal, unique
 from instrc.lowering.options import Options, Recursion
+from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import BudgetExceeded
@@ -51,6 +52,7 @@ Tools: TypeAlias = Iterable[ToolLike | tuple[str, ToolLike] | tuple[str, ToolLik
 A mapping from names to models, other types and functions is a list of tools with these names."""
 
 
+@takes_plain_values
 def lower_all(
     tools: Tools,
     target: TargetName | Dialect = "openai",

@@ -31,6 +31,7 @@ from instrc.lowering.lowered import Lowering
 from instrc.lowering.rules import Breach, breaches
 from instrc.lowering.sample import sample, swaps
 from instrc.lowering.spelling import standard
+from instrc.plain_values import takes_plain_values
 from instrc.problems.problem import CompileError
 from instrc.problems.size import TooLarge
 from instrc.schema.validation import json_fault
@@ -100,6 +101,7 @@ class Verification:
         }
 
 
+@takes_plain_values
 def verify(payload: Lowering | Json, target: str | Dialect | None = None) -> Verification:
     """Check a payload of a target, or a schema in its words alone, against its rules and the installed engines.
 

@@ -9,6 +9,7 @@ from instrc.ir.tasks import Reference, Task
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json, pointer
 from instrc.limits.runs import REMEMBERED_FITS, SUGGESTED_PROBLEMS
+from instrc.plain_values import takes_plain_values
 from instrc.plans.order import circles
 from instrc.plans.reading import read_tasks
 from instrc.plans.relations import elements, is_no_list, part
@@ -21,6 +22,7 @@ from instrc.schema.relations import disjoint
 _SUFFIX = "_Activity"
 
 
+@takes_plain_values
 def check_plan(plan: Json, tools: Json) -> tuple[PlanProblem, ...]:
     """Return what is wrong with a plan, in its order; nothing is raised, whatever is given.
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from instrc.ir.tasks import Reference
 from instrc.jsonvalue import Json
+from instrc.plain_values import takes_plain_values
 from instrc.plans.reading import read_tasks
 from instrc.plans.spelling import text_of
 from instrc.plans.tools import Tool, ToolSet
 from instrc.problems.plans import PlanProblem
 
 
+@takes_plain_values
 def typed_plan(plan: Json, tools: Json) -> Json:
     """Return a plan with its arguments as an object; what is no task is left out, see `check_plan`."""
     ignored: list[PlanProblem] = []
     return [task.to_json() for _, task in read_tasks(plan, ToolSet(tools), ignored.append)]
 
 
+@takes_plain_values
 def uniform_plan(plan: Json, tools: Json) -> Json:
     """Return a plan with its arguments as a list of `{ name, is, text }`; what is no task is left out, see `check_plan`."""
     known = ToolSet(tools)

@@ -74,28 +74,45 @@ def test_the_help_of_all_commands_loads_none_of_their_work() -> None:
     assert done.stdout.splitlines()[-1] == "[] ['instrc.problems.problem']"
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_complain(folder: Path) -> None:
+@pytest.mark.parametrize("words", [["compile", "a.aug"], ["--help"]])
+def test_a_reader_that_goes_away_is_no_reason_to_complain(words: list[str], folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([*COMMAND, "compile", "a.aug"], stdout=write, stderr=subprocess.PIPE, check=False, cwd=folder)
+    done = subprocess.run([*COMMAND, *words], stdout=write, stderr=subprocess.PIPE, check=False, cwd=folder)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_full_disk_is_a_problem(folder: Path) -> None:
+@pytest.mark.parametrize("words", [["compile", "a.aug"], ["compile", "--help"]])
+def test_a_full_disk_is_a_problem(words: list[str], folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*COMMAND, "compile", "a.aug"], stdout=full, stderr=subprocess.PIPE, check=False, cwd=folder)
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, check=False, cwd=folder)
     assert done.returncode == 1
     assert b"[unwritable-output]" in done.stderr
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_wrong_use_is_wrong_use_even_if_nobody_can_be_told(folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "targets", "x"], stdout=subprocess.PIPE, stderr=full, check=False, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Unix")
 @pytest.mark.parametrize(
-    ("line", "code"), [("compile a.aug >&-", 1), ("compile - <&-", 1), ("check missing.aug 2>&-", 1), ("--version >&-", 1)]
+    ("line", "code"),
+    [
+        ("compile a.aug >&-", 1),
+        ("compile - <&-", 1),
+        ("check missing.aug 2>&-", 1),
+        ("--version >&-", 1),
+        ("mcp a.aug <&-", 1),
+        ("mcp a.aug </dev/null >&-", 1),
+    ],
 )
 def test_closed_streams_end_in_an_exit_code(line: str, code: int, folder: Path) -> None:
     (folder / "a.aug").write_bytes(PROGRAM)

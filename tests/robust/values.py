@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from hypothesis import strategies as st
 
@@ -79,7 +79,7 @@ class Proxy:
 class Unreadable(dict[str, object]):
     """An object of JSON that raises when it is read."""
 
-    def __iter__(self) -> Iterator[str]:
+    def items(self) -> NoReturn:
         message = "not now"
         raise ArithmeticError(message)
 

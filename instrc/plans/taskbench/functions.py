@@ -9,6 +9,7 @@ from instrc.arguments import excerpt, known_word, several, whole_number
 from instrc.ir.bench import Bench
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
+from instrc.plain_values import takes_plain_values
 from instrc.plans.taskbench.export import export_record
 from instrc.plans.taskbench.importing import ImportedPlan, PlanImporter
 from instrc.plans.taskbench.records import SHAPES, Shape
@@ -24,6 +25,7 @@ _LARGEST = 1000
 Tools = Bench | dict[str, Json] | list[Json]
 
 
+@takes_plain_values
 def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> ImportedPlan:
     """Return the plan of a record of TaskBench with what is wrong in it; nothing is raised, whatever is given.
 
@@ -32,6 +34,7 @@ def import_plan(record: Json, tools: Tools, *, repair: bool = False) -> Imported
     return _importer(_bench(tools), bool(repair)).read(record)
 
 
+@takes_plain_values
 def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
     """Return a plan as a record of TaskBench; `record` is the one it was made of, if there is one.
 
@@ -40,11 +43,13 @@ def export_plan(plan: Json, tools: Tools, record: Json = None) -> Json:
     return export_record(plan, _bench(tools), record)
 
 
+@takes_plain_values
 def score_plans(gold: Iterable[Json], predictions: Iterable[Json], tools: Tools) -> Scores:
     """Return n-F1, e-F1, t-F1, v-F1 and NED of predicted records: overall, by shape, by number of tasks."""
     return score(several("gold", gold), several("predictions", predictions), _bench(tools))
 
 
+@takes_plain_values
 def sample_plans(tools: Tools, count: int, *, seed: int = 0, shape: Shape | None = None, largest: int = 8) -> list[list[Json]]:
     """Return sound plans over the tools; the same arguments give the same plans."""
     if shape is not None:

@@ -1,0 +1,139 @@
+"""What callers give, in the classes of JSON itself.
+
+A class derived from `dict`, `list`, `str`, `int` or `float` may read in another way than its base does, or raise.
+Public functions copy such values when they are given, once, so that no other place has to think of them.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+
+
+def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """Give a public function its arguments as `as_plain` returns them."""
+    work = cast("Callable[..., _Result]", function)
+
+    @wraps(function)
+    def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return work(*map(as_plain, given), **{name: as_plain(value) for name, value in named.items()})
+
+    return call
+
+
+def takes_plain_values_async(
+    function: Callable[_Given, Coroutine[object, object, _Result]],
+) -> Callable[_Given, Coroutine[object, object, _Result]]:
+    """Do the same for an asynchronous function, which stays one."""
+    work = cast("Callable[..., Coroutine[object, object, _Result]]", function)
+
+    @wraps(function)
+    async def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        return await work(*map(as_plain, given), **{name: as_plain(value) for name, value in named.items()})
+
+    return call
+
+
+def as_plain(value: object) -> object:
+    """Return a value in which all texts, numbers, lists and objects are of Python's own classes; itself if it is so already.
+
+    A `TypeError` if one of another class cannot be read.  Parts that are shared, or hold themselves, stay so.
+    """
+    if type(value) in _LEAVES or _is_of_builtins(value) or not _holds_derived(value):
+        return value
+    try:
+        return _Copy().of(value)
+    except Exception as error:
+        message = f"a value of the type {type(value).__name__} is given that cannot be read: {type(error).__name__}"
+        raise TypeError(message) from error
+
+
+def _is_of_builtins(value: object) -> bool:
+    """Tell at once that a value is ordinary: `marshal` writes what is of Python's own classes, and refuses all else."""
+    try:
+        marshal.dumps(cast("bytes", value))  # whether it is one of those it takes is the question
+    except Exception:  # noqa: BLE001  -- it may also be too deep
+        return False
+    return True
+
+
+def _holds_derived(value: object) -> bool:
+    known: set[int] = set()
+    stack = [value]
+    while stack:
+        here = stack.pop()
+        if type(here) is not dict and type(here) is not list and type(here) is not tuple:
+            if _is_derived(here):
+                return True
+            continue
+        if id(here) in known:
+            continue
+        known.add(id(here))
+        if isinstance(here, dict):
+            if any(type(key) is not str and _is_derived(key) for key in here):
+                return True
+            stack.extend([item for item in here.values() if type(item) not in _LEAVES])
+        else:
+            stack.extend([item for item in here if type(item) not in _LEAVES])
+    return False
+
+
+def _is_derived(value: object) -> bool:
+    """Tell whether a value passes for one of JSON without being of one of its classes."""
+    try:
+        return type(value) not in _LEAVES and isinstance(value, dict | list | str | int | float)
+    except Exception:  # noqa: BLE001  -- a proxy of nothing: whoever needs the value says so
+        return False
+
+
+class _Copy:
+    """One copy of a value; its containers are filled one after the other, so that depth costs no stack."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[object, object]] = {}
+        self._objects: list[tuple[dict[object, object], dict[object, object]]] = []
+        self._lists: list[tuple[list[object], list[object]]] = []
+
+    def of(self, value: object) -> object:
+        whole = self._part(value)
+        while self._objects or self._lists:
+            if self._objects:
+                members, object_ = self._objects.pop()
+                object_.update([(self._part(key), self._part(item)) for key, item in members.items()])
+            else:
+                items, list_ = self._lists.pop()
+                list_ += map(self._part, items)
+        return whole
+
+    def _part(self, value: object) -> object:
+        """Return a copy of a part; what it holds is still to be copied."""
+        if type(value) in _LEAVES:
+            return value
+        if type(value) is tuple:
+            return tuple(map(self._part, value))
+        if id(value) in self._made:
+            return self._made[id(value)][1]
+        if isinstance(value, dict):
+            object_: dict[object, object] = {}
+            self._made[id(value)] = value, object_
+            self._objects.append((value, object_))
+            return object_
+        if isinstance(value, list):
+            list_: list[object] = []
+            self._made[id(value)] = value, list_
+            self._lists.append((value, list_))
+            return list_
+        return _leaf(value) if _is_derived(value) else value
+
+
+def _leaf(value: object) -> object:
+    """Return a text or a number as its base reads it, whatever its own methods do."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int.__int__(value) if isinstance(value, int) else float.__float__(cast("float", value))
