@@ -56,8 +56,9 @@ def splice_parts(
             if key not in properties:
                 properties[key] = definition
             elif not equal(properties[key], definition):
-                _conflict(report, key, around[key], inside[key], applied, at)
-                properties[key] = intersect([around[key], inside[key]], report=report)
+                told = Report()
+                properties[key] = intersect([around[key], inside[key]], report=told)
+                _conflict(report, key, around[key], inside[key], applied, at, impossible=bool(told.problems))
     out: JsonObject = {}
     always = sum(name in own for name in listing(outer.get("required")))
     lifted = _lifted(inner, own, always) if own else inner
@@ -132,6 +133,12 @@ def _lift(node: JsonObject, names: tuple[str, ...], always: int) -> Json:
     return {**node, **changes} if changes else node
 
 
-def _conflict(report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None) -> None:
+def _conflict(
+    report: Report | None, key: str, one: Json, other: Json, applied: str, at: Span | None, *, impossible: bool
+) -> None:
     if report is not None:
-        report.add(problems.schemas.SlotConflict(at=at, key=key, mixin=in_short(one), filling=in_short(other), applied=applied))
+        mixin, filling = in_short(one), in_short(other)
+        found = problems.schemas.SlotConflict(
+            at=at, key=key, mixin=mixin, filling=filling, applied=applied, impossible=impossible
+        )
+        report.add(found)

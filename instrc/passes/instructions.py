@@ -51,6 +51,17 @@ PART = "part:"
 """What addresses of recursive schemas begin with that are parts of others."""
 
 
+def weighed(problem: Problem) -> Problem:
+    """Return a problem of a schema as one of a program, where somebody must be able to fill it in."""
+    match problem:
+        case problems.schemas.Contradiction():
+            return replace(problem, fatal=True)
+        case problems.schemas.SlotConflict(impossible=fatal) | problems.schemas.ClosedAway(required=fatal):
+            return replace(problem, fatal=fatal)
+        case _:
+            return problem
+
+
 class InstructionTable:
     """A registry with the memory of one compilation; with `sketch`, unknown names are instructions too.
 
@@ -200,12 +211,8 @@ class InstructionTable:
             locate=self.registry.locate,
         )
         for problem in found.problems:
-            if isinstance(problem, problems.schemas.Contradiction):
-                problem = replace(problem, fatal=True)  # noqa: PLW2901  # the same problem, weighed for a program
-            elif isinstance(problem, problems.schemas.ClosedAway):
-                problem = replace(problem, fatal=problem.required)  # noqa: PLW2901  # as above
-            problem = place(problem)  # noqa: PLW2901  # the same problem at its place
-            self.report.add(problem if problem.at is not None else replace(problem, at=at))
+            placed = place(weighed(problem))
+            self.report.add(placed if placed.at is not None else replace(placed, at=at))
         return made
 
     def part(self, schema: Json) -> Json:

@@ -211,6 +211,7 @@ class SlotConflict(Problem):
     """A mixin and its argument define the same property differently.
 
     Both definitions then apply, which is rarely intended.
+    It is an error in a program if no value satisfies both.
 
     ```json schemas/polite_Mixin.vibe.json
     { "type": "object", "properties": { "tone": { "type": "string" }, "default": {} } }
@@ -231,7 +232,6 @@ class SlotConflict(Problem):
     """
 
     name: ClassVar[str] = "slot-conflict"
-    severity: ClassVar[Severity] = "warning"
 
     key: str
     mixin: str
@@ -240,12 +240,22 @@ class SlotConflict(Problem):
     """How the argument defines it."""
     applied: str = ""
     """The reference to the mixin; empty if it is not known."""
+    impossible: bool = False
+    """Whether no value satisfies both."""
+    fatal: bool = False
+    """Whether a program cannot work with it."""
+
+    @property
+    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in one place than in another
+        """A warning, but an error about a program where no value is left."""
+        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         mixin = f"`{self.applied}`" if self.applied else "the mixin"
-        return f"{mixin} and its argument both define `{self.key}`: {self.mixin} and {self.filling}"
+        so = ": nothing satisfies the two" if self.impossible else ""
+        return f"{mixin} and its argument both define `{self.key}`: {self.mixin} and {self.filling}{so}"
 
     @property
     def hint(self) -> str | None:

@@ -24,7 +24,7 @@ from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
-from instrc.passes.instructions import InstructionTable
+from instrc.passes.instructions import InstructionTable, weighed
 from instrc.passes.plan_schema import with_shared_references
 from instrc.passes.trampoline import Task, run
 from instrc.problems.problem import CompileError, Problem
@@ -180,7 +180,10 @@ class _Composer:
                     if not admits_objects(schema):
                         raise CompileError([problems.steps.OutputNotObject(at=span, word=instruction.name)])
                     wrapped = yield self.mixin(structs.replace(mixin, annotations=()), path)
-                    spliced = splice(wrapped, schema, report=self.report, applied=mixin.mixin.name, at=mixin.span)
+                    told = Report()
+                    spliced = splice(wrapped, schema, report=told, applied=mixin.mixin.name, at=mixin.span)
+                    for problem in map(weighed, told.problems):
+                        self.report.add(problem if problem.at is not None else replace(problem, at=mixin.span))
                     inside.insert(0, mixin.mixin)
                     schema = self.annotated(spliced, mixin.annotations, mixin.span, *inside)
                 return schema
