@@ -37,6 +37,7 @@ class Paths:
         self._rounds: dict[int, Repeat] = {
             step.content.body.number: step.content for step in graph.blocks() if isinstance(step.content, Repeat)
         }
+        self._listed = graph.listed_rounds()
 
     def read(self, path: Path, item: int | None = None, *, optional: bool = False) -> Read:
         """Return a path as a process has it: `prompt`, `step1_identify.organizer`, `step4_find_user.output`."""
@@ -64,18 +65,20 @@ class Paths:
             case str(name):
                 return (suffixed(name, item), *path.tail)
             case Local(block, _, "item", name):
-                return (self.plan.elements.get(block, name), *path.tail)
+                listed = self._listed.get(block) if path.tail else None
+                tail = path.tail if listed is None else self._path_into_round(listed, path.tail, item)
+                return (self.plan.elements.get(block, name), *tail)
             case Local(block, _, "previous", name) if path.tail:
-                return (name, *self._path_to_previous(block, path.tail, item))
+                return (name, *self._path_into_round(self._rounds[block], path.tail, item))
             case Local(_, _, _, name):
                 return (name, *path.tail)
             case number:
                 tail = path.tail or (("output",) if self.steps[number].output else ())
                 return (suffixed(self.plan.keys[number], item), *tail)
 
-    def _path_to_previous(self, block: int, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
-        """Return the way to what a name of a block had in the round before: a member of what one of its steps gave."""
-        reading: Reading | None = dict(self._rounds[block].names).get(tail[0])
+    def _path_into_round(self, block: Repeat, tail: tuple[str, ...], item: int | None) -> tuple[str, ...]:
+        """Return the way to what a name of a block had in another round: a member of what one of its steps gave."""
+        reading: Reading | None = dict(block.names).get(tail[0])
         rest = tail[1:]
         while isinstance(reading, ObjectReading) and rest:
             reading, rest = dict(reading.members).get(rest[0]), rest[1:]

@@ -157,6 +157,8 @@ class RepeatedName(Problem):
     word: str
     first: Span | None
     """`None` if the block around it defines the name."""
+    argument: bool = False
+    """Whether two arguments have it, of which one may be a member of an object that is read."""
 
     @property
     def message(self) -> str:
@@ -166,7 +168,7 @@ class RepeatedName(Problem):
     @property
     def hint(self) -> str | None:
         """One short sentence: the way out."""
-        return "rename one of them"
+        return "give one of them a label of its own: `label: …`" if self.argument else "rename one of them"
 
     @property
     def labels(self) -> tuple[Label, ...]:

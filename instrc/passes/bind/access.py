@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from instrc import problems
 from instrc.ir.graph import Reached
 from instrc.ir.paths import Local, Path
-from instrc.ir.surface import Access, Name, Segment
+from instrc.ir.surface import Access, Name, Object, Segment
 from instrc.passes.bind.context import EvaluationContext
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.lookup import find_in_context, find_instruction, knows
@@ -74,9 +74,7 @@ def member(ev: Evaluation, value: Value, segment: Segment, context: EvaluationCo
                 tail = ("output",)
                 if segment.text == "output":
                     return Result(Path(origin, tail))
-            path = Path(origin, (*tail, segment.text))
-            ev.accesses.append(Reached(path, segment.span))
-            return Result(path)
+            return _reached(ev, Path(origin, (*tail, segment.text)), segment)
         case Inner():
             return value
         case Data():
@@ -88,12 +86,20 @@ def _of_previous(ev: Evaluation, origin: Local, segment: Segment, context: Evalu
     """Return the value that a name of the block had in the round before."""
     home = next(scope for scope in context.scope.outwards() if scope.region == origin.block)
     known = tuple(name for name, each in home.locals.items() if not ev.ends.is_alias(Definition(each, home)))
-    if segment.text in known:
-        path = Path(origin, (segment.text,))
-        ev.accesses.append(Reached(path, segment.span))
-        return Result(path)
-    _unknown(ev, segment, known)
-    return None
+    if segment.text not in known:
+        _unknown(ev, segment, known)
+        return None
+    stands_for, _ = ev.ends.end(home.locals[segment.text].value, home)
+    if isinstance(stands_for, Object) and stands_for.fields:  # an object of values stands for its members
+        fields = tuple((field.key, _reached(ev, Path(origin, (segment.text, field.key)), segment)) for field in stands_for.fields)
+        return Members(fields, len(fields))
+    return _reached(ev, Path(origin, (segment.text,)), segment)
+
+
+def _reached(ev: Evaluation, path: Path, segment: Segment) -> Result:
+    """Return what a path leads to, which is looked for when the schemas are known."""
+    ev.accesses.append(Reached(path, segment.span))
+    return Result(path)
 
 
 def _unknown(ev: Evaluation, segment: Segment, known: tuple[str, ...]) -> None:

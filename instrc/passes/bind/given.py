@@ -77,6 +77,7 @@ def check_names(ev: Evaluation, given: Given, span: Span) -> None:
             continue
         value, first = given.named.setdefault(argument.label, (argument.value, span))
         if value != argument.value:
-            ev.report.add(problems.names.RepeatedName(at=span, word=argument.label, first=first))
+            ev.report.add(problems.names.RepeatedName(at=span, word=argument.label, first=first, argument=True))
             given.complete = False
+            break
     given.checked = len(given.arguments)

@@ -19,13 +19,24 @@ def check_handed(graph: Graph, report: Report) -> None:
     rounds = {block.body.number: dict(block.names) for block in blocks}
     bodies = {block.body.number: numbers_in(graph, block.body) for block in blocks}
     written = {access.path: access.span for access in graph.accesses}
+    gone_through = {number: block.body.number for number, block in graph.listed_rounds().items()}
     for path, span in _reads(graph):
-        if isinstance(path.origin, Local) and path.origin.kind == "previous" and path.tail:
-            names, body = rounds[path.origin.block], bodies[path.origin.block]
+        shown = _round_of(path, gone_through)
+        if shown is not None:
+            names, body = rounds[shown], bodies[shown]
             if not _is_handed(names.get(path.tail[0]), path.tail[1:], body):
                 known = tuple(name for name, reading in names.items() if _is_handed(reading, (), body))
                 at = written.get(path, span)
                 report.add(problems.paths.UnknownMember(at=at, word=path.tail[-1], known=known))
+
+
+def _round_of(path: Path, gone_through: dict[int, int]) -> int | None:
+    """Return the body of whose rounds a path leads into one, by a name of that body."""
+    if not isinstance(path.origin, Local) or not path.tail:
+        return None
+    if path.origin.kind == "item":
+        return gone_through.get(path.origin.block)
+    return path.origin.block if path.origin.kind == "previous" else None
 
 
 def numbers_in(graph: Graph, body: Region) -> set[int | str | Local]:

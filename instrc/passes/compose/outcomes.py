@@ -45,6 +45,7 @@ class Outcomes:
         for step in graph.blocks():
             if isinstance(step.content, Repeat):
                 self._rounds |= {region.number: step.content for region in regions_of(step.content)}
+        self._listed = graph.listed_rounds()
         self._open: set[tuple[int, str]] = set()
         self._items: dict[int, Json] = {}
         for number in sorted([step.number for step in graph.blocks()]):  # what is in a block was met before it
@@ -86,8 +87,14 @@ class Outcomes:
 
     def find(self, path: Path) -> MemberSchema:
         """Return what a path leads to; where it leads nowhere, what there is instead of its last member."""
+        listed = self._listed.get(path.origin.block) if isinstance(path.origin, Local) and path.origin.kind == "item" else None
         if isinstance(path.origin, Local) and path.origin.kind == "previous" and path.tail:
             found = MemberSchema(nullable(self._previous(path.origin.block, path.tail[0])))
+            tail = path.tail[1:]
+        elif listed is not None and path.tail:
+            known = tuple(name for name, _ in listed.names)
+            made = path.tail[0] in known
+            found = MemberSchema(self._previous(listed.body.number, path.tail[0])) if made else MemberSchema(None, known)
             tail = path.tail[1:]
         else:
             found = MemberSchema(self.origin(path))
