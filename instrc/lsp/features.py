@@ -11,6 +11,7 @@ from instrc.format.source import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, fix_all
 from instrc.lsp.hover import hover
+from instrc.lsp.positions import applied
 from instrc.lsp.server import Server
 from instrc.lsp.session import Document
 from instrc.problems.report import Report
@@ -29,31 +30,36 @@ def make_server() -> Server:
 
 
 def _documents(server: Server) -> None:
+    """Take in what happens to documents at once, in no task of its own: a question may lie right behind an edit."""
+
     @server.feature(types.INITIALIZED)
     def initialized(_params: types.InitializedParams) -> None:
         encoding = server.workspace.position_encoding
         server.session.encoding = str(getattr(encoding, "value", None) or encoding or "utf-16")
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(params: types.DidOpenTextDocumentParams) -> None:
+    def opened(params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
         server.changed(item.uri, item.text, item.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(params: types.DidChangeTextDocumentParams) -> None:
-        text = server.workspace.get_text_document(params.text_document.uri).source
-        server.changed(params.text_document.uri, text, params.text_document.version)
+    def changed(params: types.DidChangeTextDocumentParams) -> None:
+        item = params.text_document
+        document = server.document(item.uri)
+        if document is not None:  # what is not open cannot change
+            text = applied(document.source.text, params.content_changes, document.encoding)
+            server.changed(item.uri, text, item.version)
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(_params: types.DidSaveTextDocumentParams) -> None:
+    def saved(_params: types.DidSaveTextDocumentParams) -> None:
         _files_changed(server)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def files_changed(_params: types.DidChangeWatchedFilesParams) -> None:
+    def files_changed(_params: types.DidChangeWatchedFilesParams) -> None:
         _files_changed(server)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def closed(params: types.DidCloseTextDocumentParams) -> None:
+    def closed(params: types.DidCloseTextDocumentParams) -> None:
         path = server.path(params.text_document.uri)
         server.stop_waiting(path)
         server.session.drop(path)

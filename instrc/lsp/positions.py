@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from lsprotocol import types
 
@@ -63,3 +64,15 @@ class Lines:
         if self.encoding == "utf-8":
             return len(text.encode("utf-8", "surrogatepass"))
         return len(text) + len(_BEYOND_16_BITS.findall(text))
+
+
+def applied(text: str, changes: Iterable[types.TextDocumentContentChangeEvent], encoding: str) -> str:
+    """Return a text after the changes of an editor, one after the other; lines end where the protocol says, and nowhere else."""
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangePartial):
+            lines = Lines(Source("", text), encoding)
+            start, end = lines.offset(change.range.start), lines.offset(change.range.end)
+            text = text[:start] + change.text + text[max(start, end) :]
+        else:
+            text = change.text
+    return text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TypeVar
@@ -17,6 +17,7 @@ from lsprotocol import types
 from pygls import uris
 from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from instrc.lsp.diagnostics import diagnostics, uri_of
 from instrc.lsp.incoming import Incoming
@@ -30,11 +31,27 @@ PAUSE = 0.2
 """Seconds without typing after which everything is checked."""
 
 
+class _Protocol(LanguageServerProtocol):
+    """The protocol as pygls has it, but for changes of texts, which are the session's.
+
+    pygls takes a form feed or U+2028 for a line end, and changes positions behind the end of a line while it reads them:
+    its text would not be the one that the editor shows.
+    """
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[object]:
+        """Hand a change on as it came."""
+        handler = self.fm.features.get(types.TEXT_DOCUMENT_DID_CHANGE)
+        if handler is not None:
+            yield handler, (params,), None
+
+
 class Server(LanguageServer):
     """The language server with its session."""
 
     def __init__(self) -> None:
-        super().__init__("instrc", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
+        kind = types.TextDocumentSyncKind.Incremental
+        super().__init__("instrc", __version__, text_document_sync_kind=kind, protocol_cls=_Protocol)
         self.session: Session = Session()
         self.found: dict[str, tuple[str, tuple[Problem, ...]]] = {}
         """The problems of each document that were published last, with its text."""

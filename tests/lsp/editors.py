@@ -63,6 +63,11 @@ class Editor(LanguageClient):
         return await self.diagnostics(name)
 
     async def change(self, name: str, *changes: tuple[types.Range | None, str]) -> list[types.Diagnostic]:
+        self.edit(name, *changes)
+        return await self.diagnostics(name)
+
+    def edit(self, name: str, *changes: tuple[types.Range | None, str]) -> None:
+        """Change a document; the problems of the text before do not count any more."""
         self.version += 1
         self.edited = self.uri(name)
         events: list[Any] = [
@@ -74,7 +79,6 @@ class Editor(LanguageClient):
         identifier = types.VersionedTextDocumentIdentifier(self.version, self.uri(name))
         self.published.pop(self.uri(name), None)
         self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, events))
-        return await self.diagnostics(name)
 
 
 class Watch:

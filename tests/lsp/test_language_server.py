@@ -252,6 +252,34 @@ def test_an_edit_of_two_thousand_lines_is_answered_at_once(talk: Talk) -> None:
     talk(scenario)
 
 
+def test_a_question_right_behind_an_edit_is_about_the_text_after_it(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", PROGRAM)
+        for name in ("first", "second", "third"):
+            editor.edit("a.aug", (None, f"const {name} = Draft(prompt);\n"))
+            symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(editor.document("a.aug")))
+            assert [each.name for each in symbols or ()] == [name]
+
+    talk(scenario)
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85", "\r"])
+def test_lines_of_an_edit_end_where_the_protocol_says(talk: Talk, sign: str) -> None:
+    """Only CR and LF end a line, and a position behind the end of a line is the end of it."""
+    text = f"// a{sign}b\nconst a = Draft(prompt);\n"
+    line = 2 if sign == "\r" else 1
+
+    async def scenario(editor: Editor) -> None:
+        await editor.open("a.aug", text)
+        behind = types.Position(line, 1000)
+        name = types.Range(types.Position(line, 6), types.Position(line, 7))
+        editor.edit("a.aug", (name, "b"), (types.Range(behind, behind), "x"))
+        symbols = await editor.text_document_document_symbol_async(types.DocumentSymbolParams(editor.document("a.aug")))
+        assert [(each.name, each.selection_range.start.line) for each in symbols or ()] == [("b", line)]
+
+    talk(scenario)
+
+
 def test_problems_elsewhere_stay_and_move_while_a_statement_is_typed(talk: Talk) -> None:
     text = "const a = Drafft(prompt);\nconst b = Draft(a);\nDraft(b) | Notee;\n"
 

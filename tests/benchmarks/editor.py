@@ -1,0 +1,158 @@
+"""Measure an editor's session: what the server works for each request after one typed letter.
+
+    python tests/benchmarks/editor.py [LINES] [RUNS]
+
+A real client starts `instrc lsp`, opens a program of LINES lines (default 2,000) in two shapes, types a letter, and asks.
+The figure is the processor time of the server from the letter to the answer, the edit included, in milliseconds:
+the median of RUNS (default 7).  "all that is wrong" is the whole check after typing pauses, all names looked up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from statistics import median
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcMethodNotFound
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "lsp"))
+from editors import Editor, editor  # the client of the tests
+
+Request = Callable[[Editor], Awaitable[object]]
+NAME = "a.aug"
+PAUSE = 0.5
+"""Seconds after which the server has begun the check that follows an edit."""
+VIBES = {
+    "draft": {"type": "object", "description": "Write it.", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    "identify": {"type": "object", "properties": {"organizer": {"type": "string"}}},
+    "send_Activity": {"type": "object", "properties": {"sent": {"type": "boolean"}}},
+}
+
+
+def row(lines: int) -> str:
+    """Return a program of short steps, each of which reads the one before."""
+    return "".join(f"const s{number} = Draft({f's{number - 1}' if number else 'prompt'});\n" for number in range(lines))
+
+
+def written(lines: int) -> str:
+    """Return a program as people write them: comments, objects over several lines, members, blocks, references."""
+    part = """\
+// {0}: who takes part 😀
+const people{0} = Identify(prompt);
+const mail{0} = Draft({{
+  to: people{0}.organizer,
+  text: "Dear all",
+}});
+when people{0}.organizer is "Ada" {{
+  Send_Activity(mail{0})
+}} else {{
+  Send_Activity(aug:draft, mail{0})
+}}
+"""
+    return "".join(part.format(number) for number in range(lines // 11))
+
+
+def requests(name: types.Position, call: types.Position) -> dict[str, Request]:
+    """Return what is asked at a name and at a call, by what it is called."""
+    everything = types.Range(types.Position(0, 0), types.Position(100_000, 0))
+    window = types.Range(types.Position(max(0, name.line - 30), 0), types.Position(name.line + 30, 0))
+    inside = types.Position(call.line, call.character + len("Draft("))
+    options = types.FormattingOptions(2, insert_spaces=True)
+    read_too = types.ReferenceContext(include_declaration=True)
+    file = types.TextDocumentIdentifier
+    asked: list[tuple[str, str, Callable[[file], object]]] = [
+        ("hover", "hover", lambda text: types.HoverParams(text, call)),
+        ("definition", "definition", lambda text: types.DefinitionParams(text, call)),
+        ("completion", "completion", lambda text: types.CompletionParams(text, call)),
+        ("signature", "signature_help", lambda text: types.SignatureHelpParams(text, inside)),
+        ("highlights", "document_highlight", lambda text: types.DocumentHighlightParams(text, name)),
+        ("references", "references", lambda text: types.ReferenceParams(read_too, text, name)),
+        ("rename", "rename", lambda text: types.RenameParams(text, name, "renamed")),
+        ("rename an instruction", "rename", lambda text: types.RenameParams(text, call, "Renamed")),
+        ("symbols", "document_symbol", types.DocumentSymbolParams),
+        ("folding", "folding_range", types.FoldingRangeParams),
+        ("semantic tokens", "semantic_tokens_full", types.SemanticTokensParams),
+        ("inlay hints, 60 lines", "inlay_hint", lambda text: types.InlayHintParams(text, window)),
+        ("inlay hints, all lines", "inlay_hint", lambda text: types.InlayHintParams(text, everything)),
+        ("formatting", "formatting", lambda text: types.DocumentFormattingParams(text, options)),
+    ]
+    found: dict[str, Request] = {"the edit alone": nothing}
+    for title, verb, params in asked:
+        found[title] = lambda each, verb=verb, params=params: getattr(each, f"text_document_{verb}_async")(
+            params(each.document(NAME))
+        )
+    return found | {"all that is wrong": checked}
+
+
+async def nothing(client: Editor) -> None:
+    """Wait until the server has read all that was said before."""
+    with suppress(JsonRpcMethodNotFound):
+        await client.workspace_symbol_async(types.WorkspaceSymbolParams(""))
+
+
+async def checked(client: Editor) -> None:
+    """Wait for the problems of the whole check."""
+    await client.diagnostics(NAME)
+
+
+def worked(client: Editor) -> float:
+    """Return how long the server has had a processor so far, in milliseconds."""
+    assert client._server is not None
+    tasks = Path(f"/proc/{client._server.pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1e6
+
+
+async def measured(folder: Path, text: str, runs: int) -> dict[str, float]:
+    """Return the milliseconds of each request."""
+    lines = text.split("\n")
+    line = next(number for number in range(len(lines) // 2, len(lines)) if "Draft(" in lines[number])
+    end = lines[line].index(" =")  # of the name that is defined there
+    name, call = types.Position(line, end), types.Position(line, lines[line].index("Draft(") + 1)
+    behind = types.Range(name, types.Position(line, end + 1))
+    found: dict[str, float] = {}
+    async with editor(folder) as client:
+        await client.open(NAME, text)
+        for title, ask in requests(name, call).items():
+            times = []
+            for _ in range(runs):
+                before = await idle(client)
+                client.edit(NAME, (types.Range(name, name), "x"))
+                await ask(client)
+                times.append(worked(client) - before)
+                client.edit(NAME, (behind, ""))
+            found[title] = median(times)
+    return found
+
+
+async def idle(client: Editor) -> float:
+    """Wait until all checks are done; return how long the server has worked by then."""
+    await asyncio.sleep(PAUSE)
+    while (before := worked(client)) and not await asyncio.sleep(0.1) and worked(client) != before:
+        pass
+    return before
+
+
+def main(lines: int, runs: int) -> None:
+    """Print a table of the requests for both shapes."""
+    tables = []
+    for make in (row, written):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "pyproject.toml").write_text("")
+            (root / "schemas").mkdir()
+            for name, schema in VIBES.items():
+                (root / "schemas" / f"{name}.vibe.json").write_text(json.dumps(schema))
+            tables.append(asyncio.run(measured(root, make(lines), runs)))
+    print(f"{'milliseconds of the server':26} {'short steps':>12} {'as written':>12}")
+    for name in tables[0]:
+        print(f"{name:26} {tables[0][name]:12.0f} {tables[1][name]:12.0f}")
+
+
+if __name__ == "__main__":
+    main(*[int(word) for word in sys.argv[1:]] if len(sys.argv) == 3 else [int(sys.argv[1]) if len(sys.argv) > 1 else 2000, 7])
