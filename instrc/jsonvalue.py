@@ -24,6 +24,11 @@ else:  # whoever asks for the types of a class elsewhere needs to know where the
 AnyJson: TypeAlias = Any
 """A JSON value in the files that do not narrow it yet; a test counts them."""
 
+Payload: TypeAlias = Any
+"""JSON for the library of a provider: a tool, a message.
+
+Each library has types of its own for it (`ChatCompletionToolParam`, `ToolParam`, …), to which no type checker lets plain JSON."""
+
 
 def as_object(value: Json) -> JsonObject:
     """Return a value that can only be an object here; `TypeError` if it is none.

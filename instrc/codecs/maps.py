@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NoReturn, Protocol, TypeAlias
 
 from instrc.codecs.reading import Damaged, Kinds, codecs_of, wrong_member
-from instrc.jsonvalue import JsonObject
+from instrc.jsonvalue import Json, JsonObject, is_deeper
 from instrc.problems.problem import CompileError
 from instrc.problems.targets import UnreadableMap
 from instrc.python_types import attribute
@@ -30,14 +30,18 @@ _OF_A_RECORD: dict[str, Kinds] = {
     "definitions": dict,
     "keys": list,
     "tool": dict,
+    "result": dict,
 }
+_RESULT_LEVELS = 20
+"""The message of a provider has five."""
 
 
 def records_in(map: object) -> Records:  # noqa: A002  -- the word for it everywhere else
     """Return the maps of all tools by the names they were sent under.
 
-    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool that carries one, a list of such,
+    `map` is a map, what has one as its `map` (a lowering, what `lower_all` gave), an MCP tool, a list of such,
     or the result of `tools/list`; a `CompileError` says what is wrong with it.
+    A tool of MCP that carries no map was given to the model as it is.
     """
     found: Records = {}
     for each in _maps(map, 0):
@@ -74,8 +78,26 @@ def _maps(value: object, level: int) -> Iterator[JsonObject]:
         yield from _maps(value["result"], level + 1)
     elif isinstance(value.get("tools"), list | tuple):
         yield from _maps(value["tools"], level + 1)
+    elif (record := _as_sent(value)) is not None:
+        yield record
     else:
         _refuse("the member `instrc` is missing")
+
+
+def _as_sent(tool: Mapping[str, Json]) -> JsonObject | None:
+    """Return the map of a tool of MCP that carries none, which a model was given as it is; `None` for what is no such tool."""
+    name, schema = tool.get("name"), tool.get("inputSchema", tool.get("input_schema"))
+    if not isinstance(name, str) or not isinstance(schema, dict):
+        return None
+    keys: Json = [*mapping(schema.get("properties"))]
+    return {
+        "instrc": VERSION,
+        "target": "mcp",
+        "tool": {"name": name, "sent": name},
+        "keys": keys,
+        "codec": None,
+        "schema": schema,
+    }
 
 
 class _Model(Protocol):
@@ -128,6 +150,8 @@ def _damage(record: JsonObject) -> str | None:
         return f"its `{wrong}` is damaged"
     if not all(isinstance(key, str) for key in listing(record.get("keys"))):
         return "its `keys` is damaged"
+    if is_deeper(record.get("result"), _RESULT_LEVELS):
+        return "its `result` is damaged"
     tool = record.get("tool")
     if isinstance(tool, dict) and not (isinstance(tool.get("name"), str) and isinstance(tool.get("sent", ""), str)):
         return "its `tool` is damaged"

@@ -9,8 +9,14 @@ from instrc.ir.dialect import Dialect, Fact
 from instrc.jsonvalue import Json, JsonObject
 
 _SPECIFICATION: JsonObject = {"name": "@name", "description": "@description", "inputSchema": {"json": "@schema"}}
+_RESULT: Json = {"toolUseId": "@id", "content": [{"text": "@text"}], "status": "@status"}
 _FACTS = (
     Fact("a tool is a toolSpec with its schema under json", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),
+    Fact(
+        "the result of a tool is a toolResult with toolUseId, content and status",
+        "botocore 1.44.5, bedrock-runtime, ToolResultBlock",
+        "2026-11-22",
+    ),
     Fact("names are 1 to 64 of [a-zA-Z0-9_-]", "botocore 1.44.5, bedrock-runtime, ToolName", "2026-11-22"),
 )
 
@@ -24,6 +30,7 @@ def bedrock() -> Dialect:
         envelope={"toolSpec": _SPECIFICATION},
         example=None,
         where=("toolSpec", "inputSchema", "json"),
+        result={"role": "user", "content": [{"toolResult": _RESULT}]},
         facts=(*_FACTS, *anthropic().facts),
     )
 
@@ -37,6 +44,7 @@ def bedrock_output() -> Dialect:
         title="Amazon Bedrock Converse structured output (outputConfig)",
         envelope={"textFormat": {"type": "json_schema", "structure": {"jsonSchema": asked}}},
         where=("textFormat", "structure", "jsonSchema", "schema"),
+        result={"role": "user", "content": [{"toolResult": _RESULT}]},
         facts=(
             Fact(
                 "the schema of an output is a text",
@@ -58,6 +66,7 @@ def bedrock_strict() -> Dialect:
         plain={"toolSpec": _SPECIFICATION},
         example=None,
         where=("toolSpec", "inputSchema", "json"),
+        result={"role": "user", "content": [{"toolResult": _RESULT}]},
         facts=(
             *_FACTS,
             Fact("strict enforces the schema", "botocore 1.44.5, bedrock-runtime, ToolSpecification", "2026-11-22"),

@@ -27,6 +27,7 @@ def in_envelope(rules: Dialect, outer: Dialect | None) -> Dialect:
         null_leaves_out=outer.null_leaves_out,
         example=outer.example,
         empty_schema=outer.empty_schema,
+        result=outer.result,
     )
 
 

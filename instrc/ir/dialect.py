@@ -136,7 +136,10 @@ class Dialect:
     tool: bool = True
     """Whether the payload is a tool; otherwise it is the shape of an answer."""
     result: Json = field(default_factory=_tool_message)
-    """The message that tells the model what a call gave, with the words `@id`, `@name`, `@text`, `@object` and `@error`."""
+    """The message that tells the model what a call gave.
+
+    The words in it are `@id`, `@name`, `@text`, `@json`, `@object`, and of an error `@error` (true) or `@status` (`error`).
+    """
     tool_name: NameRule
     key: NameRule | None = None
     """The rule for property keys; `None` if any key may be sent."""

@@ -33,7 +33,7 @@ def lift(answer: object, map: object) -> Lifted:  # noqa: A002  -- the word for 
 
     `answer` is what the provider returned, whole, in part or in the pieces it was streamed in, as an object, text or bytes;
     a stream may be given as it runs, and is read to its end;
-    `map` is a lowering or its map, that of a set of tools, an MCP tool that carries one, or the result of `tools/list`.
+    `map` is a lowering or its map, that of a set of tools, an MCP tool, or the result of `tools/list`.
     An unreadable map is an `unreadable-map` problem; an answer, however broken, is not: what is wrong with it is in the result.
 
     Where servers hand through what open models write, calls are found in the text as well.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeVar, assert_never
 
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lifting.repair import Repair
 from instrc.problems.answers import AmbiguousAnswer, CutAnswer, FailedAnswer, InvalidAnswer, NoAnswer, RefusedAnswer
 from instrc.problems.problem import CompileError, Problem
@@ -78,10 +78,11 @@ class Call:
 
         return instance(self.value, self.output, self.violations, model, step)
 
-    def result(self, value: object, *, error: bool = False) -> Json:
+    def result(self, value: object, *, error: bool = False) -> Payload:
         """Return the message that tells the model what the call gave, in the words of the provider that made it.
 
-        `value` is a text, or anything that JSON has; `error` says that it tells why there is no result.
+        `value` is a text, anything that JSON has, or the result of an MCP server, which itself says whether it is an error;
+        `error` says that the value tells why there is no result.
         """
         from instrc.lifting.results import message  # needed where a call is answered
 

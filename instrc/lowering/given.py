@@ -100,6 +100,8 @@ def each_of(values: object) -> list[Tool]:
     if isinstance(values, Tool) or (isinstance(values, type) and described(values) is not None) or isroutine(values):
         message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
         raise TypeError(message)
+    if (json := as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
+        return _of_mapping(json, None)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
     found: list[Tool] = []

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
 
 from instrc.ir.dialect import Dialect
-from instrc.jsonvalue import Json, JsonObject
+from instrc.jsonvalue import Json, JsonObject, Payload
 from instrc.lowering.losses import Loss
 from instrc.problems.problem import CompileError, Problem
 from instrc.problems.report import Report
 from instrc.problems.targets import LossyStrict, LossyTarget
-
-Payload: TypeAlias = Any
-"""JSON for the library of a provider.
-
-Each library has types of its own for it (`ChatCompletionToolParam`, `ToolParam`, …), to which no type checker lets plain JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from instrc.dialects.catalogue import TargetName
 from instrc.dialects.envelopes import in_envelope, relaxed
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
-from instrc.jsonvalue import Json, JsonObject, as_object
+from instrc.jsonvalue import Json, JsonObject, Payload, as_object
 from instrc.limits.payloads import UNROLL
 from instrc.lowering import budgets
 from instrc.lowering.build import easier
 from instrc.lowering.given import ToolLike, each_of
 from instrc.lowering.losses import Loss
 from instrc.lowering.lower import lower_tool
-from instrc.lowering.lowered import Lowering, Payload, report_losses
+from instrc.lowering.lowered import Lowering, report_losses
 from instrc.lowering.names import legal, unique
 from instrc.lowering.options import Options, Recursion
 from instrc.plain_values import takes_plain_values

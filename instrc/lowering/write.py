@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from instrc.codecs.maps import VERSION
+from instrc.dialects.catalogue import targets
 from instrc.ir.dialect import Dialect
 from instrc.ir.tool import Tool
 from instrc.jsontext import dumps
@@ -38,6 +39,8 @@ def write(built: Built, flat: Json, tool: Tool, name: str, dialect: Dialect) -> 
     said, schema = _described(built, flat, tool, dialect)
     keys: list[Json] = list(mapping(schema.get("properties"))) if isinstance(schema, dict) else []
     record: JsonObject = {"instrc": VERSION, "target": dialect.name, "tool": {"name": tool.name, "sent": name}, "keys": keys}
+    if (known := targets().get(dialect.name)) is None or known.result != dialect.result:
+        record["result"] = dialect.result  # of another envelope, or of rules that nobody else knows
     record |= built.record
     record["schema"] = flat
     left_out = not dialect.empty_schema and not keys and _asks_nothing(schema)

@@ -169,6 +169,15 @@ def test_a_map_of_several_tools_is_asked_for_one_by_a_name_that_it_has() -> None
     assert "`three`" in raised.value.problems[0].message
 
 
+def test_a_map_whose_message_is_no_message_is_refused() -> None:
+    deep: Any = {}
+    for _ in range(50):
+        deep = {"a": deep}
+    for result in (deep, "@text"):
+        with pytest.raises(CompileError, match="its `result` is damaged"):
+            lift("{}", {"instrc": 1, "schema": {"type": "object"}, "result": result})
+
+
 @pytest.mark.parametrize(
     "codec",
     [

@@ -274,6 +274,25 @@ def test_the_map_travels_in_a_tool_for_mcp() -> None:
     assert lift(VALUE, json.loads(json.dumps(result.payload))).value == VALUE
 
 
+def test_a_tool_of_an_mcp_server_is_the_map_of_what_was_given_to_a_model_as_it_is() -> None:
+    add = {
+        "name": "add",
+        "inputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "integer"}}},
+    }
+    request = {"method": "tools/call", "params": {"name": "add", "arguments": {"a": "2"}}}
+    other = {"name": "other", "inputSchema": {"type": "object"}}
+    for map_ in (add, {"tools": [other, add]}, {"jsonrpc": "2.0", "id": 1, "result": {"tools": [other, add]}}):
+        call = lift(request, map_).call
+        assert (call.name, call.value, call.valid) == ("add", {"a": 2}, True)
+    assert not lift({"a": "x"}, add).call.valid
+
+
+@pytest.mark.parametrize("wrong", [{"name": "add"}, {"name": 3, "inputSchema": {}}, {"name": "add", "inputSchema": {"type": 3}}])
+def test_a_tool_without_a_schema_is_no_map(wrong: Any) -> None:
+    with pytest.raises(CompileError, match="unreadable-map"):
+        lift({}, wrong)
+
+
 @pytest.mark.parametrize("wrong", [{}, [], None, {"instrc": 99}, {"instrc": 1}, {"instrc": 1, "tools": []}])
 def test_what_is_no_map_is_a_problem(wrong: Any) -> None:
     with pytest.raises(CompileError) as caught:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import typing
 from dataclasses import dataclass
@@ -115,6 +116,7 @@ RESULTS = {
     "mcp": {"content": [{"type": "text", "text": '{"ok":true}'}], "structuredContent": {"ok": True}},
     "ollama": {"role": "tool", "tool_name": "f", "content": '{"ok":true}'},
     "vllm": {"role": "tool", "tool_call_id": "c", "content": '{"ok":true}'},
+    "bedrock": {"role": "user", "content": [{"toolResult": {"toolUseId": "c", "content": [{"text": '{"ok":true}'}]}}]},
     "smolagents": {"role": "tool-response", "content": [{"type": "text", "text": '{"ok":true}'}]},
 }
 
@@ -131,11 +133,36 @@ def test_every_target_has_words_for_a_result_and_an_error() -> None:
         assert "@" not in str(said)
 
 
+def test_a_call_is_answered_in_the_words_of_the_envelope_that_it_was_sent_in() -> None:
+    """A gateway that speaks OpenAI's language wants its messages, whatever rules the model behind it has."""
+    behind = lower(F, "anthropic-strict", "f", envelope="openai")
+    assert lift(ANSWER, behind).call.result({"ok": True}) == RESULTS["openai"]
+    own = dataclasses.replace(targets()["mistral"], name="own")
+    assert lift(ANSWER, lower(F, own, "f").map).call.result({"ok": True}) == RESULTS["mistral"]
+
+
+MCP_RESULTS: list[tuple[object, str, bool]] = [
+    ({"content": [{"type": "text", "text": "3"}], "isError": False}, "3", False),
+    ({"content": [{"type": "text", "text": "3"}], "structuredContent": {"result": 3}}, '{"result":3}', False),
+    ({"content": [{"type": "text", "text": "no"}, {"type": "text", "text": "way"}], "is_error": True}, "no\nway", True),
+    ({"content": [{"type": "image", "data": "x"}], "isError": False}, '[{"type":"image","data":"x"}]', False),
+    ({"content": "mine"}, '{"content":"mine"}', False),
+]
+
+
+@pytest.mark.parametrize(("given", "text", "failed"), MCP_RESULTS)
+def test_the_result_of_an_mcp_server_is_told_by_its_content(given: object, text: str, *, failed: bool) -> None:
+    (part,) = lift(ANSWER, lower(F, "anthropic", "f").map).call.result(given)["content"]
+    assert (part["content"], part.get("is_error", False)) == (text, failed)
+
+
 def test_errors_are_marked_where_providers_have_a_mark() -> None:
     (part,) = lift(ANSWER, lower(F, "anthropic", "f").map).call.result("no", error=True)["content"]
     assert part["is_error"] is True
     assert lift(ANSWER, lower(F, "gemini", "f").map).call.result(5)["parts"][0]["functionResponse"]["response"] == {"result": 5}
     assert lift(ANSWER, lower(F, "mcp", "f").map).call.result("no", error=True)["isError"] is True
+    (part,) = lift(ANSWER, lower(F, "bedrock", "f").map).call.result("no", error=True)["content"]
+    assert part["toolResult"]["status"] == "error"
 
 
 def test_a_result_that_is_no_json_is_a_type_error() -> None:

@@ -188,6 +188,14 @@ def test_one_tool_where_several_are_expected_is_told_what_to_write() -> None:
             lower_all(one)  # type: ignore[arg-type]
 
 
+def test_the_answer_of_an_mcp_server_is_several_tools_as_its_library_gives_it() -> None:
+    class Listed(pydantic.BaseModel):
+        tools: list[dict[str, Any]]
+
+    made = lower_all(Listed(tools=[{"name": "a", "inputSchema": CITY}, {"name": "b", "inputSchema": CITY}]), "anthropic")
+    assert [tool["name"] for tool in made.payload] == ["a", "b"]
+
+
 def test_a_mapping_from_names_to_types_is_several_tools() -> None:
     made = lower_all({"first": Weather, "second": forecast}, "anthropic")
     assert [tool["name"] for tool in made.payload] == ["first", "second"]
