@@ -309,7 +309,9 @@ def test_the_map_does_not_overwrite_the_source(instrc: Instrc, folder: Path) -> 
 
 
 @pytest.mark.parametrize("source", ["tool.aug", "{vibe}"])
-@pytest.mark.parametrize("command", [("compile", "--target", "openai", "--map"), ("graph", "-o"), ("types", "-o")])
+@pytest.mark.parametrize(
+    "command", [("compile", "--target", "openai", "--map"), ("graph", "--format", "dot", "-o"), ("types", "-o")]
+)
 def test_nothing_that_a_run_has_read_is_overwritten(instrc: Instrc, folder: Path, source: str, command: tuple[str, ...]) -> None:
     if command[0] == "types":
         pytest.importorskip("datamodel_code_generator")
