@@ -10,6 +10,7 @@ from instrc.emit.definitions import Definitions
 from instrc.emit.paths import suffixed
 from instrc.flattening.beside import closes, write_beside
 from instrc.jsonvalue import Json, as_object
+from instrc.source import Span
 
 
 class Container(msgspec.Struct):
@@ -40,14 +41,15 @@ class Container(msgspec.Struct):
             key = f"{wanted}_{self.counts[wanted]}"
         return key
 
-    def schema(self, annotations: Sequence[Json] = ()) -> dict[str, Json]:
-        """Return the object."""
+    def schema(self, annotations: Sequence[Json] = (), at: Span | None = None) -> dict[str, Json]:
+        """Return the object; `at` is where it is written."""
         made: dict[str, Json] = {"type": "object", "properties": self.properties}
         if self.required:
             made["required"] = [*self.required]
         more = [*self.extra, *annotations]
         if not any(closes(each) for each in more):
-            return self.definitions.intersect([made, *more]) if more else made
+            return self.definitions.intersect([made, *more], made, at) if more else made
+        whole = made
         for each in more:
-            made = as_object(write_beside(made, each, lambda left, right: self.definitions.intersect([left, right])))
-        return made
+            whole = as_object(write_beside(whole, each, lambda left, right: self.definitions.intersect([left, right], made, at)))
+        return whole

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from instrc import problems
 from instrc.flattening.flatten import flatten
 from instrc.jsonvalue import Json, JsonObject, as_object, equal
+from instrc.problems.problem import CompileError
 from instrc.schema.walk import rebuild, refers
+from instrc.source import Span
 
 _LOCAL = r"(?s)#(?:/\$defs/([^/]+)(.*))?"  # compiled when it is needed
 
@@ -51,10 +54,16 @@ class Definitions:
             self.schemas[name] = body
         return body
 
-    def intersect(self, schemas: list[Json]) -> dict[str, Json]:
-        """Return the conjunction of parts of this document, which may refer to its definitions."""
+    def intersect(self, schemas: list[Json], steps: JsonObject, at: Span | None) -> JsonObject:
+        """Return the conjunction of parts of this document, which may refer to its definitions.
+
+        Raise a `CompileError` at the place `at` if nothing satisfies it; `steps` is the object of steps among the parts.
+        """
         defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
-        made = as_object(flatten({"allOf": schemas, **defined}))
+        made = flatten({"allOf": schemas, **defined})
+        if not isinstance(made, dict):
+            keys = tuple(as_object(steps.get("properties", {})))
+            raise CompileError([problems.steps.Unsatisfiable(at=at, keys=keys)])
         found = as_object(made.get("$defs", {}))
         if all(name in self.schemas and equal(self.schemas[name], definition) for name, definition in found.items()):
             return {keyword: value for keyword, value in made.items() if keyword != "$defs"}

@@ -51,7 +51,7 @@ def _entry(plan: Plan, render: Renderer, title: str | None, *, bare: bool, strip
         unit = first.units[0]
         entry = render.step(unit, None) if isinstance(unit, int) else {}
     elif first.executor == "model":
-        entry = render.container(first.units).schema(first.annotations)
+        entry = render.container(first.units).schema(first.annotations, render.place(first.units))
     else:
         entry = NOTHING
     whole = document(entry, title, render.definitions, keep_title=bare and plan.flat.graph.goal is None)
@@ -108,7 +108,7 @@ def _all_steps(plan: Plan, render: Renderer, title: str | None, stripped: set[st
                 units.append(unit)
             if isinstance(unit, int):
                 seen.add(unit)
-    return as_object(strip(document(render.container(units).schema(), title, render.definitions), stripped))
+    return as_object(strip(document(render.container(units).schema(at=render.place(units)), title, render.definitions), stripped))
 
 
 def _call(plan: Plan, render: Renderer, tool: JsonObject) -> JsonObject:

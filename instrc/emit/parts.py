@@ -7,12 +7,13 @@ from instrc.flattening.nullable import nullable
 from instrc.ir.chunk_json import beside
 from instrc.ir.steps import Engine
 from instrc.jsonvalue import Json, JsonObject, as_array, as_object
+from instrc.source import Span
 
 _ABOUT_OBJECTS = {"type", "title", "description"}
 
 
-def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: Definitions) -> Json:
-    """Put an object of steps into the property that a way of names leads to."""
+def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: Definitions, at: Span) -> Json:
+    """Put an object of steps, written at `at`, into the property that a way of names leads to."""
     above: list[JsonObject] = []
     inside: Json = schema
     for name in slots:
@@ -21,7 +22,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
             part: Json = block
             for outer in reversed(slots):
                 part = {"properties": {outer: part}}
-            return definitions.intersect([schema, part])
+            return definitions.intersect([schema, part], block, at)
         above.append(inside)
         inside = found[0]
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
@@ -29,7 +30,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
     if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
         made = {**inside, **block}
     else:
-        made = definitions.intersect([inside, block])
+        made = definitions.intersect([inside, block], block, at)
     return _rebuilt(above, slots, made)
 
 

@@ -23,6 +23,7 @@ from instrc.ir.steps import Chunk as ProcessChunk
 from instrc.ir.steps import Step as ProcessStep
 from instrc.jsonvalue import Json, as_object, as_texts
 from instrc.passes.compose.planned import choices_of
+from instrc.source import Span
 
 LEFT_NULL = "Leave it null: it is given later by somebody else."
 """What the flat form says of what the model does not give."""
@@ -138,11 +139,18 @@ class Renderer:
         schema, engine = self._step(number, item, answer=answer)
         return beside(self.engines.with_choices(number, schema, item), engine) if self.part == "process" else schema
 
+    def place(self, units: Iterable[Unit]) -> Span | None:
+        """Return where the first of some units is written."""
+        first = next(iter(units), None)
+        if isinstance(first, int):
+            return self.graph.steps[first].span
+        return None if first is None else first.application.span
+
     def chunk(self, name: str, chunk: Chunk, item: tuple[int | None, ...], definition: str) -> ProcessChunk:
         """Return a chunk of a process."""
         executor: Executor = chunk.executor  # type: ignore[assignment]  # a chunk of one executor
         if chunk.annotations or not all(isinstance(unit, int) for unit in chunk.units):
-            schema = self.container(chunk.units, chunk.answers, item).schema(chunk.annotations)
+            schema = self.container(chunk.units, chunk.answers, item).schema(chunk.annotations, self.place(chunk.units))
             return read_chunk(name, executor, schema, definition, self._resolved)
         self._make_inner(chunk.units, item)
         made = Container({}, [], [], self.definitions)
@@ -262,14 +270,14 @@ class Renderer:
     def _fill_blocks(self, schema: Json, placed: tuple[Placed, ...], item: int | None) -> Json:
         """Fill objects of steps into the properties that hold them."""
         for place in placed:
-            schema = put(schema, place.slots, self._block(place.block, item), self.definitions)
+            schema = put(schema, place.slots, self._block(place.block, item), self.definitions, place.block.span)
         return schema
 
     def _block(self, block: StepObject, item: int | None) -> dict[str, Json]:
         """Return the steps of an object; what is written behind it stands in the slot already, but for what closes it."""
         made = Container({}, [], [], self.definitions)
         self._fill(made, block.units, (item,), frozenset())
-        return made.schema([each for each in block.annotations if closes(each)])
+        return made.schema([each for each in block.annotations if closes(each)], block.span)
 
     def _reading(self, schema: Json, reads: tuple[Path, ...]) -> Json:
         """Return the schema of a slot beside several steps, which has nothing around it that could say what it reads."""

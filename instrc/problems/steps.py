@@ -112,6 +112,47 @@ class OutputNotObject(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unsatisfiable(Problem):
+    """No value satisfies a schema together with the steps in it, or with what is written beside it.
+
+    Somebody must fill in what a program composes, so a schema that refuses everything is a mistake.
+    Here `tone` is required, and the closed annotation does not describe it.
+
+    ```aug letter.aug
+    Page({ body: { text: Draft } @ { additionalProperties: false, required: ["tone"] } })
+    ```
+
+    ```json schemas/page.vibe.json
+    { "type": "object", "properties": { "body": { "type": "object" } } }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Remove what refuses it: a condition that never holds, or a name in `required` that a closed schema does not describe.
+    """
+
+    name: ClassVar[str] = "unsatisfiable"
+
+    keys: tuple[str, ...] = ()
+    """The properties of the object of steps, if it is about one."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        if not self.keys:
+            return "no value satisfies what is written here"
+        named = ", ".join(f"`{key}`" for key in self.keys[:4]) + (", …" if len(self.keys) > 4 else "")
+        return f"no object with the steps {named} satisfies what is written around them"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "remove the keyword that refuses everything"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntangledMixins(Problem):
     """Two mixins each need something that the other contains.
 
