@@ -9,7 +9,7 @@ import msgspec
 from instrc.emit.definitions import Definitions
 from instrc.emit.paths import suffixed
 from instrc.flattening.beside import closes, write_beside
-from instrc.jsonvalue import Json, as_object
+from instrc.jsonvalue import Json
 from instrc.source import Span
 
 
@@ -47,9 +47,12 @@ class Container(msgspec.Struct):
         if self.required:
             made["required"] = [*self.required]
         more = [*self.extra, *annotations]
-        if not any(closes(each) for each in more):
-            return self.definitions.intersect([made, *more], made, at) if more else made
-        whole = made
-        for each in more:
-            whole = as_object(write_beside(whole, each, lambda left, right: self.definitions.intersect([left, right], made, at)))
-        return whole
+        if not more:
+            return made
+        whole: Json = made
+        if any(closes(each) for each in more):
+            for each in more:
+                whole = write_beside(whole, each, lambda left, right: self.definitions.intersect([left, right]))
+        else:
+            whole = self.definitions.intersect([made, *more])
+        return self.definitions.fillable(whole, made, at)

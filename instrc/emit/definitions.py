@@ -54,20 +54,23 @@ class Definitions:
             self.schemas[name] = body
         return body
 
-    def intersect(self, schemas: list[Json], steps: JsonObject, at: Span | None) -> JsonObject:
-        """Return the conjunction of parts of this document, which may refer to its definitions.
-
-        Raise a `CompileError` at the place `at` if nothing satisfies it; `steps` is the object of steps among the parts.
-        """
+    def intersect(self, schemas: list[Json]) -> Json:
+        """Return the conjunction of parts of this document, which may refer to its definitions."""
         defined: JsonObject = {"$defs": self.schemas} if self.schemas else {}
         made = flatten({"allOf": schemas, **defined})
         if not isinstance(made, dict):
-            keys = tuple(as_object(steps.get("properties", {})))
-            raise CompileError([problems.steps.Unsatisfiable(at=at, keys=keys)])
+            return made
         found = as_object(made.get("$defs", {}))
         if all(name in self.schemas and equal(self.schemas[name], definition) for name, definition in found.items()):
             return {keyword: value for keyword, value in made.items() if keyword != "$defs"}
-        return as_object(self.hoist(made, ""))
+        return self.hoist(made, "")
+
+    @staticmethod
+    def fillable(schema: Json, steps: JsonObject, at: Span | None) -> JsonObject:
+        """Return the schema around an object of steps written at `at`; a `CompileError` if nothing satisfies the two."""
+        if not isinstance(schema, dict):
+            raise CompileError([problems.steps.Unsatisfiable(at=at, keys=tuple(as_object(steps.get("properties", {}))))])
+        return schema
 
     def _name(self, old: str, definition: Json, found: dict[str, Json]) -> str:
         name, count = old, 1

@@ -22,7 +22,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
             part: Json = block
             for outer in reversed(slots):
                 part = {"properties": {outer: part}}
-            return definitions.intersect([schema, part], block, at)
+            return definitions.fillable(definitions.intersect([schema, part]), block, at)
         above.append(inside)
         inside = found[0]
     plain = isinstance(inside, dict) and inside.keys() <= _ABOUT_OBJECTS and inside.get("type", "object") == "object"
@@ -30,7 +30,7 @@ def put(schema: Json, slots: tuple[str, ...], block: JsonObject, definitions: De
     if isinstance(inside, dict) and plain and inside.keys().isdisjoint(block.keys() - {"type"}):
         made = {**inside, **block}
     else:
-        made = definitions.intersect([inside, block], block, at)
+        made = definitions.fillable(definitions.intersect([inside, block]), block, at)
     return _rebuilt(above, slots, made)
 
 
