@@ -101,8 +101,9 @@ class IndexedValue(Problem):
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
-        if self.characters.isdecimal():
-            return f"no member of a value is called `{self.characters}`: paths contain only names"
+        number = self.characters.partition(".")[0]  # `0.1` in `people.0.1` is one number
+        if number.isdecimal():
+            return f"no member of a value is called `{number}`: paths contain only names"
         return "square brackets cannot select a part of a value"
 
     @property

@@ -121,8 +121,6 @@ class Scanner:
         if not is_name(run):
             length = next((index for index, letter in enumerate(run) if not f"a{letter}".isidentifier()), len(run))
             end = start + length
-            if not is_name(run[:length]):
-                return self._stray(start)
         if path := _PATH_LIKE.match(self.text, start):
             self.problems.append(MissingScheme(at=self.source.span(start, path.end()), path=path.group()))
             self._take("NAME", start, path.end(), "path")

@@ -54,6 +54,29 @@ def test_a_mistake_does_not_spoil_its_neighbours(text: str, expected: list[str])
     assert getattr(program.statements[0], "name").text == "before"  # noqa: B009  -- an expression has none
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("when a.b >= 5 { A }", "`PATH @ { minimum: 5 }`"),
+        ("when a.b < 0.5 { A }", "`PATH @ { exclusiveMaximum: 0.5 }`"),
+        ("a->b | A", "write `.`"),
+        ("a=>b | A", "write `|`"),
+        ("a -> A", "write `|`"),
+        ("const { a, b } = A", "name the whole value"),
+        ("const = A", "write a name"),
+        ("people.0 | A", "no member of a value is called `0`"),
+        ("people.0.1 | A", "no member of a value is called `0`"),
+        ("people.0.1.2 | A", "no member of a value is called `0`"),
+        ("people[0] | A", "square brackets"),
+    ],
+)
+def test_the_words_of_a_mistake_are_about_what_was_written(text: str, words: str) -> None:
+    report = Report()
+    name_habits(parse(Source("broken.aug", text), report), report)
+    [problem] = report.problems
+    assert words in f"{problem.message}; {problem.hint}"
+
+
 @given(programs(most=3), mutations())
 def test_nothing_that_is_typed_breaks_the_parser(program: Program, edits: list[tuple[str, int, str]]) -> None:
     mistakes(mutated(print_program(program), edits))
