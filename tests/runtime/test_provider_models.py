@@ -168,6 +168,8 @@ def kind(request: pytest.FixtureRequest, standin: Standin, monkeypatch: pytest.M
     monkeypatch.setenv(url, standin.url)
     if name == "gigachat":
         monkeypatch.setenv("GIGACHAT_AUTH_URL", f"{standin.url}/oauth")
+    if package in {"openai", "anthropic"}:  # they give up after five seconds: a busy machine takes longer to load them
+        monkeypatch.setattr(f"{package}._base_client.DEFAULT_TIMEOUT", 120.0)
     return name
 
 
