@@ -40,8 +40,8 @@ class Item(Struct, frozen=True, gc=False):
     def behind(self, comments: tuple[Comment, ...]) -> Item:
         """Return the item with comments at the end of its line; where one of several ends the line, only the last stays there."""
         trail = self.trail + comments
-        if not trail:
-            return self
+        if len(trail) < 2:
+            return replace(self, trail=trail) if comments else self
         if any("\n" in comment.text or comment.text.startswith("//") for comment in trail[:-1]):
             return replace(self, lead=self.lead + trail[:-1], trail=trail[-1:])
         return replace(self, trail=trail)

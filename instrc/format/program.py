@@ -86,6 +86,9 @@ class _Layouter:
 
 def _row(rule: str, parts: Sequence[Made]) -> Made:
     """Put parts side by side; comments between them go above all."""
+    if len(parts) == 1 and rule not in _BLOCKS:
+        part = without_brackets(parts[0], None if rule in _WHOLE else _CLOSED)
+        return Made(rule, replace(part.item, closed=part.item.closed and rule == "anonymous"), blocks=part.blocks)
     if rule in _BLOCKS:
         parts = with_comments_of_else(parts)
     if rule in _WHOLE:

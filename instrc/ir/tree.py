@@ -25,7 +25,7 @@ class Trivia(NamedTuple):
     text: str
 
 
-class Leaf(msgspec.Struct, frozen=True):
+class Leaf(msgspec.Struct, frozen=True, gc=False):
     """A word or a sign, with what stands before it; `kind` is the grammar's name for it."""
 
     kind: str
@@ -39,7 +39,7 @@ class Leaf(msgspec.Struct, frozen=True):
         return self.start + len(self.text)
 
 
-class Phrase(msgspec.Struct, frozen=True):
+class Phrase(msgspec.Struct, frozen=True, gc=False):
     """What a rule of the grammar covers; lists (arguments, fields, stages, statements) stand in it flat, with their separators.
 
     The rule `broken` covers a statement with a mistake: its words one after the other.
@@ -97,7 +97,9 @@ class Tree(msgspec.Struct, frozen=True):
             if node is None:
                 phrase = opened.pop()
                 first = len(values) - len(phrase.children)
-                values[first:] = [make(phrase, values[first:])]
+                value = make(phrase, values[first:])
+                del values[first:]
+                values.append(value)
             elif isinstance(node, Leaf):
                 values.append(leaf(node))
             else:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types
 
+from instrc.format.program import format_program
 from instrc.format.source import format_source
 from instrc.lsp import coloring, completion, navigation, uses
 from instrc.lsp.diagnostics import actions, fix_all
@@ -202,7 +203,8 @@ def _edits(server: Server) -> None:
 
 
 def _formatted(document: Document) -> list[types.TextEdit] | None:
-    text = format_source(document.source, Report())
+    correct = not (document.is_vibe or document.slips)  # and has been read as a program
+    text = format_program(document.source) if correct else format_source(document.source, Report())
     if text is None or text == document.source.text:
         return None if text is None else []
     end = document.lines.position(len(document.source.text))

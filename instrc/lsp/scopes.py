@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from instrc.ir.children import subjects
 from instrc.ir.surface import (
     Access,
@@ -42,8 +44,7 @@ _PLACES = frozenset({"Process", "LLM_Context", "Server_Context", "User_Context",
 """Calls whose keys are names for what comes after them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True, gc=False):
     """A name that a program defines: the place of the name, and what it stands for."""
 
     name: str
@@ -55,8 +56,7 @@ class Definition:
     """Whether it stands for one element of its value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True, gc=False):
     """A name or reference that is read; without a definition it is an instruction, `prompt`, or a mistake."""
 
     text: str

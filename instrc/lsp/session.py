@@ -74,7 +74,10 @@ class Document:
     def words(self) -> Scanner:
         """Every word of it, and its comments: what costs little."""
         scanner = Scanner(self.source, tables())
-        scanner.need(len(self.source.text) + 1)
+        if self.slips:
+            scanner.need(len(self.source.text) + 1)
+        else:
+            scanner.take_all()
         return scanner
 
 

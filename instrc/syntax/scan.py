@@ -68,6 +68,19 @@ class Scanner:
             else:
                 self.position = self._next(self.position)
 
+    def take_all(self) -> None:
+        """Read to the end of a source that is known to be correct: its tokens are what the grammar's patterns say."""
+        match, take = self.automaton.lexer.match, self.tokens.append
+        while not self.done:
+            found = match(self.text, self.position)
+            kind: str = found.lastgroup  # type: ignore[union-attr,assignment]  # the lexer matches everywhere, always by a group
+            start, self.position = found.span(kind)  # type: ignore[union-attr]  # as above
+            self.done = kind == END
+            if kind == "COMMENT":
+                self.comments.append(Span(self.source, start, self.position))
+            else:
+                take(Token(kind, start, self.position))
+
     def back_to(self, index: int, place: int) -> None:
         """Forget what was read ahead: tokens from an index on, and all that stands from a place on."""
         del self.tokens[index:]

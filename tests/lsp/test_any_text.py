@@ -19,6 +19,8 @@ from instrc.lsp.hover import hover
 from instrc.lsp.positions import Lines
 from instrc.lsp.session import Session
 from instrc.source import Source
+from instrc.syntax.scan import Scanner
+from instrc.syntax.tables import tables
 
 HERE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -89,3 +91,13 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, "instrc.lsp.features", None)
     assert main(["lsp"]) == 1
     assert 'pip install "instrc[lsp]"' in capsys.readouterr().err
+
+
+@given(programs(most=3))
+def test_the_words_of_a_correct_program_are_read_quickly_and_the_same(program: Program) -> None:
+    source = Source("a.aug", f"// 😀\n{print_program(program)}/* é */")
+    quick, slow = Scanner(source, tables()), Scanner(source, tables())
+    quick.take_all()
+    slow.need(len(source.text) + 1)
+    assert not slow.problems
+    assert (quick.tokens, quick.comments) == (slow.tokens, slow.comments)
