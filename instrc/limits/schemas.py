@@ -46,8 +46,17 @@ KIND_DEPTH: Final = 4
 """Combinators inside one another that are looked through for the kinds of values that they allow."""
 KIND_BRANCHES: Final = 50
 """Branches of one combinator that are looked through for that."""
+CHOICES: Final = 8
+"""Branches of a `oneOf` that are compared each with each for what two of them always share."""
 POSITIONS: Final = 200
 """Items of an array that are looked at one by one."""
+
+PAIRS_AT_A_PLACE: Final = 100
+"""Pairs of schemas that are compared to see whether one schema of a document is impossible: it is asked of many."""
+ENDLESS_ROUNDS: Final = 60
+"""Levels of schemas that refer to each other through which is looked for one that a value can end with."""
+WEIGHED_NAMES: Final = 40
+"""Required names that are tried one by one for those that make a schema impossible."""
 
 # witnesses for `subsumes`: beyond these the verdict is "unknown"
 

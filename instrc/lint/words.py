@@ -7,6 +7,7 @@ from itertools import islice
 
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.idle import idle_keywords
+from instrc.lint.impossible import impossible
 from instrc.lint.reading import Locate, ReadNode, read_nodes
 from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
@@ -33,6 +34,7 @@ def suspicious_words(schema: Json, locate: Locate, allowed: frozenset[str] = fro
     )
     for kind in found:
         yield from islice(kind, MOST)
+    yield from islice(impossible(schema, nodes, locate), MOST)
 
 
 def _unknown(nodes: list[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, inf
+from math import ceil, floor, inf, isfinite
 
 from msgspec import Struct
 
@@ -38,6 +38,30 @@ class Range(Struct, frozen=True):
             any(one.low == low and one.above_low for one in (self, other)),
             any(one.high == high and one.below_high for one in (self, other)),
         )
+
+    def holds_no_multiple(self, step: Json, *, integers: bool) -> bool:
+        """Tell whether no number in the range is a multiple of a step, as all judges count."""
+        if not is_number(step) or step <= 0 or not isfinite(step):
+            return False
+        counter, divisor = step.as_integer_ratio()
+        if divisor > _FINEST or counter > _EXACT:
+            return False
+        if integers:
+            divisor = 1  # an integer that is a multiple of 3/2 is one of 3
+        elif divisor == 1:
+            return True  # what is no integer is no multiple of one
+        if not -_EXACT <= self.low <= self.high <= _EXACT:
+            return False
+        (low, below), (high, above) = self.low.as_integer_ratio(), self.high.as_integer_ratio()
+        times = -(-low * divisor // (below * counter))  # the first multiple that is not below the range
+        times += self.above_low and times * counter * below == low * divisor
+        first, last = times * counter * above, high * divisor
+        return first > last or (self.below_high and first == last)
+
+
+_EXACT = 2**53
+_FINEST = 1024
+"""Up to here all judges calculate alike with whole numbers and with halves, quarters and so on."""
 
 
 def numbers(schema: dict[str, Json], *, integers: bool) -> Range:

@@ -13,7 +13,7 @@ The laws of single keywords are in `implied_keywords`, those of the kinds of val
 from __future__ import annotations
 
 from instrc.jsonvalue import Json, as_object, equal
-from instrc.limits.schemas import DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
+from instrc.limits.schemas import CHOICES, DEPTH, KIND_BRANCHES, KIND_DEPTH, PAIRS
 from instrc.schema.equality import Equality
 from instrc.schema.evaluation import Evaluation, Resolve
 from instrc.schema.kinds import ALL, kinds_spoken_of, listed_values, own_kinds
@@ -29,24 +29,31 @@ _ANYTHING: dict[str, Json] = {}
 
 def implies(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
     """Tell whether every instance that satisfies `left` satisfies `right`."""
-    return _Answering(resolve).implies(left, right, 0)
+    return Answering(resolve).implies(left, right, 0)
 
 
 def disjoint(left: Json, right: Json, *, resolve: Resolve | None = None) -> bool:
     """Tell whether no instance satisfies both of two schemas."""
-    return _Answering(resolve).disjoint(left, right, 0)
+    return Answering(resolve).disjoint(left, right, 0)
 
 
-class _Answering:
-    """One question, with what has been found out on the way: schemas may share parts many times over."""
+class Answering:
+    """Questions with what has been found out on the way: schemas may share parts many times over."""
 
-    def __init__(self, resolve: Resolve | None) -> None:
+    def __init__(self, resolve: Resolve | None, most: int = PAIRS) -> None:
         self.resolve = resolve
+        self.most = most
+        """Pairs of schemas that are compared for one question."""
         self.steps = 0
         self.equality: Equality | None = None
         self.known: dict[tuple[str, int, int, frozenset[str]], bool] = {}
         self.alive: list[Json] = []
         """Schemas that questions were about, since they are known by identity."""
+
+    def refuses_all(self, schema: Json) -> bool:
+        """Tell whether nothing satisfies a schema, as a question of its own that profits from those before."""
+        self.steps = 0
+        return self.disjoint(schema, schema, 0)
 
     def target(self, reference: Json) -> Json:
         """Return the schema that a reference leads to; `None` if it is not known."""
@@ -84,7 +91,7 @@ class _Answering:
         found = self.known.get(key)
         if found is None:
             self.steps += 1
-            if depth > DEPTH or self.steps > PAIRS:
+            if depth > DEPTH or self.steps > self.most:
                 return False
             self.known[key] = False
             self.alive += (left, right)
@@ -156,7 +163,7 @@ class _Answering:
         if branch is False:
             return True
         self.steps += 1
-        if branch.__class__ is not dict or depth > DEPTH or self.steps > PAIRS:
+        if branch.__class__ is not dict or depth > DEPTH or self.steps > self.most:
             return False
         kinds &= self.kinds(branch, 0)
         values = listed_values(branch)
@@ -203,7 +210,28 @@ class _Answering:
             for branches in self._cases(one):
                 if all(self.disjoint(branch, other, depth + 1, kinds) for branch in branches):
                     return True
+            if "if" in one and self._refused_conditionally(one, other, depth, kinds):
+                return True
+        return any("oneOf" in schema and self._chooses_twice(schema, depth) for schema in (left, right))
+
+    def _refused_conditionally(self, one: dict[str, Json], other: dict[str, Json], depth: int, kinds: frozenset[str]) -> bool:
+        """Tell it of a condition that is certainly met, or certainly not, by what satisfies another schema."""
+        condition = one["if"]
+        if "then" in one and self.implies(other, condition, depth + 1, kinds):
+            return self.disjoint(one["then"], other, depth + 1, kinds)
+        if "else" in one and self.disjoint(condition, other, depth + 1, kinds):
+            return self.disjoint(one["else"], other, depth + 1, kinds)
         return False
+
+    def _chooses_twice(self, schema: dict[str, Json], depth: int) -> bool:
+        """Tell whether whatever satisfies one branch of a `oneOf` satisfies another one as well."""
+        branches = schema["oneOf"]
+        if branches.__class__ is not list or not 1 < len(branches) <= CHOICES:
+            return False
+        return all(
+            any(self.implies(branch, other, depth + 1) for place, other in enumerate(branches) if place != number)
+            for number, branch in enumerate(branches)
+        )
 
 
 def _apart_from_neighbours(keyword: str) -> bool:

@@ -1,0 +1,210 @@
+"""Find the schemas in a document that nothing satisfies: the innermost of them, with the keywords that leave nothing.
+
+    schema = {"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}
+    list(impossible_parts(schema, list(walk(schema))))      # [Impossible((), ("exclusiveMinimum", "exclusiveMaximum"), ())]
+
+A schema that is impossible only because of one inside it is not named.
+Neither is one that is written as `false`, or as `{"not": {}}`, which says the same in earlier drafts: its author wants it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from instrc.jsonvalue import Json, at
+from instrc.limits.schemas import ENDLESS_ROUNDS, PAIRS_AT_A_PLACE, WEIGHED_NAMES
+from instrc.schema.bounds import size
+from instrc.schema.evaluation import Resolve
+from instrc.schema.kinds import own_kinds
+from instrc.schema.members import listing, mapping, of_item, of_property, required_names
+from instrc.schema.relations import Answering
+from instrc.schema.vocabulary import IN_PLACE, NO_ASSERTIONS
+from instrc.schema.walk import Path, with_parts
+
+Node: TypeAlias = dict[str, Json]
+
+
+class Impossible(NamedTuple):
+    """A schema that nothing satisfies."""
+
+    path: Path
+    words: tuple[str, ...]
+    """Keywords that leave nothing together, none of which could go; without `type` where others tell enough."""
+    names: tuple[str, ...]
+    """The required properties that cannot be, if these are what it is about."""
+    endless: bool = False
+    """Whether a value had to hold another such value on every level."""
+
+
+def impossible_parts(root: Json, nodes: Sequence[tuple[Path, Json]], told: frozenset[Path] = frozenset()) -> Iterator[Impossible]:
+    """Yield the innermost schemas of a document of 2020-12 that nothing satisfies, in order.
+
+    `nodes` are its schemas, each before those below it, with the paths that they are named by.
+    Those at the paths `told` are known to be impossible.
+    """
+    objects = [(path, node) for path, node in nodes if isinstance(node, dict)]
+    target = _resolver(root, objects)
+    judge = Answering(target, PAIRS_AT_A_PLACE)
+    asked = [(path, node) for path, node in objects if path in told or may_be_impossible(node)]
+    hits = {id(node): path for path, node in asked if path in told or judge.refuses_all(_with_closed(node))}
+    if hits:
+        yield from _innermost(objects, hits, told, target)
+    elif any("$ref" in node for _, node in objects):
+        yield from _endless(objects, target)
+
+
+def is_written_false(schema: Json) -> bool:
+    """Tell whether a schema says in so many words that nothing satisfies it."""
+    if not isinstance(schema, dict):
+        return schema is False
+    return schema.get("not") in _ANYTHING and "not" in schema and schema.keys() - {"not"} <= NO_ASSERTIONS
+
+
+def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:
+    """Return what finds the schemas that references inside of a document lead to, as long as no part is a document of its own."""
+    divided = any("$id" in node and path for path, node in nodes)
+
+    def resolve(reference: str) -> Json:
+        if divided or not reference.startswith("#") or (reference != "#" and reference[1] != "/"):
+            return None
+        try:
+            return at(root, reference[1:])
+        except (LookupError, ValueError):
+            return None
+
+    return resolve
+
+
+def _innermost(
+    nodes: Sequence[tuple[Path, Node]], hits: Mapping[int, Path], told: frozenset[Path], target: Resolve
+) -> Iterator[Impossible]:
+    """Yield those of some impossible schemas that stay so whatever is said of the others."""
+    done: dict[int, Json] = {}
+    own: dict[int, Node] = {}
+    for _, node in reversed(nodes):
+        new = with_parts(node, done)
+        if id(node) in hits and isinstance(new, dict):
+            own[id(node)] = new
+            done[id(node)] = False if is_written_false(node) else _OPAQUE
+        else:
+            done[id(node)] = new
+
+    def resolve(reference: str) -> Json:
+        found = target(reference)
+        return done.get(id(found), found)
+
+    for path, node in nodes:
+        if id(node) in hits and path not in told and not is_written_false(node):
+            reason = _reason(own[id(node)], lambda schema: Answering(resolve, PAIRS_AT_A_PLACE).refuses_all(_with_closed(schema)))
+            if reason is not None:
+                yield Impossible(path, *reason)
+
+
+def _reason(node: Node, refused: Callable[[Node], bool]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return the fewest keywords, and required names among them, that leave nothing; `None` if the cause is further inside."""
+    kept = {word: value for word, value in node.items() if word not in NO_ASSERTIONS}
+    if not refused(kept):
+        return None
+    for word in list(kept):
+        fewer = {each: value for each, value in kept.items() if each != word}
+        if refused(fewer):
+            kept = fewer
+    names = required_names(kept) if "maxProperties" not in kept else []  # all of them are too many, not some
+    if len(names) <= WEIGHED_NAMES:
+        for name in list(names):
+            fewer_names: list[Json] = [each for each in names if each != name]
+            if refused({**kept, "required": fewer_names}):
+                names.remove(name)
+    words = [word for word in kept if word != "type"]
+    return tuple(words if len(words) > 1 else kept), tuple(names)
+
+
+def _with_closed(node: Node) -> Node:
+    """Return a schema closed by `additionalProperties` if it is by `unevaluatedProperties`, and that says the same there."""
+    if node.get("unevaluatedProperties") is not False or not _IN_PLACE.isdisjoint(node):
+        return node
+    return {**node, "additionalProperties": node.get("additionalProperties", False)}
+
+
+def _endless(nodes: Sequence[tuple[Path, Node]], target: Resolve) -> Iterator[Impossible]:
+    """Yield the first schema that a value satisfies only if it holds another such value, and so on without end."""
+    waiting = [node for _, node in nodes]
+    open_ids = {id(node) for node in waiting}
+    for _ in range(ENDLESS_ROUNDS):
+        ends = {id(node) for node in reversed(waiting) if _may_end(node, open_ids, target)}
+        if not ends:
+            break
+        open_ids -= ends
+        waiting = [node for node in waiting if id(node) in open_ids]
+    else:
+        return
+    for path, node in nodes:
+        if id(node) in open_ids and _never_ends(node, open_ids, target):
+            names = tuple(
+                [name for name in required_names(node) if any(id(each) in open_ids for each in of_property(node, name))]
+            )
+            yield Impossible(path, ("required",) if names else ("items",), names, endless=True)
+            return
+
+
+def _never_ends(node: Node, open_ids: set[int], target: Resolve) -> bool:
+    """Tell whether what a schema requires inside of a value is what does not end."""
+    return "$ref" not in node and not _may_end({word: node[word] for word in node if word not in _IN_PLACE}, open_ids, target)
+
+
+def _may_end(node: Node, open_ids: set[int], target: Resolve) -> bool:
+    """Tell whether a schema may be satisfied without one of those that are still open."""
+
+    def closed(schema: Json) -> bool:
+        return id(schema) not in open_ids
+
+    if isinstance(reference := node.get("$ref"), str) and not closed(target(reference)):
+        return False
+    if not all(map(closed, listing(node.get("allOf")))):
+        return False
+    if any(node.get(word) and not any(map(closed, listing(node[word]))) for word in ("anyOf", "oneOf")):
+        return False
+    kinds = own_kinds(node)
+    if kinds == {"object"}:
+        return all(closed(each) for name in required_names(node) for each in of_property(node, name))
+    return kinds != {"array"} or size(node, "array").low < 1 or closed(of_item(node, 0))
+
+
+def may_be_impossible(node: Mapping[str, Json]) -> bool:
+    """Tell at first sight whether the keywords of a schema may leave nothing; most schemas hold too few for that."""
+    words = node.keys() & _WEIGHED
+    if not words:
+        return False
+    if words <= _OF_PLAIN_OBJECTS:
+        properties = mapping(node.get("properties"))
+        closed = False in (node.get("additionalProperties"), node.get("unevaluatedProperties"))
+        names = required_names(dict(node)) if "required" in node else ()
+        return any(is_written_false(properties[name]) if name in properties else closed for name in names)
+    if len(words) > 1:
+        return True
+    (word,) = words
+    return (
+        word in _ALONE
+        or (word == "minItems" and ("prefixItems" in node or node.get("items") is False))
+        or (word in _WITH_OTHERS and ("type" in node or word == "allOf"))
+    )
+
+
+_ANYTHING: tuple[Json, ...] = (True, {})
+_OPAQUE: Json = {"$ref": "impossible:"}
+"""Stands for an impossible schema, of which nothing is to be known."""
+_IN_PLACE = IN_PLACE | {"$ref", "$dynamicRef", "$recursiveRef"}
+_OF_PLAIN_OBJECTS = frozenset({"required", "additionalProperties", "unevaluatedProperties"})
+_ALONE = frozenset({"not", "if", "oneOf", "contains"})
+_WITH_OTHERS = frozenset({"allOf", "anyOf", "$ref"})
+_WEIGHED = (
+    _OF_PLAIN_OBJECTS
+    | _ALONE
+    | _WITH_OTHERS
+    | {"const", "enum", "pattern", "multipleOf", "uniqueItems", "minContains", "maxContains", "dependencies"}
+    | {"patternProperties", "propertyNames", "dependentRequired", "dependentSchemas"}
+    | {f"{side}{what}" for side in ("min", "max") for what in ("imum", "Length", "Items", "Properties")}
+    | {"exclusiveMinimum", "exclusiveMaximum"}
+)
+"""Keywords that may leave nothing together with others; `type`, `properties` and `items` matter by these only."""

@@ -1,0 +1,177 @@
+"""A schema that nothing satisfies is told once, at the innermost place; one that is written as `false` is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from hunting import examples
+from hypothesis import given
+from hypothesis import strategies as st
+
+from instrc.lint.words import suspicious_words
+from instrc.problems.idle import ImpossibleSchema
+from instrc.schema.impossible import impossible_parts, may_be_impossible
+from instrc.schema.kinds import own_kinds
+from instrc.schema.relations import disjoint
+from instrc.schema.walk import walk
+
+TEXT = {"type": "string"}
+TWO = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"]}
+PAIR = {"type": "array", "minItems": 3, "uniqueItems": True}
+
+
+def told(schema: Any) -> list[str]:
+    return [problem.name for problem in suspicious_words(schema, lambda _place, _key: None)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (TWO | {"maxProperties": 1}, {"required", "maxProperties"}),
+        ({"type": "object", "properties": {"a": {}}, "additionalProperties": False, "minProperties": 2}, None),
+        ({"type": "integer", "minimum": 1, "maximum": 4, "multipleOf": 5}, {"minimum", "maximum", "multipleOf"}),
+        ({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}, {"exclusiveMinimum", "exclusiveMaximum"}),
+        (PAIR | {"items": {"enum": [1, 2]}}, {"minItems", "uniqueItems", "items"}),
+        (PAIR | {"items": {"type": "boolean"}}, {"minItems", "uniqueItems", "items"}),
+        ({"type": "array", "contains": False}, {"type", "contains"}),
+        ({"type": "array", "items": TEXT, "contains": {"type": "integer"}}, {"items", "contains"}),
+        ({"type": "array", "contains": {}, "minContains": 3, "maxItems": 2}, {"contains", "minContains", "maxItems"}),
+        ({"type": "array", "items": False, "minItems": 1}, {"items", "minItems"}),
+        ({"type": "array", "prefixItems": [False], "minItems": 1}, {"prefixItems", "minItems"}),
+        (TEXT | {"not": TEXT}, {"type", "not"}),
+        ({"oneOf": [TEXT, TEXT]}, {"oneOf"}),
+        ({"type": "integer", "anyOf": [TEXT]}, {"type", "anyOf"}),
+        ({"type": "integer", "$ref": "#/$defs/text", "$defs": {"text": TEXT}}, {"type", "$ref"}),
+        ({"enum": ["b", "c"], "pattern": "^a"}, {"enum", "pattern"}),
+        (TEXT | {"enum": ["aaa"], "maxLength": 2}, {"enum", "maxLength"}),
+        ({"if": {}, "then": False}, {"if", "then"}),
+        (TWO | {"dependentRequired": {"a": ["c"]}, "maxProperties": 2}, {"required", "dependentRequired", "maxProperties"}),
+        (TWO | {"dependentSchemas": {"a": False}}, {"required", "dependentSchemas"}),
+        (TWO | {"patternProperties": {"^a": False}}, {"required", "patternProperties"}),
+        (TWO | {"propertyNames": {"const": "a"}}, {"required", "propertyNames"}),
+        (TWO | {"required": ["c"], "unevaluatedProperties": False}, {"required", "unevaluatedProperties"}),
+        (TWO | {"properties": {"a": False, "b": {}}}, {"required", "properties"}),
+        (TWO | {"properties": {"a": {"not": {}}, "b": {}}}, {"required", "properties"}),
+        ({"const": 1, "enum": [2, 3]}, {"const", "enum"}),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "type": "integer", "maximum": 2, "minimum": 1,
+          "exclusiveMinimum": True, "exclusiveMaximum": True}, None),
+    ],
+)  # fmt: skip
+def test_what_leaves_nothing_is_told_with_its_words(schema: Any, words: set[str] | None) -> None:
+    around = {"type": "object", "properties": {"p": schema}, "required": ["p"]}
+    for whole in (schema, around) if "$schema" not in schema and "$ref" not in schema else (schema,):
+        found = list(suspicious_words(whole, lambda _place, _key: None))
+        (problem,) = found
+        assert isinstance(problem, ImpossibleSchema)
+        assert words is None or set(problem.words) == words
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": False}},
+        {"properties": {"a": {"not": {}}}, "required": ["b"]},
+        {"not": {}},
+        {"required": ["a"], "properties": {"a": False}},
+        TWO | {"maxProperties": 2},
+        PAIR | {"items": {"type": ["boolean", "null"]}},
+        TEXT | {"nullable": True, "enum": [None]},
+        {"anyOf": [TEXT, False]},
+        {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}, "required": ["kids"]},
+        {"type": "object", "properties": {"next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}, "required": ["next"]},
+        {"properties": {"next": {"$ref": "#"}}, "required": ["next"]},
+        {"$ref": "#"},
+    ],
+)
+def test_what_leaves_something_or_is_written_so_is_not(schema: Any) -> None:
+    assert told(schema) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ({"type": "integer", "minimum": 5, "maximum": 1}, ["empty-range"]),
+        ({"enum": []}, ["empty-enum"]),
+        ({"type": "integer", "const": "1"}, ["excluded-value"]),
+        (TEXT | {"enum": ["aa"], "maxLength": 1, "default": "a"}, ["refused-default", "impossible-schema"]),
+    ],
+)
+def test_one_cause_is_told_once(schema: Any, names: list[str]) -> None:
+    assert told({"type": "object", "properties": {"p": schema}, "required": ["p"]}) == names
+
+
+@pytest.mark.parametrize(
+    ("schema", "names"),
+    [
+        ({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}, ("next",)),
+        ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, ()),
+        (
+            {
+                "$defs": {
+                    "a": {"type": "object", "properties": {"b": {"$ref": "#/$defs/b"}}, "required": ["b"]},
+                    "b": {"type": "object", "properties": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "required": ["a"]},
+                },
+                "properties": {"z": {"$ref": "#/$defs/a"}},
+            },
+            ("b",),
+        ),
+    ],
+)
+def test_a_value_that_needs_another_one_on_every_level_is_told(schema: Any, names: tuple[str, ...]) -> None:
+    (problem,) = suspicious_words(schema, lambda _place, _key: None)
+    assert isinstance(problem, ImpossibleSchema)
+    assert problem.endless
+    assert problem.names == names
+
+
+WORDS: dict[str, list[Any]] = {
+    "type": ["object", "array", "integer", "string", "number"],
+    "properties": [{"a": False}, {"a": TEXT, "b": {"const": 1}}],
+    "required": [["a"], ["a", "b"]],
+    "additionalProperties": [False],
+    "maxProperties": [1],
+    "dependentRequired": [{"a": ["b"]}, {"b": ["c"]}],
+    "dependentSchemas": [{"a": {"maxProperties": 0}}, {"a": {"required": ["b"]}}],
+    "patternProperties": [{"^a": {"type": "integer"}}],
+    "propertyNames": [{"maxLength": 0}, {"enum": ["a", "c"]}],
+    "items": [False, {"enum": [1, 2]}, {"type": "boolean"}],
+    "prefixItems": [[{"const": 1}], [False]],
+    "minItems": [1, 3],
+    "maxItems": [0, 2],
+    "uniqueItems": [True],
+    "contains": [{"const": 1}, {"type": "null"}],
+    "minContains": [0, 2],
+    "maxContains": [0, 1],
+    "minimum": [1, 1.25],
+    "exclusiveMaximum": [2, 1.5],
+    "multipleOf": [2, 0.5, 5],
+    "if": [{"minimum": 1}, {"required": ["a"]}, True],
+    "then": [False, {"maximum": 1}, {"maxProperties": 1}],
+    "else": [False, {"minItems": 1}],
+    "oneOf": [[TEXT, TEXT], [{"minimum": 1}, {"minimum": 1}, TEXT], [{}, TEXT]],
+    "not": [{"type": "integer"}, {"minItems": 1}, {"required": ["a"]}],
+    "enum": [["a", 1, [1]], [{"a": "x"}, 1.5]],
+    "pattern": ["^b"],
+}
+PARTS = [None, True, 0, 1, 1.5, 1.25, 2, 10, "", "a", "b", "x"]
+LISTS = [[], [1], [1, 1], [1, 2], [1, 2, 2], [True, False], [None], [None, 1, 2], [True, False, 1]]
+OBJECTS = [{}, {"a": "x"}, {"a": 1}, {"a": "x", "b": 1}, {"b": 1}, {"c": 1}, {"a": 1, "b": 1, "c": 1}, {"a": "x", "b": 1, "c": 0}]
+VALUES = [*PARTS, *LISTS, *OBJECTS]
+SCHEMAS = st.lists(st.sampled_from(sorted(WORDS)), min_size=2, max_size=6, unique=True).flatmap(
+    lambda words: st.fixed_dictionaries({word: st.sampled_from(WORDS[word]) for word in words})
+)
+
+
+@examples(300)
+@given(SCHEMAS)
+def test_no_value_satisfies_what_is_called_impossible(schema: dict[str, Any]) -> None:
+    refused = disjoint(schema, schema)
+    if refused:
+        judge = jsonschema_rs.Draft202012Validator(schema)
+        assert not any(judge.is_valid(value) for value in VALUES)
+    whole = {"type": "object", "properties": {"p": schema}, "required": ["p"]}
+    found = list(impossible_parts(whole, list(walk(whole))))
+    assert not found or disjoint(whole, whole)
+    assert not refused or may_be_impossible(schema) or not own_kinds(schema)
