@@ -8,7 +8,9 @@ So the classes leave out what two libraries read differently: patterns, formats 
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, as_array, as_object
@@ -56,6 +58,7 @@ def module(title: str, parts: Mapping[str, Json]) -> str:
         disable_timestamp=True,
         enum_field_as_literal=LiteralType.All,
         remove_special_field_name_prefix=True,
+        settings_path=Path(os.path.abspath(os.sep)),  # noqa: PTH100  -- it reads the nearest `pyproject.toml`, which is about other texts
         skip_root_model=True,
         use_annotated=True,
         use_double_quotes=True,

@@ -5,6 +5,7 @@ This module answers `--version` by itself, so that it costs no more than startin
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -21,6 +22,8 @@ INTERNAL_ERROR = 70
 """A mistake of ours (`EX_SOFTWARE` of BSD's sysexits.h)."""
 VARIABLES = ("INSTRC_DEBUG", "INSTRC_TASK_QUEUE", "INSTRC_TELEMETRY")
 """The variables of the environment that are read."""
+_USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EFBIG, errno.EAGAIN})
+"""What the system says where files, memory, room or processes are used up."""
 _USUAL = gc.get_threshold()
 
 
@@ -70,6 +73,9 @@ def _run(given: list[str]) -> int:
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
             tell("error: the working folder does not exist any more\n")
             return PROBLEMS
+        if (missing := _used_up(error)) is not None:
+            tell(f"error: the system has no more of what this needs: {missing}\n")
+            return PROBLEMS
         return _own_mistake(error)
 
 
@@ -92,6 +98,15 @@ def _folder_is_gone() -> bool:
     except OSError:
         return True
     return False
+
+
+def _used_up(error: Exception) -> str | None:
+    """Return what the system has no more of; `None` if that is not what is wrong."""
+    if isinstance(error, OSError) and error.errno in _USED_UP:
+        return error.strerror
+    if isinstance(error, MemoryError):
+        return "memory"
+    return str(error) if isinstance(error, RuntimeError) and "start new thread" in str(error) else None
 
 
 def _own_mistake(error: Exception) -> int:

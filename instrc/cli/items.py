@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -14,10 +14,12 @@ from instrc.arriving import LineTooLongError, read_lines
 from instrc.cli.progress import item_counter
 from instrc.cli.running import report_as_json
 from instrc.cli.terminal import write
+from instrc.files import reason
 from instrc.jsontext import dumps, loads
 from instrc.jsonvalue import Json
 from instrc.problems.problem import CompileError
 from instrc.problems.render import plain
+from instrc.problems.rim import UnwritableOutput
 from instrc.regular import is_handed_over, is_regular, refuse_odd
 
 if TYPE_CHECKING:
@@ -62,8 +64,19 @@ def _line_writer(output: Path | None) -> Iterator[Callable[[str], object]]:
     except (OSError, ValueError) as error:
         message = f"{str(output)!r} cannot be written: {error}"
         raise typer.BadParameter(message) from None
-    with file:
-        yield file.write
+
+    def say(line: str) -> None:
+        try:
+            file.write(line)
+            file.flush()  # what is done is kept, whatever ends the run
+        except OSError as error:
+            raise CompileError([UnwritableOutput(path=str(output), reason=reason(error))]) from None
+
+    try:
+        yield say
+    finally:
+        with suppress(OSError):
+            file.close()
 
 
 async def _lines(path: str) -> AsyncIterator[str]:

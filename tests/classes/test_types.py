@@ -65,6 +65,15 @@ def test_a_tool_its_steps_and_its_result_have_classes(tmp_path: Path, capsys: py
     assert list(found["WriteReplyResult"].model_fields) == ["text"]
 
 
+@pytest.mark.parametrize("said", ["[tool.ruff]\nline-length = 20\n", "[tool.black", "\ufeff[tool.black]\n"])
+def test_settings_of_other_tools_change_nothing(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vibe = {"type": "object", "properties": {"text": {"type": "string", "description": "a text that is " + "long " * 9}}}
+    before = instrc.types("Draft", vibes={"Draft": vibe})
+    (tmp_path / "pyproject.toml").write_text(said, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert instrc.types("Draft", vibes={"Draft": vibe}) == before
+
+
 def test_docstrings_say_nothing_of_what_a_model_reads() -> None:
     program = ROOT / "examples/schedule-meeting/schedule-meeting.aug"
     assert "Use step" in json.dumps(instrc.compile(program))

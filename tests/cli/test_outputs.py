@@ -190,3 +190,13 @@ def test_the_result_of_a_run_replaces_no_source_of_it(source: str, tmp_path: Pat
     given = ["--items", "items.jsonl"] if source == "items.jsonl" else ["-i", "@prompt.json"]
     assert main(["run", "t.aug", *given, "--model", "sample", "--engine", "memory", "-q", "-o", source]) == 1
     assert tree(tmp_path) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a limit of Unix")
+def test_a_result_that_finds_no_room_is_a_problem_and_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "t.aug").write_text('@{ title: "Draft", type: "object" }')
+    (tmp_path / "items.jsonl").write_text('"a"\n')
+    command = f"{sys.executable} -m instrc run t.aug --items items.jsonl --model sample --engine memory -q -o out.jsonl"
+    done = subprocess.run(f"ulimit -f 0; {command}", shell=True, capture_output=True, check=False, cwd=tmp_path)  # noqa: S602
+    assert done.returncode == 1
+    assert b"`out.jsonl` cannot be written: file too large [unwritable-output]" in done.stderr

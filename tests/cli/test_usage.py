@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -152,3 +153,18 @@ def test_a_misspelt_variable_of_the_environment_is_told(instrc: Instrc, monkeypa
     monkeypatch.setenv("INSTRC_TELEMETRI", "off")
     done = instrc("--version")
     assert (done.code, done.err) == (0, "warning: the variable INSTRC_TELEMETRI is not read: did you mean `INSTRC_TELEMETRY`?\n")
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), OSError(errno.EMFILE, "Too many open files"), OSError(errno.ENOSPC, "No space")]
+)
+def test_what_the_system_has_no_more_of_is_no_mistake_of_ours(
+    error: Exception, instrc: Instrc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("instrc.cli.plain.run_plain", refuse)
+    done = instrc("check", "a.aug")
+    assert done.code == 1
+    assert done.err.startswith("error: the system has no more of what this needs: ")
