@@ -101,7 +101,7 @@ def each_of(values: object) -> list[Tool]:
         message = f"one tool is given where several are expected: give a list, `[{_name_of(values)}]`, or use `lower`"
         raise TypeError(message)
     if (json := as_json(values)) is not values and isinstance(json, dict):  # of `mcp`, whose objects yield their members
-        return _of_mapping(json, None)
+        return _of_object(values, None)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(_refusal(values))
     found: list[Tool] = []

@@ -31,6 +31,12 @@ FORMS: dict[str, Any] = {
         "id": ["AIMessage"],
         "kwargs": {"content": "", "tool_calls": [CALL]},
     },
+    "langchain stored": {"type": "ai", "data": {"type": "ai", "content": "", "tool_calls": [CALL]}},
+    "langchain with what was parsed": {
+        "raw": {"type": "ai", "content": "", "tool_calls": [CALL]},
+        "parsed": None,
+        "parsing_error": None,
+    },
     "langchain raw": {"type": "ai", "content": "", "tool_calls": [], "additional_kwargs": {"tool_calls": [OPENAI]}},
     "list of langchain's calls": [CALL],
     "one of langchain's calls": CALL,

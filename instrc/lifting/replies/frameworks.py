@@ -11,7 +11,11 @@ from instrc.lifting.replies.reply import RawCall, Reply, first, join_replies, st
 
 
 def _langchain(answer: JsonObject) -> Reply | None:
-    """Read an `AIMessage` of LangChain, as its model or as it is serialised."""
+    """Read an `AIMessage` of LangChain, as its model, as it is serialised or stored, or beside what was parsed of it."""
+    if answer.keys() == {"raw", "parsed", "parsing_error"} and isinstance(raw := answer["raw"], dict):
+        answer = raw  # `with_structured_output(…, include_raw=True)`
+    if answer.keys() == {"type", "data"} and isinstance(data := answer["data"], dict):
+        answer = {**data, "type": answer["type"]}  # `message_to_dict`
     if answer.get("lc") == 1 and isinstance(kwargs := answer.get("kwargs"), dict):
         answer = {"type": "ai", **kwargs}
     if all(answer.get("type") != kind for kind in ("ai", "AIMessageChunk")) or "content" not in answer:
