@@ -55,6 +55,8 @@ repos:
         entry: instrc check --dependents
         language: system
         files: \\.(aug|vibe\\.json)$
+        require_serial: true
+        always_run: true  # also for a commit that only deletes a vibe
       - id: instrc-fmt
         name: instrc fmt
         entry: instrc fmt

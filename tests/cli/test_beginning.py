@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from instrc.scaffold.single import new
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_two_commands_lead_from_an_empty_folder_to_a_first_tool(instrc: Instrc, folder: Path) -> None:
     begun = instrc("init")
@@ -102,3 +104,23 @@ def test_any_name_makes_a_plain_path_or_none(kind: str, name: str) -> None:
         assert not path.startswith("/")
         assert ".." not in path.split("/")
         assert "\0" not in path
+
+
+def test_the_hooks_of_a_project_run_as_the_shipped_ones_do(instrc: Instrc, folder: Path) -> None:
+    """A commit that only deletes a vibe gives a hook no files; it runs all the same, and finds the program that breaks."""
+    assert instrc("init", "fresh").code == 0
+    yaml = pytest.importorskip("yaml")
+    shipped = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
+    [repo] = yaml.safe_load((folder / "fresh" / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    for hook in repo["hooks"]:
+        for member in ("name", "entry", "files", "require_serial", "always_run"):
+            assert hook.get(member) == shipped[hook["id"]].get(member), (hook["id"], member)
+    assert shipped["instrc-check"]["always_run"] is shipped["instrc-lock"]["always_run"] is True
+
+
+def test_the_editor_of_a_project_knows_what_a_vibe_is(instrc: Instrc, folder: Path) -> None:
+    assert instrc("init", "fresh").code == 0
+    [rule] = json.loads((folder / "fresh/.vscode/settings.json").read_text(encoding="utf-8"))["json.schemas"]
+    assert rule["fileMatch"] == ["*.vibe.json"]
+    known = json.loads((folder / "fresh" / rule["url"]).read_text(encoding="utf-8"))
+    assert known == json.loads((ROOT / "schemas/meta/vibe.schema.json").read_text(encoding="utf-8"))
