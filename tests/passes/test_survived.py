@@ -219,6 +219,17 @@ def test_of_several_mixins_those_are_named_that_need_each_other(folder: Path) ->
     assert {problem.at and problem.at.text, problem.other and problem.other.text} == {one, two}
 
 
+def test_of_mixins_that_need_each_other_in_a_circle_the_first_two_are_named(folder: Path) -> None:
+    names = "const a = A(prompt); const b = B(prompt); const c = Own(prompt);"
+    one = "Introspect_Mixin(Judge(SelfEvaluate_Mixin(a), c))"
+    two = "Introspect_Mixin(Slot(SelfEvaluate_Mixin(b), a))"
+    three = "Introspect_Mixin(Derived(SelfEvaluate_Mixin(c), b))"
+    text = f"{names} {{ w: Introspect_Mixin(Base), x: {one}, y: {two}, z: {three}, last: Introspect_Mixin(Closed) }}"
+    [problem] = problems(text, folder)
+    assert isinstance(problem, instrc.problems.steps.EntangledMixins)
+    assert (problem.other and problem.other.text, problem.at and problem.at.text) == (one, two)
+
+
 def test_what_is_required_below_a_slot_may_be_added_by_what_fills_it(folder: Path) -> None:
     text = 'Slot({ part: A }) @ { properties: { part: { required: ["z"], properties: { q: {} } } } }'
     assert problems(text, folder) == []

@@ -96,14 +96,36 @@ def _number_chunks(
 
 
 def _circle(units: tuple[Unit, ...], needs: list[list[int]]) -> Problem:
-    """Return the problem of mixins that need what each other holds."""
-    groups = [index for index, unit in enumerate(units) if isinstance(unit, Group)]
-    first, second = next(
-        ((one, other) for one in groups for other in groups if one < other and one in needs[other] and other in needs[one]),
-        (groups[0], groups[-1]),
-    )
-    spans = [each.application.span for each in (units[first], units[second]) if isinstance(each, Group)]
-    return problems.steps.EntangledMixins(at=spans[-1], other=spans[0])
+    """Return the problem of mixins that need what each other holds: of the first two in one circle."""
+    behind = _behind_circles(needs)
+    way: dict[int, int] = {}
+    index = min(behind)
+    while index not in way:  # each of these needs another one of them, so the way meets itself
+        way[index] = len(way)
+        index = next(need for need in needs[index] if need in behind)
+    circle = (units[each] for each in way if way[each] >= way[index])
+    spans = [each.application.span for each in circle if isinstance(each, Group)]
+    first, *others = sorted(spans, key=lambda span: span.start)
+    return problems.steps.EntangledMixins(at=others[0] if others else first, other=first)
+
+
+def _behind_circles(needs: list[list[int]]) -> set[int]:
+    """Return what can never come: what is in a circle, and what needs that."""
+    readers: list[list[int]] = [[] for _ in needs]
+    for index, each in enumerate(needs):
+        for need in each:
+            readers[need].append(index)
+    waits = [len(set(each)) for each in needs]
+    ready = [index for index, count in enumerate(waits) if not count]
+    behind = set(range(len(needs)))
+    while ready:
+        index = ready.pop()
+        behind.discard(index)
+        for reader in readers[index]:
+            waits[reader] -= 1
+            if not waits[reader]:
+                ready.append(reader)
+    return behind
 
 
 def _all_needs(graph: Graph, units: tuple[Unit, ...], home: dict[int, int]) -> list[list[int]]:
