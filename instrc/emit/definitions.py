@@ -31,7 +31,7 @@ class Definitions:
             )
         body = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
         found = as_object(schema.get("$defs", {}))
-        names = {old: self._name(old, definition, found) for old, definition in found.items()}
+        names = self._names(found)
         used_root = False
 
         def rename(node: Json) -> Json:
@@ -72,7 +72,13 @@ class Definitions:
             raise CompileError([problems.steps.Unsatisfiable(at=at, keys=tuple(as_object(steps.get("properties", {}))))])
         return schema
 
-    def _name(self, old: str, definition: Json, found: dict[str, Json]) -> str:
+    def _names(self, found: dict[str, Json]) -> dict[str, str]:
+        """Return the names that definitions get: their own, by which they refer to each other, if each is new or kept already."""
+        if self._taken.isdisjoint(found) and all(equal(self.schemas.get(name, made), made) for name, made in found.items()):
+            return dict(zip(found, found, strict=True))
+        return {old: self._free(old, made, found) for old, made in found.items()}
+
+    def _free(self, old: str, definition: Json, found: dict[str, Json]) -> str:
         name, count = old, 1
         while name in self._taken or (name in self.schemas and not (len(found) == 1 and equal(self.schemas[name], definition))):
             count += 1
