@@ -43,11 +43,6 @@ class AugUri(Struct, frozen=True):
     """What follows `#`, without escapes; `None` if there is no `#`."""
 
     @property
-    def path(self) -> str:
-        """The segments joined by `/`."""
-        return "/".join(self.segments)
-
-    @property
     def segment(self) -> str:
         """The last segment: the name of the vibe."""
         return self.segments[-1]

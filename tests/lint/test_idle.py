@@ -60,6 +60,24 @@ def test_a_keyword_that_does_nothing_is_told(schema: Any, word: str, cause: str)
 
 
 @pytest.mark.parametrize(
+    ("schema", "dialect"),
+    [
+        ({"$schema": DRAFT_7, "prefixItems": [TEXT]}, "JSON Schema draft-07"),
+        ({"$schema": "https://spec.openapis.org/oas/3.0/schema/2021-09-28", "const": 1}, "OpenAPI 3.0"),
+        ({"divisibleBy": 2}, "JSON Schema 2020-12"),
+    ],
+)
+def test_the_dialect_that_does_not_have_a_word_is_called_by_its_name(schema: Any, dialect: str) -> None:
+    assert [each.dialect for each in found(schema) if isinstance(each, IdleKeyword)] == [dialect]
+
+
+def test_values_that_are_told_take_one_line_and_thirty_characters() -> None:
+    [problem] = found({"type": "integer", "enum": ["x" * 28, "x" * 29, {"a": [1]}]})
+    assert isinstance(problem, ExcludedValue)
+    assert problem.values == (f'"{"x" * 28}"', f'"{"x" * 28}…', '{"a":[1]}')
+
+
+@pytest.mark.parametrize(
     "schema",
     [
         {"maxItems": 3},

@@ -546,6 +546,10 @@ def test_a_document_that_is_no_schema_is_told_with_the_way_out(check: Check, doc
         {"properties": {"a": TEXT}},
         {"not": {"type": "null"}},
         {"schema": PARAMETERS},
+        {"city": {**TEXT, "label": "City"}},
+        {"city": TEXT, "author": {"name": TEXT}},
+        {"city": TEXT, "days": {"type": 3}},
+        {"city": TEXT, "days": {"description": "How many."}},
     ],
 )
 def test_a_schema_is_taken_for_nothing_else(check: Check, schema: dict[str, Any]) -> None:

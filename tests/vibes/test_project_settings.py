@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from instrc.launching import engines
+from instrc.limits.incoming import SETTINGS_BYTES
 from instrc.problems.files import InvalidSettings
 from instrc.problems.problem import CompileError
 from instrc.vibes.discover import Surroundings, discover
@@ -183,6 +184,19 @@ def test_a_limit_on_vibes_reaches_the_registry(files: Files, tmp_path: Path) -> 
 )
 def test_hostile_settings_are_one_problem(files: Files, toml: str, reason: str) -> None:
     assert [problem.reason for problem in wrong(files, toml)] == [reason]
+
+
+def test_settings_may_take_a_megabyte(files: Files) -> None:
+    toml = '[tool.instrc]\nnaming = "camel"\n#'
+    folder = files("p", {"pyproject.toml": toml + "x" * (SETTINGS_BYTES - len(toml))})
+    assert read_settings(folder).naming == "camel"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_project_chooses_how_programs_run(files: Files, engine: str) -> None:
+    run = {"engine": engine, "model": "anthropic:any", "store": "runs"}
+    toml = "\n".join(["[tool.instrc.run]", *(f'{key} = "{value}"' for key, value in run.items())])
+    assert read_settings(files("p", {"pyproject.toml": toml})).run == run
 
 
 @pytest.mark.parametrize(
