@@ -25,6 +25,7 @@ from instrc.syntax.tables import tables
 from instrc.workspace import Workspace
 
 VIBE_ENDING = ".json"
+_BOM = "\ufeff"
 _MOST_BYTES = 1024 * 1024
 """Of a file that is not open."""
 
@@ -93,7 +94,9 @@ class Session:
         self._lock = RLock()
 
     def put(self, path: str, text: str, version: int = 0) -> Document:
-        """Take a text as it stands in the editor."""
+        """Take a text as it stands in the editor; a byte order mark at its beginning is nothing, but it has a place."""
+        if text.startswith(_BOM):
+            text = " " + text[1:]
         document = Document(path, text, self.encoding, version, self.documents.get(path))
         with self._lock:
             self.documents[path] = document
@@ -112,7 +115,7 @@ class Session:
             text = read_whole(path, _MOST_BYTES).decode("utf-8")
         except (OSError, ValueError):
             return None
-        return Document(path, text.removeprefix("\ufeff"), self.encoding)
+        return Document(path, text.removeprefix(_BOM), self.encoding)
 
     def drop(self, path: str) -> None:
         """Forget a text that is no longer open; the file counts again."""

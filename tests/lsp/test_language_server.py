@@ -263,6 +263,15 @@ def test_a_question_right_behind_an_edit_is_about_the_text_after_it(talk: Talk) 
     talk(scenario)
 
 
+def test_a_byte_order_mark_is_no_mistake_and_has_its_place(talk: Talk) -> None:
+    async def scenario(editor: Editor) -> None:
+        assert await editor.open("a.aug", "\ufeffconst a = Draft(prompt);\n") == []
+        (found,) = await editor.change("a.aug", (None, "\ufeffDrafft(prompt);\n"))
+        assert (found.code, found.range.start.character) == ("unknown-name", 1)
+
+    talk(scenario)
+
+
 @pytest.mark.parametrize("sign", ["\u2028", "\x0c", "\x85", "\r"])
 def test_lines_of_an_edit_end_where_the_protocol_says(talk: Talk, sign: str) -> None:
     """Only CR and LF end a line, and a position behind the end of a line is the end of it."""
