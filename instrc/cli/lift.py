@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,7 +48,8 @@ def command(
         try:
             lifted = lift(source.text, known.value)
         except CompileError as error:
-            report.take(error)
+            at = known.source.whole()  # all that raises is in the map: which of the two files it is has to be said
+            report.problems.extend(replace(problem, at=at) if problem.at is None else problem for problem in error.problems)
         else:
             write(f"{dumps(_document(lifted))}\n")
             report.problems.extend(lifted.problems_at(source.whole()))

@@ -203,6 +203,12 @@ class InvalidJson(Problem):
         """One short sentence: what is wrong."""
         return f"this is not JSON: {self.reason}"
 
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out, where a program is given."""
+        name = "" if self.at is None else self.at.source.name
+        return f"`{name}` is a program: `instrc compile {name}` writes its schema as JSON" if name.endswith(".aug") else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidOption(Problem):

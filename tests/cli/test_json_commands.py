@@ -104,3 +104,14 @@ def test_targets_are_listed_for_people_and_programs(instrc: Instrc) -> None:
     openai = next(target for target in listed if target["name"] == "openai")
     assert openai["limits"]["properties"] == 5000
     assert all(fact["source"] and fact["date"] for fact in openai["facts"])
+
+
+def test_a_mistake_says_which_of_two_files_it_is_in(instrc: Instrc, folder: Path) -> None:
+    (folder / "answer.json").write_text("{}")
+    (folder / "notes.json").write_text('{ "remember": "the milk" }')
+    assert "notes.json:1:1: error: this is not a reverse map" in instrc("lift", "--map", "notes.json", "answer.json").err
+
+
+def test_a_program_where_json_is_expected_is_told_as_one(instrc: Instrc, folder: Path) -> None:
+    (folder / "it.aug").write_text("Draft")
+    assert "`it.aug` is a program: `instrc compile it.aug` writes its schema as JSON" in instrc("flatten", "it.aug").err
