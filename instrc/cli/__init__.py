@@ -73,6 +73,13 @@ def _run(given: list[str]) -> int:
         if isinstance(error, FileNotFoundError) and _folder_is_gone():
             tell("error: the working folder does not exist any more\n")
             return PROBLEMS
+        from instrc.problems.problem import CompileError
+
+        if isinstance(error, CompileError):  # files may change after they were found to be right
+            from instrc.cli.show import Format, show
+
+            show(error.problems, Format.TEXT)
+            return PROBLEMS
         if (missing := _used_up(error)) is not None:
             tell(f"error: the system has no more of what this needs: {missing}\n")
             return PROBLEMS

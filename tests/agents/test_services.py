@@ -50,7 +50,7 @@ def running(server: Any) -> Iterator[Any]:
 def ask(url: str, body: Any = None) -> tuple[int, Any]:
     data = None if body is None else json.dumps(body).encode() if not isinstance(body, bytes) else body
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as reply:  # noqa: S310  -- our own server
+        with urllib.request.urlopen(urllib.request.Request(url, data), timeout=60) as reply:  # noqa: S310  -- our own server
             return reply.status, json.load(reply)
     except urllib.error.HTTPError as error:
         with error:

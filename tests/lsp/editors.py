@@ -53,7 +53,7 @@ class Editor(LanguageClient):
         """Wait for the next problems of a document."""
         while self.uri(name) not in self.published:
             self.arrived.clear()
-            await asyncio.wait_for(self.arrived.wait(), 20)
+            await asyncio.wait_for(self.arrived.wait(), 60)
         return self.published.pop(self.uri(name))
 
     async def open(self, name: str, text: str) -> list[types.Diagnostic]:

@@ -244,7 +244,7 @@ def test_a_failure_cancels_its_siblings_and_is_caught_by_the_innermost_try(stage
         finished: list[str] = []
 
         async def slow(_given: Any) -> Any:
-            await asyncio.sleep(5)
+            await asyncio.sleep(50)  # longer than a busy machine takes for the other
             finished.append("slow")
 
         bad = failing(ActivityError("bad", code="7", retry=False))

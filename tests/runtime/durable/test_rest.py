@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -105,9 +106,10 @@ def test_a_store_that_is_used_does_not_give_way(made: Callable[[str], DurableEng
 
 
 def test_a_loop_ends_what_is_still_carried_out(made: Callable[[str], DurableEngine]) -> None:
-    loop, ended = Loop("test"), []
+    loop, begun, ended = Loop("test"), threading.Event(), []
 
     async def long() -> None:
+        begun.set()
         try:
             await asyncio.sleep(60)
         finally:
@@ -117,7 +119,7 @@ def test_a_loop_ends_what_is_still_carried_out(made: Callable[[str], DurableEngi
     async def body() -> None:
         loop.start()
         waiting = asyncio.ensure_future(loop.away(long()))
-        await asyncio.sleep(0.05)
+        await asyncio.to_thread(begun.wait)
         await asyncio.to_thread(loop.end)
         with pytest.raises(LoopEndedError):
             await waiting
