@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
 
 
 def text(name: str, value: object) -> str:
@@ -38,12 +40,12 @@ def texts(name: str, value: object) -> list[str]:
     return [text(name, each) for each in _several(name, "a list of texts", value)]
 
 
-def several(name: str, value: object) -> list[Any]:
+def several(name: str, value: object) -> list[Any]:  # a user's values
     """Return several values of any kind."""
     return list(_several(name, "a list", value))
 
 
-def mapping(name: str, value: object) -> Mapping[Any, Any]:
+def mapping(name: str, value: object) -> Mapping[Any, Any]:  # a user's mapping
     """Return a mapping."""
     return value if isinstance(value, Mapping) else _refuse(name, "a mapping", value)
 
@@ -73,14 +75,14 @@ def is_on(variable: str) -> bool:
     return os.environ.get(variable, "").strip().lower() not in {"", "0", "no", "false", "off"}
 
 
-def known_word(name: str, value: object, known: tuple[str, ...]) -> Any:
+def known_word(name: str, value: object, known: tuple[T, ...]) -> T:
     """Return a word that is known."""
     if not isinstance(value, str) or value not in known:
         _refuse(name, "one of " + ", ".join(f"`{word}`" for word in known), value)
-    return value
+    return known[known.index(value)]
 
 
-def instance(name: str, value: object, kind: type | tuple[type, ...], what: str) -> Any:
+def instance(name: str, value: object, kind: type[T] | tuple[type[T], ...], what: str) -> T:
     """Return a value of one of our own types; `what` says in words what is needed."""
     return value if isinstance(value, kind) else _refuse(name, what, value)
 

@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Any, NamedTuple
 
 from instrc import arguments
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonObject
 from instrc.problems.importing import MissingLibrary
 from instrc.problems.problem import CompileError
 from instrc.python_docstrings import share_docstring
@@ -60,10 +60,10 @@ def attribute(value: object, name: str) -> object:
     return found
 
 
-def schema_of(value: Any) -> Any:
+def schema_of(value: object) -> JsonObject:
     """Return what pydantic says of a type, a function or anything that describes itself as pydantic's types do."""
     for method in ("model_json_schema", "json_schema", "schema"):  # a model, a `TypeAdapter`, a model of pydantic 1
-        describe: Callable[[], Any] | None = getattr(value, method, None)
+        describe: Callable[[], JsonObject] | None = getattr(value, method, None)
         if callable(describe):
             return describe()
     try:
@@ -73,7 +73,7 @@ def schema_of(value: Any) -> Any:
     return TypeAdapter(readable(value)).json_schema()
 
 
-def readable(value: Any) -> Any:
+def readable(value: Any) -> Any:  # a user's type
     """Return a type with the typed dicts in it made anew: those of `typing` pydantic reads from Python 3.12 on only."""
     if sys.version_info >= (3, 12):
         return value
@@ -95,25 +95,25 @@ def readable(value: Any) -> Any:
     return value if all(map(operator.is_, inner, arguments)) else _with(value, inner)
 
 
-def _bare(hint: Any) -> Any:
+def _bare(hint: object) -> object:
     """Return the type inside of `Required` and `NotRequired`."""
     origin = typing.get_origin(hint)
     return typing.get_args(hint)[0] if origin in {typing.Required, typing.NotRequired} else hint
 
 
-def _with(value: Any, arguments: tuple[Any, ...]) -> Any:
+def _with(value: Any, arguments: tuple[object, ...]) -> object:  # a user's type
     """Return a generic type with other arguments."""
     if typing.get_origin(value) in {typing.Union, UnionType}:
         return typing.Union[arguments]  # noqa: UP007  -- made of a tuple
     return value.copy_with(arguments) if hasattr(value, "copy_with") else typing.get_origin(value)[arguments]
 
 
-def _is_type(value: Any) -> bool:
+def _is_type(value: object) -> bool:
     """Say whether a value is a class, or a form of one such as `list[int]`."""
     return isinstance(value, type) or typing.get_origin(value) is not None
 
 
-def as_json(value: Any) -> Json:
+def as_json(value: Any) -> Json:  # a user's value
     """Return a model of pydantic as plain JSON under the names in which it is sent; any other value as it is."""
     if callable(attribute(value, "model_dump")) and not isinstance(value, type):
         try:

@@ -62,7 +62,7 @@ def all_activities(prepared: Prepared, given: Activities, *, rehearse: bool) -> 
     return found.with_those_of(given)
 
 
-def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
+def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:  # a user's function
     """Return the function that `package.module:function` of the settings names; modules beside the settings are found."""
     module, colon, name = words.partition(":")
     try:
@@ -79,8 +79,7 @@ def imported(what: str, words: str, folder: Path) -> Callable[..., Any]:
         raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason=str(error))]) from None
     if not callable(found):
         raise CompileError([problems.launches.UnusableSetting(what=what, word=words, reason="it is no function")])
-    function: Callable[..., Any] = found
-    return function
+    return found
 
 
 def called_activities(plan: PinnedPlan) -> Iterable[tuple[str, Json]]:

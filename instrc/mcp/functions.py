@@ -12,7 +12,7 @@ from instrc.lowering.given import ToolLike
 from instrc.mcp.offers import AnyCall, Offers
 from instrc.python_types import as_json
 
-Served: TypeAlias = Callable[..., Any] | tuple[ToolLike, Callable[[Any], Any]]
+Served: TypeAlias = Callable[..., object] | tuple[ToolLike, Callable[[Any], object]]  # `Any`: of the type that somebody chose
 """An annotated function, called with arguments of its names; or a schema, tool or model, and what is called with the value."""
 
 
@@ -41,7 +41,7 @@ def serve(*functions: Served) -> None:
     asyncio.run(serve_stdio(offers_of(*functions)))
 
 
-def _with_arguments(function: Callable[..., Any]) -> AnyCall:
+def _with_arguments(function: Callable[..., object]) -> AnyCall:
     async def call(value: dict[str, Json]) -> Json:
         from pydantic import validate_call  # it has described the function
 

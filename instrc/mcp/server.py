@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import anyio
 import mcp_types
@@ -16,18 +16,18 @@ from mcp.server.stdio import stdio_server
 
 from instrc.arriving import read_lines
 from instrc.jsontext import dumps
-from instrc.jsonvalue import as_object
+from instrc.jsonvalue import JsonObject, as_object
 from instrc.mcp.offers import Offers, RefusedError
 from instrc.version import __version__
 
 
-def server_of(service: Offers, name: str = "instrc") -> Server[Any]:
+def server_of(service: Offers, name: str = "instrc") -> Server[object]:
     """Return a server that lists the tools of a service and calls them; their arguments are checked by the service."""
 
-    async def list_tools(_context: Any, _params: Any) -> mcp_types.ListToolsResult:
+    async def list_tools(_context: object, _params: object) -> mcp_types.ListToolsResult:
         return mcp_types.ListToolsResult(tools=[_tool(as_object(offer.lowering.payload)) for offer in service.offers.values()])
 
-    async def call_tool(_context: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
+    async def call_tool(_context: object, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
         try:
             value = await service.call(params.name, params.arguments or {})
         except RefusedError as error:
@@ -99,5 +99,5 @@ def _claimed_input() -> Iterator[IO[str] | None]:
             os.dup2(private, 0)
 
 
-def _tool(payload: dict[str, Any]) -> mcp_types.Tool:
+def _tool(payload: JsonObject) -> mcp_types.Tool:
     return mcp_types.Tool.model_validate({key: value for key, value in payload.items() if key != "_meta"})

@@ -21,7 +21,7 @@ class Done(Generic[T]):
         self.value = value
 
 
-Task: TypeAlias = Generator[Any, Any, T]
+Task: TypeAlias = Generator[Any, Any, T]  # what is asked for, and given, has a type of its own each time
 """What may ask for others."""
 Work: TypeAlias = Task[T] | Done[T]
 """A task, or one that is done."""

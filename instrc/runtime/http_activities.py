@@ -109,7 +109,7 @@ def _request(method: str, table: Mapping[str, Any], given: Json) -> httpx.Reques
     )
 
 
-def fill_template(template: Any, given: Json) -> Json:
+def fill_template(template: Json, given: Json) -> Json:
     """Return a template with the members of what is given in its places."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template)

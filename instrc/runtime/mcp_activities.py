@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import mcp_types
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, get_default_environment
 from mcp.shared.exceptions import MCPError
@@ -131,8 +132,8 @@ def _session(server: _Server) -> _Session:
     return found
 
 
-async def _tools(client: Client) -> list[Any]:
-    tools: list[Any] = []
+async def _tools(client: Client) -> list[mcp_types.Tool]:
+    tools: list[mcp_types.Tool] = []
     cursor: str | None = None
     while True:
         page = await client.list_tools(cursor=cursor)
@@ -179,15 +180,16 @@ def _give(answer: asyncio.Future[Json], error: ActivityError) -> None:
         answer.set_exception(error)
 
 
-def _value(result: Any) -> Json:
+def _value(result: mcp_types.CallToolResult) -> Json:
     """Return what a tool gave: its structured content; else its text, as JSON if it is an object or a list."""
-    text = "\n".join(block.text for block in result.content if getattr(block, "text", None) is not None)
+    texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent)]
+    text = "\n".join(texts)
     if result.is_error:
         raise ActivityError(text or "the tool reports an error", code="tool", retry=False)
     if result.structured_content is not None:
         structured: Json = result.structured_content
         return structured
-    if not all(hasattr(block, "text") for block in result.content):
+    if len(texts) < len(result.content):
         return [block.model_dump(mode="json", by_alias=True, exclude_none=True) for block in result.content]
     try:
         value = loads(text)

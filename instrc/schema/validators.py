@@ -29,7 +29,7 @@ class Validator(Protocol):
 
 
 @lru_cache(maxsize=1)
-def validator_class() -> Any:
+def validator_class() -> Any:  # made at run time
     """Return the class of our validators."""
     return extend(  # type: ignore[no-untyped-call]  # the library's own function has no types
         Draft202012Validator,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from instrc.jsontext import digits
-from instrc.jsonvalue import Json, as_array, as_object, pointer
+from instrc.jsonvalue import Json, as_array, as_object, as_texts, pointer
 from instrc.limits.schemas import TOLD_PROBLEMS
 from instrc.schema.laws import TYPES
 from instrc.schema.patterns import broken, patterns_in
@@ -25,6 +25,9 @@ from instrc.schema.walk import Path, is_schema, walk
 from instrc.source import Span
 
 if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
     from instrc.problems.schemas import InvalidSchema
 
 
@@ -140,7 +143,7 @@ def _judged_part(schema: Json) -> Iterator[tuple[Path, str]]:
             yield place, "it is not what this keyword holds"
 
 
-def _errors(draft: Any, schema: Json) -> Iterator[tuple[Path, str]]:
+def _errors(draft: type[Draft202012Validator], schema: Json) -> Iterator[tuple[Path, str]]:
     """Yield the errors of a schema by the meta-schema of a draft, in an order that hashes do not change."""
     found: dict[Path, str] = {}
     for error in islice(draft(draft.META_SCHEMA).iter_errors(schema), 10_000):
@@ -159,12 +162,13 @@ def _older_draft(schema: Json, drafts: Any) -> Any:
     return getattr(drafts, f"{names[dialect.year]}Validator") if dialect is not None and dialect.year in names else None
 
 
-def _reason(error: Any) -> str:
-    """Say in a clause what a meta-schema found; `error` is a `jsonschema` error."""
-    value, wanted = error.instance, error.validator_value
+def _reason(error: ValidationError) -> str:
+    """Say in a clause what a meta-schema found."""
+    value: Json = error.instance  # type: ignore[assignment]  # it is set: the error was found in one
+    wanted: Json = error.validator_value  # type: ignore[assignment]  # as above
     match error.validator:
         case "type":
-            names = [wanted] if isinstance(wanted, str) else list(wanted)
+            names = [wanted] if isinstance(wanted, str) else as_texts(wanted)
             return f"{_value_in_words(value)} is not {' or '.join(_NOUNS.get(name, name) for name in names)}"
         case "enum" | "anyOf" if "type" in list(error.absolute_path)[-2:]:
             return "it is empty" if value == [] else f"{_value_in_words(value)} is not a type"

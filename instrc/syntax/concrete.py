@@ -72,7 +72,7 @@ class _Collector(Builder):
         self.end = end
         return leaf
 
-    def actions(self, rules: list[Rule]) -> list[Any]:
+    def actions(self, rules: list[Rule]) -> list[Callable[[list[Any], int, int], object] | None]:  # as it is overridden
         """Return what to keep of each rule; a rule that the surface hands on is handed on here too."""
         return [self._action(rule) for rule in rules]
 

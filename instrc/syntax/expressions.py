@@ -27,7 +27,7 @@ from instrc.ir.surface import (
     Segment,
     Uri,
 )
-from instrc.jsonvalue import Json
+from instrc.jsonvalue import Json, JsonArray, JsonObject
 from instrc.problems.problem import Problem
 from instrc.source import Source, Span
 from instrc.syntax.tokens import Token, normal, number_value, string_value
@@ -174,7 +174,7 @@ class ExpressionBuilder:
     def as_json(self, node: Object) -> dict[str, Json]:
         """Return the JSON of an object after `@`; names and calls have no meaning there."""
         whole: dict[str, Json] = {}
-        pending: list[tuple[Object | Array, Any]] = [(node, whole)]
+        pending: list[tuple[Object | Array, JsonObject | JsonArray]] = [(node, whole)]
         for container, target in pending:  # grows while it is walked
             members: list[tuple[str, Span, Expression | None]]
             if isinstance(container, Object):
@@ -196,7 +196,7 @@ class ExpressionBuilder:
                         self._refuse_code(span)
                     case _:
                         self._refuse_code(value.span)
-                if isinstance(container, Object):
+                if isinstance(target, dict):
                     target[key] = plain
                 else:
                     target.append(plain)
@@ -208,7 +208,7 @@ class ExpressionBuilder:
         self.problems.append(NotPlainData(at=span))
 
 
-def _list(values: Values) -> list[Any]:
+def _list(values: Values) -> Values:
     """Begin a list, or add the last value to one that has begun; a leading `|` is passed over."""
     first = values[0]
     if isinstance(first, list):

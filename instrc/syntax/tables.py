@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeAlias, TypedDict, cast
 
 import orjson
 from msgspec import Struct
@@ -61,14 +61,26 @@ def tables() -> Tables:
     return _prepared(_kept_tables(grammar) or build(grammar))
 
 
-def build(grammar: str) -> dict[str, Any]:
+class Kept(TypedDict):
+    """The tables as they are kept in a file."""
+
+    grammar: str
+    """The text that they are of."""
+    skipped: list[str]
+    tokens: list[list[str]]
+    rules: list[list[Any]]  # two texts and a number
+    states: list[dict[str, int]]
+
+
+def build(grammar: str) -> Kept:
     """Let lark turn a grammar into tables, as plain JSON that depends on the grammar's text alone."""
     from lark import Lark  # slow to import, and rarely needed
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
 
     parser = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=False)
-    data, memo = cast("tuple[dict[str, Any], dict[int, dict[str, Any]]]", parser.memo_serialize([TerminalDef, LarkRule]))
+    Untyped: TypeAlias = dict[str, Any]  # lark's
+    data, memo = cast("tuple[Untyped, dict[int, Untyped]]", parser.memo_serialize([TerminalDef, LarkRule]))
     table = data["parser"]["parser"]
     symbols = table["tokens"]
     rules = [entry for entry in memo.values() if entry["__type__"] == "Rule"]
@@ -112,17 +124,17 @@ def build(grammar: str) -> dict[str, Any]:
     }
 
 
-def _kept_tables(grammar: str) -> dict[str, Any] | None:
+def _kept_tables(grammar: str) -> Kept | None:
     """Return the tables that are kept, if they are whole and of this very grammar."""
     try:
         kept = orjson.loads(resources.read("grammar", TABLES))
         fits = kept["grammar"] == grammar and all(kept[part] for part in ("skipped", "tokens", "rules", "states"))
     except (OSError, ValueError, TypeError, LookupError):
         return None
-    return cast("dict[str, Any]", kept) if fits else None
+    return cast("Kept", kept) if fits else None
 
 
-def _prepared(data: dict[str, Any]) -> Tables:
+def _prepared(data: Kept) -> Tables:
     patterns = dict(data["tokens"])
     skipped = "|".join(data["skipped"])
     tokens = "|".join(f"(?P<{name}>{pattern})" for name, pattern in data["tokens"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from referencing.typing import Anchor as AnchorType
 
 _DIALECT = referencing.jsonschema.DRAFT202012
-_attrs: Any = referencing
+_attrs: Any = referencing  # untyped
 """The same module; mypy cannot see what its attrs classes take."""
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, cast
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -17,6 +17,8 @@ from instrc.regular import read_regular
 from instrc.source import Source, Span
 from instrc.tomltext import TomlError, read_toml
 from instrc.vibes.settings_table import has_similar_header, misplaced_table
+
+T = TypeVar("T")
 
 KEYS = ("roots", "shared", "hint", "naming", "limits", "keywords", "templates", "activities", "models", "prices", "checks", "run")
 RUN = ("model", "engine", "store", "requests", "tokens", "asks", "elements")
@@ -121,7 +123,7 @@ def _read(file: Path) -> Settings:
 class _Reader:
     """One `[tool.instrc]` table; all that is wrong with it is said at once."""
 
-    def __init__(self, source: Source, file: Path, table: dict[str, Any]) -> None:
+    def __init__(self, source: Source, file: Path, table: dict[str, Any]) -> None:  # TOML
         self.source = source
         self.file = file
         self.table = table
@@ -190,7 +192,7 @@ class _Reader:
             return frozenset()
         return frozenset(written)
 
-    def _table(self, key: str, kinds: tuple[type, ...], reason: str) -> dict[str, Any]:
+    def _table(self, key: str, kinds: tuple[type[T], ...], reason: str) -> dict[str, T]:
         written = self.table.get(key, {})
         if not isinstance(written, dict) or not all(isinstance(value, kinds) for value in written.values()):
             self._wrong(key, f"it is a table, and {reason}")
@@ -199,7 +201,7 @@ class _Reader:
 
     def _functions(self, key: str, kinds: tuple[type, ...], kind: str) -> Mapping[str, object]:
         """Return a table of what carries something out; what is no name of a function, or says nothing, is told."""
-        written = self._table(key, kinds, f"its values are {kind}")
+        written: dict[str, object] = self._table(key, kinds, f"its values are {kind}")
         for name, value in written.items():
             if not value or (isinstance(value, str) and not re.fullmatch(_FUNCTION, value)):
                 self._wrong(f"{key}.{name}", f"its values are {kind}", word=name)
@@ -212,7 +214,7 @@ class _Reader:
                 self._wrong(f"models.{name}", "it is the name of a model", word=name)
         return written
 
-    def _prices(self) -> dict[str, Any]:
+    def _prices(self) -> Mapping[str, Mapping[str, float]]:
         written = self._table("prices", (dict,), "its values are tables of `input` and `output`")
         for name, price in written.items():
             if not price:

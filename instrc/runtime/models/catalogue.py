@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from instrc import problems
 from instrc.jsontext import loads
@@ -37,9 +37,8 @@ def model_of(words: str, folder: Path) -> Model:
         return _scripted(words, folder / rest)
     if kind in ADAPTERS:
         module, _, name = ADAPTERS[kind].partition(":")
-        adapter: Any = getattr(import_module(module), name)
-        made: Model = adapter(rest)
-        return made
+        adapter: Callable[[str], Model] = getattr(import_module(module), name)
+        return adapter(rest)
     known = ", ".join(["`sample`", "`scripted:FILE`", *(f"`{name}:MODEL`" for name in ADAPTERS)])
     raise CompileError([problems.launches.UnusableSetting(what="model", word=words, reason=f"models are {known}")])
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
@@ -73,7 +73,7 @@ def open_engine(location: StoreLocation) -> sa.Engine:
     engine = sa.create_engine(location.url, pool_size=10, connect_args={"check_same_thread": False})
 
     @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = "IMMEDIATE"
         connection.execute(f"PRAGMA busy_timeout={_BUSY}")
         connection.execute("PRAGMA journal_mode=WAL")

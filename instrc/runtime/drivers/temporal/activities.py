@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -50,7 +51,7 @@ class Carrying:
         self._launches: OrderedDict[str, Launched] = OrderedDict()
 
     @property
-    def all(self) -> list[Any]:
+    def all(self) -> list[Callable[..., object]]:
         """What a worker registers."""
         return [self.model, self.activity, self.fire]
 
@@ -108,7 +109,7 @@ class Carrying:
             handle = self.client.get_workflow_handle(info.workflow_id, run_id=info.workflow_run_id)
             async for event in handle.fetch_history_events(page_size=1):
                 payloads = event.workflow_execution_started_event_attributes.input.payloads
-                [self._launches[digest]] = await self.client.data_converter.decode(payloads, [Any])
+                [self._launches[digest]] = await self.client.data_converter.decode(payloads, [Any])  # of any type
                 break
             while len(self._launches) > _MOST:
                 self._launches.popitem(last=False)

@@ -13,11 +13,11 @@ from instrc.jsontext import dumps, loads
 class _Ordered(JSONPlainPayloadConverter):
     """Writes and reads JSON as all of this project does; the order of the properties of a schema says what comes first."""
 
-    def to_payload(self, value: Any) -> Payload | None:
+    def to_payload(self, value: Any) -> Payload | None:  # as the SDK has it
         """Return a value as a payload."""
         return Payload(metadata={"encoding": self.encoding.encode()}, data=dumps(value, indent=False).encode())
 
-    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:  # noqa: ARG002  -- all are plain JSON
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> object:  # noqa: ARG002  -- all are plain JSON
         """Return the value of a payload."""
         return loads(payload.data)
 
