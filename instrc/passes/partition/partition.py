@@ -239,8 +239,8 @@ def _as_late_as_possible(nodes: list[Node], executors: list[int], blocks: dict[i
 
 
 def _shape(graph: Graph, chunks: tuple[Chunk, ...]) -> Shape:
-    if graph.contexts is not None:
-        return "process"
+    if graph.contexts is not None or any(step.chosen for step in graph.steps.values()):
+        return "process"  # only an engine can put the values of a list into the schema of a choice
     if len(chunks) == 1 and chunks[0].executor == "model":
         return "tool"
     if len(chunks) == 2 and [chunk.executor for chunk in chunks] == ["model", "server"] and len(chunks[1].units) == 1:
