@@ -25,13 +25,15 @@ PROCESSES: dict[str, list[str]] = {
     "instrc --version": [str(SCRIPT), "--version"],
     "instrc --help": [str(SCRIPT), "--help"],
     "instrc compile": [str(SCRIPT), "compile", str(EXAMPLE)],
-    "instrc check": [str(SCRIPT), "check", str(EXAMPLE)],
+    "instrc check, known": [str(SCRIPT), "check", str(EXAMPLE)],
+    "instrc check, unknown": [str(SCRIPT), "check", "--no-cache", str(EXAMPLE)],
 }
 PROMISES = (
     ("instrc --version", "import typer", 1.5),
     ("instrc --help", "import typer", 2.5),
-    ("instrc compile", "import lark, orjson", 1.35),
-    ("instrc check", "import lark, orjson", 1.35),
+    ("instrc compile", "import lark, orjson", 1.6),
+    ("instrc check, known", "import lark, orjson", 1.35),
+    ("instrc check, unknown", "import lark, orjson", 1.75),
 )
 """A process, what it is held against, and the most it may take of that."""
 
