@@ -66,6 +66,11 @@ def _without_echoes(problems: list[Problem]) -> list[Problem]:
     left_out = {id(problem) for problem in by_name.get("unused-binding", ()) if _is_read_wrongly(problem, problems)}
     shown = {label.span for problem in by_name.get("contradiction", ()) for label in problem.labels}
     left_out |= {id(problem) for problem in by_name.get("empty-range", ()) if problem.at in shown}
+    sources = {span.source for span in shown} | {problem.at.source for problem in by_name.get("contradiction", ()) if problem.at}
+    for problem in by_name.get("impossible-schema", ()):
+        joined = not {"allOf", "$ref"}.isdisjoint(problem.words)  # type: ignore[attr-defined]  # facts of this class alone
+        if joined and problem.at and problem.at.source in sources:
+            left_out.add(id(problem))
     for problem in by_name.get("missing-separator", ()):
         before, at = problem.before, problem.at  # type: ignore[attr-defined]  # facts of this class alone
         if any(at and at.source is name.source and at.start == name.start for name in unknown):
@@ -88,7 +93,7 @@ def _is_read_wrongly(unused: Problem, problems: list[Problem]) -> bool:
     return False
 
 
-_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range"})
+_ECHOES = frozenset({"unused-binding", "missing-separator", "empty-range", "impossible-schema"})
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

@@ -58,7 +58,7 @@ def is_written_false(schema: Json) -> bool:
     """Tell whether a schema says in so many words that nothing satisfies it."""
     if not isinstance(schema, dict):
         return schema is False
-    return schema.get("not") in _ANYTHING and "not" in schema and schema.keys() - {"not"} <= NO_ASSERTIONS
+    return schema.get("not") in _ANYTHING and "not" in schema and schema.keys() - {"not", "type"} <= NO_ASSERTIONS
 
 
 def _resolver(root: Json, nodes: Sequence[tuple[Path, Node]]) -> Resolve:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
+import orjson
 import pytest
 from hunting import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from instrc import compile  # noqa: A004  -- the name of our own command
 from instrc.lint.words import suspicious_words
 from instrc.problems.idle import ImpossibleSchema
+from instrc.problems.problem import CompileError
 from instrc.schema.impossible import impossible_parts, may_be_impossible
 from instrc.schema.kinds import own_kinds
 from instrc.schema.relations import disjoint
@@ -175,3 +179,31 @@ def test_no_value_satisfies_what_is_called_impossible(schema: dict[str, Any]) ->
     found = list(impossible_parts(whole, list(walk(whole))))
     assert not found or disjoint(whole, whole)
     assert not refused or may_be_impossible(schema) or not own_kinds(schema)
+
+
+DRAFT = TWO | {"properties": {"a": TEXT, "b": {"type": "integer", "multipleOf": 5}}}
+OUTER = {"type": "object", "properties": {"body": {"type": "object", "maxProperties": 1}}}
+
+
+@pytest.mark.parametrize(
+    ("source", "place", "inside"),
+    [
+        ("prompt | Draft @ { maxProperties: 1 }", "maxProperties", ""),
+        ('prompt | Draft @ { title: "T" } @ { properties: { b: { minimum: 1, maximum: 3 } } }', "minimum", "/properties/b"),
+        ("prompt | Outer({ body: Draft })", "body", "/properties/body"),
+        ("prompt | Never", "Never", ""),
+    ],
+)
+def test_what_a_program_makes_impossible_is_an_error_where_it_is_written(
+    tmp_path: Path, source: str, place: str, inside: str
+) -> None:
+    (tmp_path / "schemas").mkdir()
+    for name, schema in {"draft": DRAFT, "outer": OUTER, "never": TWO | {"maxProperties": 0}}.items():
+        (tmp_path / "schemas" / f"{name}.vibe.json").write_bytes(orjson.dumps(schema))
+    (tmp_path / "program.aug").write_text(source)
+    with pytest.raises(CompileError) as error:
+        compile(str(tmp_path / "program.aug"))
+    (problem,) = error.value.problems
+    assert isinstance(problem, ImpossibleSchema)
+    assert problem.at is not None
+    assert (problem.at.text.split("(")[0], problem.inside, problem.severity) == (place, inside, "error")

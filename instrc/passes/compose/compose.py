@@ -22,6 +22,7 @@ from instrc.passes.compose.objects import admits_objects
 from instrc.passes.compose.origins import Filled, Fillings, with_places
 from instrc.passes.compose.outcomes import Outcomes
 from instrc.passes.compose.planned import RUN_PLAN
+from instrc.passes.compose.possible import impossible, made_impossible
 from instrc.passes.compose.recipe import Recipe, recipe, recipe_of_mixin
 from instrc.passes.compose.required import missing_names
 from instrc.passes.instructions import InstructionTable, weighed
@@ -33,6 +34,7 @@ from instrc.schema.members import mapping
 from instrc.schema.vocabulary import SPEAKS_OF
 from instrc.schema.walk import refers
 from instrc.source import Span
+from instrc.syntax.places import annotations_behind
 
 ABOUT = ("title", "description")
 
@@ -171,6 +173,7 @@ class _Composer:
                 schema = self.instructions.schema(instruction, span)
                 if self.lacks(content, schema):
                     return {}
+                self.demand_possible(schema, span)
                 if not slots and not annotations and not mixins:
                     return schema
                 schema = yield self.filled(schema, slots, path, span, instruction)
@@ -200,6 +203,11 @@ class _Composer:
         self.failed |= bool(lacking)
         return bool(lacking)
 
+    def demand_possible(self, schema: Json, span: Span) -> None:
+        """Report an instruction that nothing satisfies, unless it is told already what leaves nothing."""
+        if not self.report.failed:
+            self.report.problems.extend(impossible(schema, span))
+
     def mixin(self, application: Application, path: tuple[str, ...]) -> Task[Json]:
         """Compose a mixin with its named slots; it speaks about itself, so its own title and description stay behind."""
         schema = self.instructions.schema(application.mixin)
@@ -223,15 +231,24 @@ class _Composer:
         filling: dict[str, Json] = {"properties": properties}
         if added:
             filling["required"] = [*added]
-        return self.fold(
-            schema, (filling,), slots[0].span if len(slots) == 1 else at, instruction, fillings=self.fillings(slots, properties)
-        )
+        told = len(self.report.problems)
+        place = slots[0].span if len(slots) == 1 else at
+        made = self.fold(schema, (filling,), place, instruction, fillings=self.fillings(slots, properties))
+        if len(self.report.problems) == told:
+            self.report.problems.extend(made_impossible(schema, made, filling, place, fatal=True))
+        return made
 
     def annotated(self, schema: Json, annotations: tuple[Json, ...], at: Span, *instructions: Instruction) -> Json:
         """Write annotations beside a schema, one after the other; `instructions` are what it was made of."""
-        for annotation in annotations:
+        places = annotations_behind(at) if annotations else ()
+        for number, annotation in enumerate(annotations):
             self.warn_of_idle(schema, annotation, at)
-            schema = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
+            told = len(self.report.problems)
+            made = write_beside(schema, annotation, lambda left, right: self.fold(left, (right,), at, *instructions))
+            if instructions and len(self.report.problems) == told:  # the steps of an object are not there yet
+                place = places[number] if number < len(places) else at
+                self.report.problems.extend(made_impossible(schema, made, annotation, place))
+            schema = made
         return schema
 
     def warn_of_idle(self, schema: Json, annotation: Json, at: Span) -> None:

@@ -1,0 +1,54 @@
+"""Tell what leaves nothing of a schema that was possible: an annotation behind it, or what fills its slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc import problems
+from instrc.jsonvalue import Json, at, pointer
+from instrc.problems.problem import Problem
+from instrc.schema.impossible import Impossible, impossible_parts
+from instrc.schema.relations import disjoint
+from instrc.schema.walk import walk
+from instrc.source import Span
+from instrc.syntax.places import place_in
+
+
+def impossible(schema: Json, place: Span) -> Iterator[Problem]:
+    """Yield why nobody can fill in a step with a flat schema, which is written at a place."""
+    for part in impossible_parts(schema, list(walk(schema))):
+        if disjoint(schema, schema):
+            yield _problem(part, place, fatal=True)
+
+
+def made_impossible(before: Json, schema: Json, added: Json, place: Span, *, fatal: bool = False) -> Iterator[Problem]:
+    """Yield the parts of a flat schema that nothing satisfies since something was added, which is written at a place.
+
+    That is `fatal` wherever it is, or where nothing satisfies the whole.
+    What was impossible before, or is so by what is added alone, is told where it is written.
+    """
+    found = list(impossible_parts(schema, list(walk(schema))))
+    if not found:
+        return
+    known = {part.path for each in (before, added) for part in impossible_parts(each, list(walk(each)))}
+    for part in found:
+        if part.path not in known:
+            yield _problem(part, _place(part, added, place), fatal=fatal or disjoint(schema, schema))
+
+
+def _problem(part: Impossible, at: Span, *, fatal: bool) -> Problem:
+    return problems.idle.ImpossibleSchema(
+        at=at, words=part.words, names=part.names, endless=part.endless, inside=pointer(part.path), fatal=fatal
+    )
+
+
+def _place(part: Impossible, added: Json, place: Span) -> Span:
+    """Return where one of the words that leave nothing is written, or the innermost part around it."""
+    if "{" not in place.text:
+        return place
+    try:
+        written = at(added, pointer(part.path))
+    except (LookupError, ValueError):
+        written = None
+    word = next((word for word in part.words if isinstance(written, dict) and word in written), None)
+    return place_in(place, pointer(part.path)) if word is None else place_in(place, pointer((*part.path, word)), key=True)
