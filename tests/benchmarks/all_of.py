@@ -171,6 +171,21 @@ def row(name: str, seen: Count) -> None:
         print(f"    {times:5}  {words}")
 
 
+class Progress:
+    """Says on the standard error how far a part has come, every few seconds."""
+
+    def __init__(self, part: str) -> None:
+        self.part = part
+        self.told = time.monotonic()
+
+    def tell(self, done: int, seen: Count) -> None:
+        """Say it if the last time is some seconds ago."""
+        if time.monotonic() - self.told > 5:
+            self.told = time.monotonic()
+            all_ = seen.gone + seen.kept
+            print(f"{self.part} {done}: {seen.gone} of {all_} conjunctions are gone", file=sys.stderr, flush=True)
+
+
 def main() -> int:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -182,7 +197,9 @@ def main() -> int:
     parser.add_argument("--show", type=int, default=0, help="how many to show of those that could go")
     wanted = parser.parse_args()
     made, shared, actual, of_apis, composed = (Count() for _ in range(5))
+    progress = Progress("pair")
     for seed in range(wanted.seed, wanted.seed + wanted.pairs):
+        progress.tell(seed, made)
         maker = Maker(seed)
         one, other = maker.schema(1), maker.schema(1)
         count(made, {"allOf": [one, other]})
@@ -195,7 +212,9 @@ def main() -> int:
     chance.shuffle(files)
     started = time.process_time()
     parts: list[Any] = []
-    for _, found in files:
+    progress = Progress("file")
+    for number, (_, found) in enumerate(files):
+        progress.tell(number, actual)
         if time.process_time() - started > wanted.seconds:
             break
         schemas = [pair for pair in real(found) if reaches(*pair)]
@@ -206,7 +225,9 @@ def main() -> int:
             parts += [node for node in nodes if not refers(node)]
     row("real", actual)
     row("real, of OpenAPI documents", of_apis)
-    for _ in range(wanted.composites if len(parts) > 1 else 0):
+    progress = Progress("composite")
+    for number in range(wanted.composites if len(parts) > 1 else 0):
+        progress.tell(number, composed)
         count(composed, {"allOf": chance.sample(parts, 2)})
     row("composites", composed)
     for seen in (made, composed):
