@@ -9,20 +9,29 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from types import CodeType
 from typing import ParamSpec, TypeVar, cast
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
+_Value = TypeVar("_Value")
 _LEAVES = frozenset({str, int, float, bool, type(None)})
+_ON_DEMAND = "documents"
+"""A parameter whose value may make what it holds when it is asked for it: what it gives then is plain or made so there."""
+_ARE_TEXTS = frozenset({str})
 
 
 def takes_plain_values(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
     """Give a public function its arguments as `as_plain` returns them."""
     work = cast("Callable[..., _Result]", function)
+    code: CodeType = getattr(function, "__code__")  # noqa: B009  -- that of a function, which not all that is called has
+    names = code.co_varnames[: code.co_argcount]
+    kept = names.index(_ON_DEMAND) if _ON_DEMAND in names else -1
 
     @wraps(function)
     def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
-        return work(*map(as_plain, given), **{name: as_plain(value) for name, value in named.items()})
+        plain = [value if index == kept else as_plain(value) for index, value in enumerate(given)]
+        return work(*plain, **{name: value if name == _ON_DEMAND else as_plain(value) for name, value in named.items()})
 
     return call
 
@@ -40,7 +49,7 @@ def takes_plain_values_async(
     return call
 
 
-def as_plain(value: object) -> object:
+def as_plain(value: _Value) -> _Value:
     """Return a value in which all texts, numbers, lists and objects are of Python's own classes; itself if it is so already.
 
     A `TypeError` if one of another class cannot be read.  Parts that are shared, or hold themselves, stay so.
@@ -48,7 +57,7 @@ def as_plain(value: object) -> object:
     if type(value) in _LEAVES or _is_of_builtins(value) or not _holds_derived(value):
         return value
     try:
-        return _Copy().of(value)
+        return cast("_Value", _Copy().of(value))
     except Exception as error:
         message = f"a value of the type {type(value).__name__} is given that cannot be read: {type(error).__name__}"
         raise TypeError(message) from error
@@ -64,23 +73,21 @@ def _is_of_builtins(value: object) -> bool:
 
 
 def _holds_derived(value: object) -> bool:
-    known: set[int] = set()
-    stack = [value]
-    while stack:
-        here = stack.pop()
-        if type(here) is not dict and type(here) is not list and type(here) is not tuple:
-            if _is_derived(here):
-                return True
+    known: dict[int, object] = {}
+    waiting = [value]
+    for here in waiting:  # it grows meanwhile
+        place = id(here)
+        if place in known:
             continue
-        if id(here) in known:
-            continue
-        known.add(id(here))
-        if isinstance(here, dict):
-            if any(type(key) is not str and _is_derived(key) for key in here):
+        known[place] = here
+        if type(here) is dict:
+            if not _ARE_TEXTS.issuperset(map(type, here)) and any(map(_is_derived, here)):
                 return True
-            stack.extend([item for item in here.values() if type(item) not in _LEAVES])
-        else:
-            stack.extend([item for item in here if type(item) not in _LEAVES])
+            waiting += [part for part in here.values() if type(part) not in _LEAVES]
+        elif type(here) is list or type(here) is tuple:
+            waiting += [part for part in here if type(part) not in _LEAVES]
+        elif _is_derived(here):
+            return True
     return False
 
 

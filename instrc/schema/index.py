@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from instrc.jsonvalue import Json, as_object
+from instrc.plain_values import as_plain
 from instrc.schema.dialects import (
     LATEST,
     NULLABLE,
@@ -82,7 +83,7 @@ class Index:
     def given_document(self, uri: str) -> Json:
         """Return a document of the caller's, or `None`."""
         try:
-            return self.given[uri]
+            return as_plain(self.given[uri])
         except KeyError:
             return None
 

@@ -114,6 +114,19 @@ def test_a_schema_in_classes_of_a_library_is_compiled_as_in_those_of_json() -> N
     assert instrc.lower(schema, "openai") == instrc.lower(plain, "openai")
 
 
+class OnDemand(dict[str, object]):
+    """Documents that are made when they are asked for."""
+
+    def __missing__(self, uri: str) -> object:
+        return OrderedDict(title=Colour.RED, description=uri)
+
+
+def test_documents_are_read_when_they_are_asked_for() -> None:
+    flat: Any = instrc.flatten({"$ref": "https://e.com/a"}, OnDemand())
+    assert flat == {"title": "red", "description": "https://e.com/a"}
+    assert {type(each) for each in (flat, *flat.values())} == {dict, str}
+
+
 def test_functions_stay_what_they_are() -> None:
     assert pickle.loads(pickle.dumps(instrc.flatten)) is instrc.flatten  # noqa: S301  -- our own
     assert [*inspect.signature(instrc.split).parameters] == ["answer", "schema"]
