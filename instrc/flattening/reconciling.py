@@ -7,10 +7,10 @@ from instrc.flattening.placing import Placing
 from instrc.jsonvalue import equal
 from instrc.schema.laws import (
     both_bounds,
-    empty_range,
     has_type,
     types_of,
 )
+from instrc.schema.ranges import empty_range
 
 _BOUNDS = (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 

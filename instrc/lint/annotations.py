@@ -25,7 +25,7 @@ def review_annotations(program: Program, allowed: frozenset[str] = frozenset()) 
         unsound = problems_of(schema, place)
         yield from unsound
         if not unsound:
-            found = suspicious_words(schema, lambda pointer, key, place=place: place(pointer, key=key), allowed)  # type: ignore[misc]  # a default is not inferred
+            found = suspicious_words(schema, place, allowed)
             yield from (_at_the_top(problem, schema, at) for problem in found)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from instrc.jsonvalue import pointer
-from instrc.lint.reading import Locate, ReadNode
+from instrc.lint.reading import ReadNode, SpanOf
 from instrc.lint.vocabularies import DRAFT_3
 from instrc.problems.problem import Problem
 from instrc.schema.dialects import NULLABLE, Dialect, ignored_words, silences_neighbours
@@ -45,7 +45,7 @@ class _Idle(NamedTuple):
     instead: str | None = None
 
 
-def idle_keywords(nodes: Sequence[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:
+def idle_keywords(nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the keywords of a sound schema that do nothing, in written order; `allowed` are those that a project permits."""
     for node in nodes:
         old = node.dialect.old and node.dialect is not NULLABLE
@@ -62,7 +62,7 @@ def idle_keywords(nodes: Sequence[ReadNode], locate: Locate, allowed: frozenset[
             from instrc.problems.idle import IdleKeyword  # only where there is one
 
             yield IdleKeyword(
-                at=locate(pointer((*node.path, word)), True),  # noqa: FBT003  -- what the callback takes
+                at=span_of(pointer((*node.path, word)), key=True),
                 word=word,
                 cause=idle.cause,
                 applies_to=idle.applies_to,

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from instrc.jsonvalue import Json, pointer
-from instrc.lint.reading import Locate, ReadNode
+from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import Problem
 from instrc.schema.dialects import NULLABLE, ignored_words, modern
 from instrc.schema.impossible import impossible_parts, may_be_impossible
 from instrc.schema.kinds import listed_values, own_kinds
-from instrc.schema.laws import RANGES, is_number
+from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path, with_parts
 
-_PAIRS = (*((lower, upper) for lower, upper, _ in RANGES), ("minContains", "maxContains"))
 
-
-def impossible(schema: Json, nodes: Sequence[ReadNode], locate: Locate) -> Iterator[Problem]:
+def impossible(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf) -> Iterator[Problem]:
     """Yield the innermost schemas of a sound document that nothing satisfies, in written order.
 
     Left out are those of which an empty range, an `enum` without members or one of the wrong type tells it.
@@ -30,7 +28,7 @@ def impossible(schema: Json, nodes: Sequence[ReadNode], locate: Locate) -> Itera
 
         written = next(node.schema for node in nodes if node.path == found.path)
         words = [word for word in written if word in found.words] or list(written)[:1]
-        places = [locate(pointer((*found.path, word)), True) for word in words]  # noqa: FBT003  -- what the callback takes
+        places = [span_of(pointer((*found.path, word)), key=True) for word in words]
         yield ImpossibleSchema(
             at=places[-1],
             words=tuple(words),
@@ -54,13 +52,7 @@ def _of_today(schema: Json, nodes: Sequence[ReadNode]) -> tuple[Json, list[tuple
 def _is_told(node: ReadNode) -> bool:
     """Tell whether another problem says that a schema leaves nothing."""
     schema = node.schema
-    if any(
-        lower in schema and upper in schema and _is_empty(schema[lower], schema[upper], lower + upper) for lower, upper in _PAIRS
-    ):
+    if any(empty_ranges(schema)):
         return True
     values = listed_values(schema) if not {"enum", "const"} & ignored_words(schema, node.dialect) else None
     return values is not None and not own_kinds(schema)
-
-
-def _is_empty(low: Json, high: Json, words: str) -> bool:
-    return is_number(low) and is_number(high) and (low > high or (low == high and "exclusive" in words))

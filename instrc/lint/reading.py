@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import reduce
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 from instrc.ir.process import Process
 from instrc.jsonvalue import Json
@@ -15,8 +15,12 @@ from instrc.schema.vocabulary import IN_PLACE
 from instrc.schema.walk import Path, subschemas
 from instrc.source import Span
 
-Locate: TypeAlias = Callable[[str, bool], Span | None]
-"""Gives the place of a JSON Pointer: of its key if the flag is true, else of its value."""
+
+class SpanOf(Protocol):
+    """Gives the place of a part of a document."""
+
+    def __call__(self, pointer: str, /, *, key: bool = False) -> Span | None:
+        """Return the place of what a JSON Pointer leads to: of its key, or of its value."""
 
 
 class ReadNode(NamedTuple):

@@ -38,7 +38,7 @@ def review(
     unsound = [*problems_of(vibe.schema, vibe.span), *_engine_properties(vibe, nodes)]
     report.problems.extend(unsound)
     if not unsound:
-        report.problems.extend(suspicious_words(vibe.schema, lambda place, key: vibe.span(place, key=key), allowed))
+        report.problems.extend(suspicious_words(vibe.schema, vibe.span, allowed))
         report.problems.extend(() if templates else placeholders_in_vibe(vibe))
     if unsound or (not vibe.has_solution and all(_stands_alone(node) for _, node in nodes)):
         return  # what follows takes a sound schema for granted, and is about what schemas have to do with each other

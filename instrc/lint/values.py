@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from instrc.jsontext import dumps
 from instrc.jsonvalue import Json, at, pointer
 from instrc.limits.schemas import JUDGED_VALUES
-from instrc.lint.reading import Locate, ReadNode
+from instrc.lint.reading import ReadNode, SpanOf
 from instrc.problems.problem import CompileError, Problem
 from instrc.schema.dialects import ignored_words
 from instrc.schema.kinds import kind_of_value, kinds_of_types
@@ -28,13 +28,13 @@ _IN_JSON = (("None ", "null "), ("True ", "true "), ("False ", "false "))
 _MOST_LETTERS = 120
 
 
-def refused_values(schema: Json, nodes: Sequence[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:
+def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     """Yield the values in a sound schema that it refuses, in written order; `allowed` are keywords that a project permits."""
     doubtful: list[tuple[Path, Json]] = []
     for path, node, dialect, *_ in nodes:
         if _TELLING.isdisjoint(node):
             continue
-        excluded = list(_excluded(path, node, locate, ignored_words(node, dialect)))
+        excluded = list(_excluded(path, node, span_of, ignored_words(node, dialect)))
         yield from excluded
         if excluded:
             continue  # a default among those values would only say it again
@@ -43,7 +43,7 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], locate: Locate, allo
                 samples = list(_samples(word, node[word]))
                 doubtful += [((*path, word, *step), value) for step, value in samples if not satisfies_plainly(value, node)]
     if doubtful:
-        yield from _judged(schema, doubtful[:JUDGED_VALUES], locate)
+        yield from _judged(schema, doubtful[:JUDGED_VALUES], span_of)
 
 
 def _samples(word: str, held: Json) -> Iterator[tuple[Path, Json]]:
@@ -53,7 +53,7 @@ def _samples(word: str, held: Json) -> Iterator[tuple[Path, Json]]:
         yield from (((index,), value) for index, value in enumerate(held))
 
 
-def _excluded(path: Path, node: dict[str, Json], locate: Locate, ignored: frozenset[str]) -> Iterator[Problem]:
+def _excluded(path: Path, node: dict[str, Json], span_of: SpanOf, ignored: frozenset[str]) -> Iterator[Problem]:
     """Yield an `enum` without members, and a `const` and members of an `enum` that have a type which `type` excludes."""
     for word in ("const", "enum"):
         if word in ignored:
@@ -63,7 +63,7 @@ def _excluded(path: Path, node: dict[str, Json], locate: Locate, ignored: frozen
         if word == "enum" and listed == []:
             from instrc.problems.idle import EmptyEnum  # only where there is one, as the problems below
 
-            yield EmptyEnum(at=locate(place, False))  # noqa: FBT003  -- what the callback takes
+            yield EmptyEnum(at=span_of(place))
         types = None if "type" in ignored else types_of(node.get("type"))
         if types is None or not isinstance(listed, list):
             continue
@@ -73,7 +73,7 @@ def _excluded(path: Path, node: dict[str, Json], locate: Locate, ignored: frozen
             from instrc.problems.idle import ExcludedValue
 
             yield ExcludedValue(
-                at=locate(place, False),  # noqa: FBT003  -- what the callback takes
+                at=span_of(place),
                 word=word,
                 values=tuple(_shortened(value) for value in wrong[:5]),
                 types=tuple(sorted(types)),
@@ -86,7 +86,7 @@ def _shortened(value: Json) -> str:
     return text if len(text) <= 30 else text[:29] + "…"
 
 
-def _judged(schema: Json, doubtful: list[tuple[Path, Json]], locate: Locate) -> Iterator[Problem]:
+def _judged(schema: Json, doubtful: list[tuple[Path, Json]], span_of: SpanOf) -> Iterator[Problem]:
     """Yield those of some values, given with their places, that the schemas around them refuse for certain."""
     from instrc.schema.upgrade import upgrade  # heavy as the next one, and few schemas need them
     from instrc.schema.validation import PartJudge
@@ -108,7 +108,7 @@ def _judged(schema: Json, doubtful: list[tuple[Path, Json]], locate: Locate) -> 
         if violations and violations[0].keyword not in _NO_VERDICT:
             from instrc.problems.idle import RefusedDefault
 
-            place = locate(pointer(path), False)  # noqa: FBT003  -- what the callback takes
+            place = span_of(pointer(path))
             yield RefusedDefault(at=place, word=str(word), reason=_reason(violations[0]), null=value is None)
 
 

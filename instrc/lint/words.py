@@ -8,11 +8,11 @@ from itertools import islice
 from instrc.jsonvalue import Json, pointer
 from instrc.lint.idle import idle_keywords
 from instrc.lint.impossible import impossible
-from instrc.lint.reading import Locate, ReadNode, read_nodes
+from instrc.lint.reading import ReadNode, SpanOf, read_nodes
 from instrc.lint.values import refused_values
 from instrc.lint.vocabularies import FORMATS, KNOWN, OFFERED
 from instrc.problems.problem import Problem
-from instrc.schema.laws import RANGES, is_number
+from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path
 from instrc.source import Span
 
@@ -20,35 +20,34 @@ MOST = 20
 """Problems of each of these kinds that are told of one schema."""
 
 
-def suspicious_words(schema: Json, locate: Locate, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
+def suspicious_words(schema: Json, span_of: SpanOf, allowed: frozenset[str] = frozenset()) -> Iterator[Problem]:
     """Yield keywords and formats that nobody has defined, empty ranges, idle keywords and refused values, each in written order.
 
-    `locate` gives the place of a JSON Pointer: of its key if the flag is true, else of its value.
     `allowed` are the keywords that a project has for itself.
     """
     nodes = list(read_nodes(schema))
     found = (
-        _unknown(nodes, locate, allowed),
-        idle_keywords(nodes, locate, allowed),
-        refused_values(schema, nodes, locate, allowed),
+        _unknown(nodes, span_of, allowed),
+        idle_keywords(nodes, span_of, allowed),
+        refused_values(schema, nodes, span_of, allowed),
     )
     for kind in found:
         yield from islice(kind, MOST)
-    yield from islice(impossible(schema, nodes, locate), MOST)
+    yield from islice(impossible(schema, nodes, span_of), MOST)
 
 
-def _unknown(nodes: list[ReadNode], locate: Locate, allowed: frozenset[str]) -> Iterator[Problem]:
+def _unknown(nodes: list[ReadNode], span_of: SpanOf, allowed: frozenset[str]) -> Iterator[Problem]:
     for path, node, _, _, of_process in nodes:
         if not node.keys() <= KNOWN:
             for keyword in node:
                 if of_process and not path and keyword in {"inputs", "value"}:
                     continue
                 if keyword not in KNOWN and keyword not in allowed and not keyword.startswith(("x-", "X-")):
-                    yield _unknown_keyword(keyword, locate(pointer((*path, keyword)), True))  # noqa: FBT003  -- what the callback takes
+                    yield _unknown_keyword(keyword, span_of(pointer((*path, keyword)), key=True))
         written = node.get("format")
         if written.__class__ is str and written not in FORMATS and written not in allowed and not written.startswith("x-"):
-            yield _unknown_format(written, locate(pointer((*path, "format")), False))  # noqa: FBT003  -- what the callback takes
-        yield from _ranges(path, node, locate)
+            yield _unknown_format(written, span_of(pointer((*path, "format"))))
+        yield from _ranges(path, node, span_of)
 
 
 def _unknown_keyword(keyword: str, at: Span | None) -> Problem:
@@ -65,19 +64,16 @@ def _unknown_format(written: str, at: Span | None) -> Problem:
     return UnknownFormat(at=at, word=written, nearest=nearest(written, tuple(sorted(FORMATS))))
 
 
-def _ranges(path: Path, node: dict[str, Json], locate: Locate) -> Iterator[Problem]:
+def _ranges(path: Path, node: dict[str, Json], span_of: SpanOf) -> Iterator[Problem]:
     """Yield pairs of bounds between which there is nothing."""
-    for lower, upper, _ in (*RANGES, ("minContains", "maxContains", ())):
-        if lower in node and upper in node:
-            low, high = node[lower], node[upper]
-            if is_number(low) and is_number(high) and (low > high or (low == high and "exclusive" in lower + upper)):
-                from instrc.problems.suspicious import EmptyRange
+    for lower, upper, _ in empty_ranges(node):
+        from instrc.problems.suspicious import EmptyRange
 
-                yield EmptyRange(
-                    at=locate(pointer((*path, lower)), False),  # noqa: FBT003  -- what the callback takes
-                    lower=lower,
-                    upper=upper,
-                    low=str(low)[:40],
-                    high=str(high)[:40],
-                    other=locate(pointer((*path, upper)), False),  # noqa: FBT003  -- what the callback takes
-                )
+        yield EmptyRange(
+            at=span_of(pointer((*path, lower))),
+            lower=lower,
+            upper=upper,
+            low=str(node[lower])[:40],
+            high=str(node[upper])[:40],
+            other=span_of(pointer((*path, upper))),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from instrc.problems.problem import Label, Problem, Severity
+from instrc.problems.problem import Label, Problem, SchemaProblem, Severity
 from instrc.source import Span
 
 Cause: TypeAlias = Literal["type", "alone", "items", "dialect", "reference", "value"]
@@ -204,7 +204,7 @@ class EmptyEnum(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImpossibleSchema(Problem):
+class ImpossibleSchema(SchemaProblem):
     """Nothing satisfies a schema.
 
     Its keywords are sound one by one, but together they leave no value: a text cannot match a pattern and be shorter than that,
@@ -232,13 +232,6 @@ class ImpossibleSchema(Problem):
     """Where the other keywords are written."""
     inside: str = ""
     """The place in the schema of a step, as a JSON Pointer, where the keywords come from more than one place."""
-    fatal: bool = False
-    """Whether a program cannot work with it."""
-
-    @property
-    def severity(self) -> Severity:  # type: ignore[override]  # it depends on where the schema is, as in a contradiction
-        """A warning about a schema, an error about a program that nobody can fill in."""
-        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:

@@ -83,6 +83,19 @@ class Problem:
         return shorten_values(self.message)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaProblem(Problem):
+    """A mistake in a schema that is a warning there, and an error where a program cannot work with it."""
+
+    fatal: bool = False
+    """Whether a program cannot work with it."""
+
+    @property
+    def severity(self) -> Severity:  # type: ignore[override]  # of all other problems the class alone says it
+        """A warning about a schema, an error about a program that nobody can fill in."""
+        return "error" if self.fatal else "warning"
+
+
 _LONGEST = 100
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.edits import renamings
-from instrc.problems.problem import Fix, Label, Problem, Severity
+from instrc.problems.problem import Fix, Label, Problem, SchemaProblem
 from instrc.problems.suggest import did_you_mean
 from instrc.source import Span
 
@@ -102,7 +102,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction(Problem):
+class Contradiction(SchemaProblem):
     """Two schemas apply to the same value, but no value satisfies both.
 
     All branches of an `allOf` apply, and so do a `$ref` and the keywords beside it.
@@ -124,13 +124,6 @@ class Contradiction(Problem):
 
     left: Origin
     right: Origin
-    fatal: bool = False
-    """Whether a program cannot work with it."""
-
-    @property
-    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in one place than in another
-        """A warning about a schema, an error about a program."""
-        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:
@@ -150,7 +143,7 @@ class Contradiction(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClosedAway(Problem):
+class ClosedAway(SchemaProblem):
     """A closed schema forbids a property that another branch describes.
 
     `additionalProperties: false` sees only the properties of its own schema, not those of the other branches of an `allOf`.
@@ -180,13 +173,6 @@ class ClosedAway(Problem):
     """The property that is forbidden."""
     required: bool = False
     """Whether it is also required, so that no value is valid."""
-    fatal: bool = False
-    """Whether a program cannot work with it."""
-
-    @property
-    def severity(self) -> Severity:  # type: ignore[override]  # it depends on where the schema is, as in a contradiction
-        """A warning about a schema, an error about a program that nobody can fill in."""
-        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:
@@ -207,7 +193,7 @@ class ClosedAway(Problem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlotConflict(Problem):
+class SlotConflict(SchemaProblem):
     """A mixin and its argument define the same property differently.
 
     Both definitions then apply, which is rarely intended.
@@ -242,13 +228,6 @@ class SlotConflict(Problem):
     """The reference to the mixin; empty if it is not known."""
     impossible: bool = False
     """Whether no value satisfies both."""
-    fatal: bool = False
-    """Whether a program cannot work with it."""
-
-    @property
-    def severity(self) -> Severity:  # type: ignore[override]  # it weighs more in one place than in another
-        """A warning, but an error about a program where no value is left."""
-        return "error" if self.fatal else "warning"
 
     @property
     def message(self) -> str:

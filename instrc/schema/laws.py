@@ -256,34 +256,6 @@ def both_bounds(lower: Json, exclusive: Json, *, upper: bool) -> str | None:
     return "inclusive" if stricter else "exclusive"
 
 
-RANGES = (
-    ("minLength", "maxLength", ("string",)),
-    ("minItems", "maxItems", ("array",)),
-    ("minProperties", "maxProperties", ("object",)),
-    ("minimum", "maximum", ("integer", "number")),
-    ("minimum", "exclusiveMaximum", ("integer", "number")),
-    ("exclusiveMinimum", "maximum", ("integer", "number")),
-    ("exclusiveMinimum", "exclusiveMaximum", ("integer", "number")),
-)
-"""Lower bound, upper bound, and the types that they speak about: no others, and an empty range leaves nothing."""
-_LOWER = frozenset(lower for lower, _, _ in RANGES)
-
-
-def empty_range(schema: dict[str, Json]) -> tuple[str, str] | None:
-    """Return the two bounds that leave nothing of the type of a schema, if there are such."""
-    if _LOWER.isdisjoint(schema):
-        return None
-    names = types_of(schema.get("type"))
-    if not names:
-        return None
-    for lower, upper, of in RANGES:
-        if lower in schema and upper in schema and all(name in of for name in names):
-            low, high = schema[lower], schema[upper]
-            if is_number(low) and is_number(high) and (low > high or (low == high and (lower + upper).count("exclusive"))):
-                return lower, upper
-    return None
-
-
 ANNOTATIONS_OF_CONTENT = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
 """They describe one thing together, so the last place that has any of them has all."""
 

@@ -22,7 +22,7 @@ LATEST = "https://json-schema.org/draft/2020-12/schema"
 
 
 def found(schema: Any, *allowed: str) -> list[Problem]:
-    return list(suspicious_words(schema, lambda _place, _key: None, frozenset(allowed)))
+    return list(suspicious_words(schema, lambda _pointer, **_: None, frozenset(allowed)))
 
 
 def facts(schema: Any) -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ PAIR = {"type": "array", "minItems": 3, "uniqueItems": True}
 
 
 def told(schema: Any) -> list[str]:
-    return [problem.name for problem in suspicious_words(schema, lambda _place, _key: None)]
+    return [problem.name for problem in suspicious_words(schema, lambda _pointer, **_: None)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def told(schema: Any) -> list[str]:
 def test_what_leaves_nothing_is_told_with_its_words(schema: Any, words: set[str] | None) -> None:
     around = {"type": "object", "properties": {"p": schema}, "required": ["p"]}
     for whole in (schema, around) if "$schema" not in schema and "$ref" not in schema else (schema,):
-        found = list(suspicious_words(whole, lambda _place, _key: None))
+        found = list(suspicious_words(whole, lambda _pointer, **_: None))
         (problem,) = found
         assert isinstance(problem, ImpossibleSchema)
         assert words is None or set(problem.words) == words
@@ -124,7 +124,7 @@ def test_one_cause_is_told_once(schema: Any, names: list[str]) -> None:
     ],
 )
 def test_a_value_that_needs_another_one_on_every_level_is_told(schema: Any, names: tuple[str, ...]) -> None:
-    (problem,) = suspicious_words(schema, lambda _place, _key: None)
+    (problem,) = suspicious_words(schema, lambda _pointer, **_: None)
     assert isinstance(problem, ImpossibleSchema)
     assert problem.endless
     assert problem.names == names

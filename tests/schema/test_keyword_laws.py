@@ -15,12 +15,12 @@ from instrc.schema.laws import (
     Keys,
     both_bounds,
     description,
-    empty_range,
     has_type,
     is_number,
     types_of,
     unique,
 )
+from instrc.schema.ranges import empty_range
 from instrc.schema.vocabulary import JOINS, LAWS
 
 ROWS: list[tuple[str, Any, Any, Any]] = [
