@@ -28,7 +28,13 @@ class Timing(msgspec.Struct, frozen=True, gc=False):
     within: str | None = None
     delay: str | None = None
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of an annotation that give it."""
+        return tuple(word for word in TIMING if getattr(self, word) is not None)
 
+
+TIMING = ("within", "delay")
 NO_TIMING = Timing()
 
 

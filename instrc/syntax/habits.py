@@ -160,7 +160,7 @@ def _mistake(
         case Name("within" | "timeout" | "delay" as text, span) if before is not None and isinstance(
             _first_of(following), Literal
         ):
-            return problems.flow.MisplacedDeadline(at=span, word=text, place="words")
+            return problems.deadlines.MisplacedDeadline(at=span, word=text, place="words")
         case Name("else", span) if joined:
             return problems.blocks.StrayElse(at=span)
         case Name(text, span) if text in FOREIGN and (joined or before is not None):

@@ -120,6 +120,13 @@ MISTAKES = [
     ("Draft | Confirm_User «within» 2 days", "misplaced-deadline", 'within: "P2D"'),
     ('Draft | Confirm_User «@ { within: "2 days" }»', "bad-duration", "P2D"),
     (CHECK + 'when c.ok @ «{ within: "P2D" }» { Draft(prompt) }', "misplaced-deadline", "brackets"),
+    ('«input x @ { within: "P2D" }»; Draft(x)', "misplaced-deadline", "after the step"),
+    (
+        'Process(LLM_Context({ d: Draft }) «@ { delay: "P2D" }», User_Context({ a: Confirm_User(d) }))',
+        "misplaced-deadline",
+        "after the step",
+    ),
+    ('«Draft(prompt)» @ { within: "P2D", delay: "PT5S" }', "idle-deadline", "do {"),
     # the tools of a plan are known wherever it comes from
     (
         PEOPLE

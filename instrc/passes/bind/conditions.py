@@ -10,6 +10,7 @@ from instrc.ir.surface import Test as Written
 from instrc.jsonvalue import Json
 from instrc.passes.bind.access import access, subject
 from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.values import Result
 from instrc.passes.trampoline import Task
@@ -45,10 +46,9 @@ def _schema(ev: Evaluation, written: Written) -> Json | None:
         case Equals(_, literal):
             return {"const": literal.value}
         case Matches(_, schema, span):
-            for word in ("within", "delay"):
-                if word in schema:
-                    ev.report.add(problems.flow.MisplacedDeadline(at=span, word=word))
-                    return None
+            for word in timing_words(schema):
+                ev.report.add(problems.deadlines.MisplacedDeadline(at=span, word=word))
+                return None
             return with_type(schema)
 
 

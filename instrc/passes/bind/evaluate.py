@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from instrc import problems
 from instrc.ir.fusion import Instruction
+from instrc.ir.graph import TIMING
 from instrc.ir.paths import Path
 from instrc.ir.surface import (
     Access,
@@ -90,12 +91,12 @@ def _annotated(ev: Evaluation, written: Annotated, context: EvaluationContext) -
     """Evaluate an expression with an `@`: deadline and delay are for the engine, the rest is for the schema."""
     annotation = written.annotation
     added: dict[str, Json] = {"description": annotation} if isinstance(annotation, str) else dict(annotation)
-    within, delay = (added.pop(word, None) for word in ("within", "delay"))
     timing = context.timing
-    for word, value in (("within", within), ("delay", delay)):
+    for word in TIMING:
+        value = added.pop(word, None)
         if value is not None:
             if not isinstance(value, str) or not is_duration(value):
-                ev.report.add(problems.flow.BadDuration(at=written.annotation_span, word=word))
+                ev.report.add(problems.deadlines.BadDuration(at=written.annotation_span, word=word))
                 return None
             timing = replace(timing, **{word: getattr(timing, word) or value})
     more = (added, *context.annotations) if added or annotation == {} else context.annotations

@@ -48,6 +48,8 @@ def dissolve(ev: Evaluation, written: Field, number: int, brackets: Brackets, co
     if context.brackets is not None:
         brackets.hand_to(context.brackets)
     step = ev.steps.table[number]
+    for word in step.timing.words:
+        ev.report.add(problems.deadlines.MisplacedDeadline(at=step.span, word=word, place="slot"))
     content: Filling = step.content  # type: ignore[assignment]  # a block is never dissolved
     return ev.steps.identities.slot(written.key, content, written.key_span, step.reads)
 

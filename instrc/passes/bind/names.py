@@ -10,6 +10,7 @@ from instrc import problems
 from instrc.ir.fusion import Instruction
 from instrc.ir.surface import Binding, Input
 from instrc.ir.surface import Program as Parsed
+from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.scopes import Definition, ProgramNames
 from instrc.passes.bind.survey import survey
 from instrc.passes.instructions import InstructionTable
@@ -69,6 +70,8 @@ def define(program: Parsed, report: Report, instructions: InstructionTable, call
         if first is not None:
             report.add(problems.names.RepeatedName(at=name.span, word=name.text, first=first))
         elif isinstance(statement, Input):
+            for word in timing_words(statement.annotation):
+                report.add(problems.deadlines.MisplacedDeadline(at=statement.span, word=word, place="input"))
             inputs[name.text] = name.span
             declared.append(statement)
         else:

@@ -11,6 +11,7 @@ from instrc.ir.surface import Argument as Written
 from instrc.jsonvalue import Json
 from instrc.passes.bind import braces
 from instrc.passes.bind.context import EvaluationContext
+from instrc.passes.bind.durations import timing_words
 from instrc.passes.bind.evaluation import Evaluation
 from instrc.passes.bind.lookup import callee_of
 from instrc.passes.bind.names import CONTEXTS, Special
@@ -151,6 +152,8 @@ def _open_up(ev: Evaluation, expression: Expression, scope: Scope) -> tuple[Expr
     while True:
         if isinstance(expression, Annotated):
             added = expression.annotation
+            for word in timing_words(added):
+                ev.report.add(problems.deadlines.MisplacedDeadline(at=expression.annotation_span, word=word, place="context"))
             annotations.insert(0, {"description": added} if isinstance(added, str) else added)
             expression = expression.value
         elif isinstance(expression, Name) and (found := scope.find(expression.text)) and found.key not in seen:

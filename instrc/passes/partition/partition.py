@@ -13,6 +13,7 @@ from instrc.ir.graph import FlatGraph, Graph
 from instrc.ir.paths import Path
 from instrc.ir.plan import Chunk, Plan, Shape
 from instrc.passes.partition.by_hand import cut_by_hand
+from instrc.passes.partition.deadlines import report_deadlines
 from instrc.passes.partition.members import report_members
 from instrc.passes.partition.number import number_steps
 from instrc.passes.partition.pieces import BLOCK, ORDER, Node, Piece
@@ -49,6 +50,7 @@ def partition(flat: FlatGraph, report: Report, *, naming: str = "step") -> Plan 
     shape = _shape(graph, chunks)
     if shape != "process":
         report_members(graph, report)
+        report_deadlines(graph, report)
     bare = shape == "tool" and not graph.keyed and _is_single(graph)
     keys, elements = number_steps(graph, chunks, inside, naming=naming, bare=bare)
     return Plan(flat, shape, chunks, keys, bare, inside, elements)

@@ -1,0 +1,131 @@
+"""Problems with deadlines and delays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from instrc.problems.problem import Problem, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadDuration(Problem):
+    """A deadline or a delay is not a duration.
+
+    `within` and `delay` are durations of ISO 8601: weeks, days, hours, minutes, seconds.
+    Months and years have no fixed length and are not allowed.
+
+    ```aug letter.aug
+    Confirm_User @ { within: "2 days" }
+    ```
+
+    ```json schemas/confirm_User.vibe.json
+    { "type": "object", "properties": { "decision": { "type": "string" } } }
+    ```
+
+    Write `"P2D"` for two days, `"PT30S"` for half a minute, `"P1DT12H"` for a day and a half.
+    """
+
+    name: ClassVar[str] = "bad-duration"
+
+    word: str
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"`{self.word}` needs a duration of ISO 8601"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return 'write `"P2D"` for two days, `"PT30S"` for half a minute'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MisplacedDeadline(Problem):
+    """A deadline or a delay is written where nothing is waited for.
+
+    It belongs to a step or a block.  The braces after the path of a condition contain a JSON Schema that the value must satisfy,
+    and so do those after an `input`; a context holds steps that have deadlines of their own, and what fills a slot is a part of
+    the step that has the slot.
+
+    ```aug letter.aug
+    repeat { const draft = Draft(prompt); draft } until draft.good @ { within: "P2D" }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "good": { "type": "boolean" } } }
+    ```
+
+    Put the block into brackets: `(repeat { … } until draft.good) @ { within: "P2D" }`.
+    """
+
+    name: ClassVar[str] = "misplaced-deadline"
+
+    word: str
+    place: Literal["condition", "words", "input", "context", "slot"] = "condition"
+    """Where it is written; `words` if it is not an annotation."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        match self.place:
+            case "words":
+                return f"`{self.word}` is not a word of the language: a deadline is an annotation"
+            case "condition":
+                return f"`{self.word}` is in a condition, where only a schema is allowed"
+            case "input":
+                return f"`{self.word}` is on an input, which nobody waits for"
+            case "context":
+                return f"`{self.word}` is on a context: only its steps can have one"
+            case "slot":
+                return f"`{self.word}` is on what fills a slot: it is no step of its own"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        match self.place:
+            case "words":
+                return 'write it in braces after the step: `Confirm_User(draft) @ { within: "P2D" }`'
+            case "condition":
+                return "put the block into brackets and write it after them: `(repeat { … } until …) @ { … }`"
+            case "input" | "context":
+                return "write it after the step that is waited for"
+            case "slot":
+                return "write it after the step that has the slot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleDeadline(Problem):
+    """A step of a tool has a deadline or a delay, which has no effect.
+
+    A program that only a model carries out is one tool: whoever calls the model waits for it, and no engine of ours.
+    Deadlines are kept by the engine that runs a process.
+
+    ```aug letter.aug
+    Draft(prompt) @ { within: "PT30S" }
+    ```
+
+    ```json schemas/draft.vibe.json
+    { "type": "object", "properties": { "text": { "type": "string" } } }
+    ```
+
+    Write a block around the step, which makes the program a process: `do { Draft(prompt) } @ { within: "PT30S" }`.
+    Or remove the deadline, and limit the time where the tool is called.
+    """
+
+    name: ClassVar[str] = "idle-deadline"
+    severity: ClassVar[Severity] = "warning"
+
+    words: tuple[str, ...]
+    """`within`, `delay`, or both."""
+
+    @property
+    def message(self) -> str:
+        """One short sentence: what is wrong."""
+        return f"{' and '.join(f'`{word}`' for word in self.words)} on a step of a tool: no engine waits for it"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return "write `do { … } @ { … }` around it, which makes the program a process, or remove it"
