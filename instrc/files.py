@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from itertools import islice
 from typing import IO
 
 from instrc import problems
+from instrc.limits.programs import LISTED_NAMES
 from instrc.problems.problem import Problem
 from instrc.problems.report import Report
 from instrc.regular import read_regular
@@ -33,7 +35,7 @@ def read_bytes(path: str, limit: int, report: Report) -> bytes | None:
             return _read(stream, limit)
         return read_regular(path, limit + 1)
     except (OSError, ValueError) as error:  # no such file, no rights; a NUL in the name, a closed stream
-        report.add(unreadable(path, _reason(error)))
+        report.add(unreadable(path, _reason(error), _nearest(path, error)))
         return None
 
 
@@ -42,7 +44,7 @@ def readable(path: str, report: Report) -> bool:
     try:
         read_regular(path, 0)
     except (OSError, ValueError) as error:
-        report.add(unreadable(path, _reason(error)))
+        report.add(unreadable(path, _reason(error), _nearest(path, error)))
         return False
     return True
 
@@ -70,10 +72,29 @@ def is_there(path: str) -> bool:
     return True
 
 
-def unreadable(path: str, why: str) -> Problem:
+def unreadable(path: str, why: str, nearest: tuple[str, ...] = ()) -> Problem:
     """Return the problem, with the file as its place so that machines see it."""
     name = name_of(path)
-    return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why)
+    return problems.rim.UnreadableFile(at=Source(name, "").whole(), path=name, reason=why, nearest=nearest)
+
+
+def _nearest(path: str, error: OSError | ValueError) -> tuple[str, ...]:
+    """Return the paths of files of the same kind beside a missing one with similar names; none if the folder holds very many."""
+    if not isinstance(error, FileNotFoundError):
+        return ()
+    from instrc.problems.suggest import nearest  # only where something is wrong
+
+    folder, name = os.path.split(path)
+    try:
+        with os.scandir(folder or ".") as found:
+            names = [each.name for each in islice(found, LISTED_NAMES + 1) if each.is_file()]
+    except (OSError, ValueError):
+        return ()
+    if len(names) > LISTED_NAMES:
+        return ()
+    stem, dot, ending = name.partition(".")
+    by_stem = {each.partition(".")[0]: each for each in names if each.endswith(dot + ending)}
+    return tuple(os.path.join(folder, by_stem[each]) for each in nearest(stem, by_stem))  # noqa: PTH118  -- the path as it was given
 
 
 def _reason(error: OSError | ValueError) -> str:

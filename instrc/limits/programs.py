@@ -22,6 +22,8 @@ NOTED_PROBLEMS: Final = 5
 """Problems that stand in the notes of an exception."""
 SHOWN_LINES: Final = 3
 """Lines of a long span that are shown; the rest is an ellipsis."""
+LISTED_NAMES: Final = 10_000
+"""Files of a folder that are compared with the name of a missing one; in a larger folder none is offered."""
 SHORTLIST: Final = 24
 """Names that are compared letter by letter."""
 COMPARED_NAME: Final = 200

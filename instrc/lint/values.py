@@ -14,6 +14,7 @@ from instrc.schema.dialects import ignored_words
 from instrc.schema.kinds import kind_of_value, kinds_of_types
 from instrc.schema.laws import types_of
 from instrc.schema.plainly import satisfies_plainly
+from instrc.schema.ranges import empty_ranges
 from instrc.schema.walk import Path
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def refused_values(schema: Json, nodes: Sequence[ReadNode], span_of: SpanOf, all
             continue
         excluded = list(_excluded(path, node, span_of, ignored_words(node, dialect)))
         yield from excluded
-        if excluded:
-            continue  # a default among those values would only say it again
+        if excluded or any(empty_ranges(node)):
+            continue  # that a default is refused would only say it again
         for word in _SAMPLES:
             if word in node and word not in allowed:
                 samples = list(_samples(word, node[word]))

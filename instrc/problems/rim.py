@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from instrc.problems.problem import Problem
+from instrc.problems.suggest import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +27,18 @@ class UnreadableFile(Problem):
 
     path: str
     reason: str
+    nearest: tuple[str, ...] = ()
+    """Files of the same folder with similar names, if there is no such file."""
 
     @property
     def message(self) -> str:
         """One short sentence: what is wrong."""
         return f"`{self.path}` cannot be read: {self.reason}"
+
+    @property
+    def hint(self) -> str | None:
+        """One short sentence: the way out."""
+        return did_you_mean(self.nearest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ Two mistakes in one place are one: the second is mended or passed over without a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from instrc.limits.programs import PASSED_OVER
 from instrc.problems.notation import UnexpectedText
 from instrc.problems.problem import Problem
+from instrc.problems.words import KeywordAsName
 from instrc.source import Source
 from instrc.syntax.build import Builder
 from instrc.syntax.depth import MAX_DEPTH, deep_at
@@ -41,6 +42,17 @@ Recognise: TypeAlias = Callable[[Source, Tables, Builder, int], bool]
 """The fast pass: build what follows an offset, or tell that there is a mistake in it."""
 
 
+def _each_word_once(found: list[Problem]) -> Iterator[Problem]:
+    """Yield problems without the further uses of a word of the language as a name: to rename it mends them all."""
+    told: set[str] = set()
+    for problem in found:
+        if isinstance(problem, KeywordAsName):
+            if problem.word in told:
+                continue
+            told.add(problem.word)
+        yield problem
+
+
 def recover(source: Source, automaton: Tables, builder: Builder, recognise: Recognise, start: int = 0) -> None:
     """Build what can be built of a source from an offset on, and report its mistakes.
 
@@ -56,6 +68,7 @@ def recover(source: Source, automaton: Tables, builder: Builder, recognise: Reco
     if not builder.problems:  # no mistake goes unnamed
         builder.problems.append(UnexpectedText(at=source.whole(), what="this"))
     builder.problems.sort(key=lambda problem: problem.at.start if problem.at else -1)
+    builder.problems[:] = _each_word_once(builder.problems)
     builder.hopeless = machine.repairs >= MOST_MENDED
 
 

@@ -181,3 +181,16 @@ def test_settings_that_break_while_they_are_used_are_a_problem(instrc: Instrc, m
     monkeypatch.setattr("instrc.cli.plain.run_plain", refuse)
     done = instrc("check", "a.aug")
     assert (done.code, "[too-large]" in done.err, "internal" in done.err) == (1, True, False)
+
+
+@pytest.mark.parametrize(
+    ("written", "offered"), [("letter.agu", None), ("leter.aug", "`letter.aug`"), ("letter", "`letter.aug`")]
+)
+def test_a_missing_file_is_told_with_those_of_its_kind_that_are_like_it(
+    written: str, offered: str | None, instrc: Instrc, folder: Path
+) -> None:
+    for name in ("letter.aug", "notes.aug", "leter.txt"):
+        (folder / name).write_text("greet(prompt)\n")
+    done = instrc("check", written)
+    assert done.code == 1
+    assert "did you mean" not in done.err if offered is None else f"did you mean {offered}" in done.err

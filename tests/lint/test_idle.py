@@ -203,3 +203,7 @@ def test_places_of_templates_in_a_vibe_are_told(tmp_path: Path, text: str, told:
     assert [each.at.text for each in check_files([str(file)], [], []) if each.name == "placeholder" and each.at] == told
     (tmp_path / "pyproject.toml").write_text("[tool.instrc]\ntemplates = true\n")
     assert check_files([str(file)], [], []) == []
+
+
+def test_a_default_in_an_empty_range_is_no_second_mistake() -> None:
+    assert [each.name for each in found({"type": "integer", "minimum": 5, "maximum": 1, "default": 3})] == ["empty-range"]

@@ -127,6 +127,9 @@ MISTAKES = [
         "after the step",
     ),
     ('«Draft(prompt)» @ { within: "P2D", delay: "PT5S" }', "idle-deadline", "do {"),
+    # one slip is one problem
+    ("const «repeat» = Draft(prompt); Draft(repeat); Draft(repeat)", "keyword-as-name", "another name"),
+    ("«Greet» prompt", "unknown-name", "schema"),
     # the tools of a plan are known wherever it comes from
     (
         PEOPLE

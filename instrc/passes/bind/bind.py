@@ -124,7 +124,8 @@ def _graph_of(export: Export, evaluation: Evaluation, value: Value, names: Progr
         report.add(problems.names.ReservedName(at=place_of_const(export.expression), word="const"))
         return None
     if not units:
-        report.add(problems.steps.NothingToDo(at=export.expression.span))
+        if not report.failed:  # what stands alone may be the rest of what is told already
+            report.add(problems.steps.NothingToDo(at=export.expression.span))
         return None
     table = {step.number: step for step in steps.table if step.number not in steps.dissolved}
     blocks = [step for step in table.values() if step.executor == "block"]
