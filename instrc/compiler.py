@@ -10,13 +10,10 @@ from instrc import problems
 from instrc.ir.artefact import Artefact
 from instrc.ir.options import Options
 from instrc.ir.plan import Plan
-from instrc.ir.process import Process
-from instrc.jsonvalue import Json, JsonObject
-from instrc.lint.annotations import review_annotations
-from instrc.lint.placeholders import placeholders
+from instrc.jsonvalue import JsonObject
+from instrc.lint.programs import review_program, review_vibes
 from instrc.lint.review import review
 from instrc.lint.slots import empty_slots
-from instrc.lint.uses import review_used
 from instrc.passes.bind.bind import bind
 from instrc.passes.compose.compose import compose
 from instrc.passes.compose.loops import bound_all_loops
@@ -25,7 +22,7 @@ from instrc.passes.compose.reach import check_reach
 from instrc.passes.instructions import InstructionTable
 from instrc.passes.partition.partition import partition
 from instrc.problems.report import Report
-from instrc.source import Source, Span
+from instrc.source import Source
 from instrc.syntax.habits import name_habits
 from instrc.syntax.parse import parse
 from instrc.vibes.programs import ProgramFile
@@ -64,13 +61,11 @@ def _plans(
     program = parse(source, report)
     name_habits(program, report)
     report.stop_if_failed()
-    report.problems.extend(review_annotations(program, options.keywords))
-    report.problems.extend(() if options.templates else placeholders(program))
+    report.problems.extend(review_program(program, options))
     launch = partial(_launched, options, launching)
     instructions = InstructionTable(registry, report, sketch=options.sketch, limit=options.limit, launch=launch)
     graphs = bind(program, instructions, report, stem=stem)
-    for table in instructions.tables:
-        review_used(table.uris(), table.registry, report)
+    review_vibes(instructions, report)
     report.stop_if_failed()
     report.problems.extend(problem for graph in graphs for problem in empty_slots(graph, instructions.schema))
     flat = compose(graphs, instructions, report)
@@ -108,25 +103,3 @@ def compile_vibe(vibe: Vibe, registry: Registry, options: Options, report: Repor
         report.add(problems.steps.OutputNotObject(at=vibe.span("/type"), word=vibe.segment))
     report.stop_if_failed()
     return (emit_vibe(schema, stem, batch=options.batch),)
-
-
-def process_of(artefact: Artefact, *, hint: str | None = None) -> tuple[Process, dict[str, Span]]:
-    """Return an artefact as a process, a tool as one of a single chunk, and where the program defines the step of each key."""
-    from instrc.emit.emit import process_of as process_of_plan  # as above
-
-    plan = artefact.plan
-    if plan is None:
-        return Process.from_json(artefact.documents.get("process") or _as_process(artefact)), {}
-    places = {key: plan.flat.graph.steps[number].span for number, key in plan.keys.items() if number in plan.flat.graph.steps}
-    written = artefact.documents.get("process")
-    return process_of_plan(plan, hint=hint) if written is None else Process.from_json(written), places
-
-
-def _as_process(artefact: Artefact) -> Json:
-    """Return the tool of a vibe file as a process of one chunk with one step."""
-    tool = artefact.documents["tool"]
-    definitions = tool.get("$defs", {}) if isinstance(tool, dict) else {}
-    chunk: JsonObject = {"type": "object", "properties": {artefact.name: tool}, "required": [artefact.name]}
-    title: JsonObject = {"title": artefact.title} if artefact.title else {}
-    contexts: JsonObject = {"llmContext1": chunk}
-    return {**title, "type": "object", "properties": contexts, "required": ["llmContext1"], "$defs": definitions}

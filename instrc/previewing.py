@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from instrc.compiler import process_of
+from instrc.emit.artefacts import process_of
 from instrc.ir.artefact import Artefact
 from instrc.ir.chunk_json import write_step
 from instrc.ir.process import Process

@@ -96,8 +96,8 @@ def _chosen(compiled: tuple[Artefact, ...], export: str | None, file: str, repor
 
 
 def _picture(artefact: Artefact) -> Picture:
-    from instrc.compiler import process_of
     from instrc.draw.picture import picture_of
+    from instrc.emit.artefacts import process_of
 
     process, places = process_of(artefact)
     return picture_of(process, artefact.name, places)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 import instrc
-from instrc.compiler import process_of
 from instrc.draw.html import html
 from instrc.draw.picture import picture_of
 from instrc.draw.svg import svg
+from instrc.emit.artefacts import process_of
 from instrc.ir.picture import Picture
 from instrc.jsontext import dumps
 from instrc.runtime.page import page_of

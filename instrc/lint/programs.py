@@ -1,0 +1,27 @@
+"""What is suspicious in a program: before its names are looked up, and after, in the vibes that it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from instrc.ir.options import Options
+from instrc.ir.surface import Program
+from instrc.lint.annotations import review_annotations
+from instrc.lint.placeholders import placeholders
+from instrc.lint.uses import review_used
+from instrc.passes.instructions import InstructionTable
+from instrc.problems.problem import Problem
+from instrc.problems.report import Report
+
+
+def review_program(program: Program, options: Options) -> Iterator[Problem]:
+    """Yield what is wrong with the schemas and the texts that are written in a program."""
+    yield from review_annotations(program, options.keywords)
+    if not options.templates:
+        yield from placeholders(program)
+
+
+def review_vibes(instructions: InstructionTable, report: Report) -> None:
+    """Report what is wrong with the vibes that a program uses, and those that the programs use which it calls."""
+    for table in instructions.tables:
+        review_used(table.uris(), table.registry, report)
